@@ -123,6 +123,9 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
 pub fn published(data: &Data, comparison: &Comparison) -> miette::Result<Option<PublishedChanges>> {
     let [base, other] = comparison.sides.as_slice() else { return Ok(None) };
     let ([from], [to]) = (base.variants.as_slice(), other.variants.as_slice()) else { return Ok(None) };
+    if from == to {
+        return Ok(None);
+    }
     let Some(platform) = base.platform.as_deref().filter(|_| base.platform == other.platform) else { return Ok(None) };
     let reference = PsciReference::for_platform(&data.published(), platform)?;
     Ok(reference.and_then(|reference| report::published_changes(&reference, from, to)))

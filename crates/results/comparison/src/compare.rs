@@ -3,12 +3,13 @@
 use crate::inputs;
 use crate::judgement::judge;
 use crate::matching::match_rows;
+use crate::order::{leave_unjudged, other_orders};
 use crate::paths::{paths, side_by_side};
 use crate::releases::{choose, side};
 use crate::request::{Error, Input, Options};
 use crate::result::{Comparison, Row, Side};
 use crate::table::Table;
-use crate::warnings::{dependent, describe, other_units, uneven, warnings};
+use crate::warnings::{dependent, describe, of_order, other_units, uneven, warnings};
 use attribution::Timelines;
 use recording::Header;
 use std::collections::BTreeSet;
@@ -42,8 +43,11 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     if rows.is_empty() {
         return Err(Error::NoRowInCommon);
     }
+    let orders = other_orders(&tables, &headers);
+    leave_unjudged(&mut rows, &orders);
     let tests = judge(&mut rows, &options.policy);
-    let mut warnings = warnings(&sides, &headers, &tables);
+    let mut warnings = warnings(&sides, &headers);
+    warnings.extend(orders.iter().map(|order| of_order(order, &sides, &headers)));
     warnings.extend(other_units(&tables));
     for (index, rule) in options.policy.rules.iter().enumerate().filter(|(index, _)| !rules_used.contains(index)) {
         warnings.push(format!("rule {} of the policy ({}) matches no row", index + 1, describe(rule)));
@@ -65,6 +69,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         warnings,
         paths: side_by_side(&rows, &paths),
         rows,
+        orders,
         unmatched,
         tests,
         alpha: options.policy.alpha,

@@ -23,7 +23,7 @@ pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy) -> usize {
             if let Basis::Sampled { corrected, .. } = &mut change.basis {
                 *corrected = corrected_values.next().unwrap_or(1.0);
             }
-            if change.verdict == Verdict::Same {
+            if matches!(change.verdict, Verdict::Same | Verdict::Order) {
                 continue;
             }
             let differs = match change.basis {

@@ -19,6 +19,7 @@ mod dependence;
 mod inputs;
 mod judgement;
 mod matching;
+mod order;
 mod paths;
 mod policy;
 mod releases;
@@ -30,6 +31,7 @@ mod warnings;
 
 pub use compare::compare;
 pub use inputs::Difference;
+pub use order::OtherOrder;
 pub use policy::{Policy, Rule};
 pub use recording::metrics::Better;
 pub use request::{Error, Input, Options};

@@ -1,6 +1,7 @@
 //! The result of a comparison.
 
 use crate::inputs::Difference;
+use crate::order::OtherOrder;
 use crate::table::{Key, Who};
 use attribution::{Cause, Spent};
 use recording::metrics::Better;
@@ -39,6 +40,8 @@ pub struct Comparison {
     /// The critical paths of the slowest CPUs, for each table of rows whose events tell it in the
     /// base and in another recording.
     pub paths: Vec<TablePaths>,
+    /// Tables whose rows the order of the CPUs decides, so that they are not judged.
+    pub orders: Vec<OtherOrder>,
     /// Labels of rows that only one recording has, with its place among the sides.
     pub unmatched: Vec<(usize, Key)>,
     /// The number of rank tests that were made, which is what p-values and intervals are corrected
@@ -124,6 +127,9 @@ pub enum Verdict {
     Same,
     /// Nothing can be said.
     Unclear,
+    /// The order in which CPUs came decides, and is another one or was left to chance: a condition
+    /// of the run and no result, so nothing is judged.
+    Order,
     /// A change, but below the threshold.
     Small,
     /// A change of something of which neither way is better.
@@ -257,6 +263,7 @@ impl Verdict {
         match self {
             Self::Same => "same",
             Self::Unclear => "unclear",
+            Self::Order => "order",
             Self::Small => "below-threshold",
             Self::Changed => "changed",
             Self::Better => "better",
@@ -292,9 +299,9 @@ mod tests {
     /// Scripts read these.
     #[test]
     fn verdicts_have_names() {
-        use Verdict::{Better, Changed, Same, Small, Unclear, Worse};
-        let names = [Same, Unclear, Small, Changed, Better, Worse].map(Verdict::name);
-        assert_eq!(names, ["same", "unclear", "below-threshold", "changed", "better", "worse"]);
+        use Verdict::{Better, Changed, Order, Same, Small, Unclear, Worse};
+        let names = [Same, Unclear, Order, Small, Changed, Better, Worse].map(Verdict::name);
+        assert_eq!(names, ["same", "unclear", "order", "below-threshold", "changed", "better", "worse"]);
     }
 
     #[test]

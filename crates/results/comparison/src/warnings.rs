@@ -1,6 +1,7 @@
 //! The warnings before a comparison.
 
-use crate::matching::{Pending, factor};
+use crate::matching::{Pending, factor, is_exact};
+use crate::order::OtherOrder;
 use crate::policy::Rule;
 use crate::result::{Basis, Change, Side};
 use crate::statistics::rank_test;
@@ -8,7 +9,7 @@ use crate::table::{Key, Table};
 use recording::{Header, stats};
 use std::collections::HashMap;
 
-pub(crate) fn warnings(sides: &[Side], headers: &[&Header], tables: &[Table]) -> Vec<String> {
+pub(crate) fn warnings(sides: &[Side], headers: &[&Header]) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut differ = |what: &str, of: &dyn Fn(&Side) -> Option<String>, then: &str| {
         let values: Vec<_> = sides.iter().map(of).collect();
@@ -35,23 +36,45 @@ pub(crate) fn warnings(sides: &[Side], headers: &[&Header], tables: &[Table]) ->
         let seeds: Vec<_> = sides.iter().map(|side| side.seed.to_string()).collect();
         warnings.push(format!("seeds differ ({}): rows are compared as samples, not exactly", seeds.join(", ")));
     }
-    for ((variant, case, mode), order) in &tables[0].orders {
-        for (side, table) in sides.iter().zip(tables).skip(1) {
-            let other = table.orders.get(&(variant.clone(), case.clone(), mode.clone()));
-            if let Some(other) = other.filter(|other| *other != order) {
-                let text = |order: &[u16]| order.iter().map(u16::to_string).collect::<Vec<_>>().join(" ");
-                warnings.push(format!(
-                    "{case} {mode}: the clusters' CPUs went down in another order in {} ({}) than in {} ({}); part of each change \
-                     there is that order",
-                    side.name,
-                    text(other),
-                    sides[0].name,
-                    text(order),
-                ));
-            }
-        }
-    }
     warnings
+}
+
+/// A table whose rows the order of the CPUs decides, and how to compare it all the same.
+pub(crate) fn of_order(order: &OtherOrder, sides: &[Side], headers: &[&Header]) -> String {
+    let (base, other) = (&sides[0], &sides[order.side]);
+    let OtherOrder { case, mode, .. } = order;
+    let exact = is_exact(headers, order.side, mode);
+    let text = |order: &[u16]| order.iter().map(u16::to_string).collect::<Vec<_>>().join(" ");
+    let why = match order.by_chance {
+        [false, false] => format!(
+            "the clusters' CPUs went down in another order in {} ({}) than in {} ({})",
+            other.name,
+            text(&order.clusters[1]),
+            base.name,
+            text(&order.clusters[0])
+        ),
+        [true, false] => format!("chance had the order of the CPUs in {}", base.name),
+        [false, true] => format!("chance had the order of the CPUs in {}", other.name),
+        [true, true] => "chance had the order of the CPUs in both".to_owned(),
+    };
+    let then = match (order.by_chance.contains(&true), exact) {
+        (false, false) => "; part of each change there is that order".to_owned(),
+        _ => ", which decides the rows: they are not judged".to_owned(),
+    };
+    let remedy = match (order.by_chance, exact) {
+        ([false, false], true) if headers[0].experiment == "psci-latency" => {
+            let release = |side: &Side| side.variants.first().cloned().unwrap_or_default();
+            format!(
+                "; `stopwatt run psci-latency --release {} --order {}` runs both in one order",
+                release(other),
+                release(base)
+            )
+        }
+        _ if order.drawn_as_well => "; the rows of the same case over many orders are judged".to_owned(),
+        ([false, false], _) => String::new(),
+        _ => "; `--free-seeds` in both gives rows over many orders".to_owned(),
+    };
+    format!("{case} {mode}: {why}{then}{remedy}")
 }
 
 /// Rows that match but for their unit.
@@ -161,7 +184,7 @@ mod tests {
 
     fn said(sides: [Side; 2]) -> Vec<String> {
         let header = header("e");
-        warnings(&sides, &[&header, &header], &[table(&[]), table(&[])])
+        warnings(&sides, &[&header, &header])
     }
 
     /// Values of a case's row, by metric and unit.
@@ -232,33 +255,55 @@ mod tests {
 
     #[test]
     fn other_experiments_are_named() {
-        let tables = [table(&[]), table(&[])];
-        let found = warnings(&[side("A"), side("B")], &[&header("e"), &header("f")], &tables);
+        let found = warnings(&[side("A"), side("B")], &[&header("e"), &header("f")]);
         assert_eq!(found, ["experiments differ: e, f"]);
     }
 
-    /// Cluster 0 is down first, or cluster 1.
+    /// The remedy is a command where there is one, and rows that are judged where there are such.
     #[test]
-    fn another_order_of_clusters_is_told() {
-        let table = |last: [f64; 2]| {
-            let mut recording = Recording::new(header("psci-latency"));
-            let series = recording.series("v", "suspend-deepest", "parallel");
-            for (cluster, value) in (0..).zip(last) {
-                let measure = recording.measure(series, 0, "powerdown", "us", value);
-                (measure.cpu, measure.cluster, measure.core) = (Some(cluster), Some(cluster), Some(0));
-            }
-            Table::new(&Timelines::new(&recording), |_| Some(String::new()))
+    fn an_order_that_decides_is_told_with_its_remedy() {
+        let told = |experiment: &str, world: &str, by_chance, drawn_as_well| {
+            let mut header = header(experiment);
+            header.world = world.to_owned();
+            let clusters = [vec![0, 1], vec![1, 0]];
+            let (case, mode) = ("suspend-deepest".to_owned(), "parallel".to_owned());
+            let order = OtherOrder { variant: String::new(), case, mode, side: 1, clusters, by_chance, drawn_as_well };
+            of_order(&order, &[side("A"), side("B")], &[&header, &header])
         };
-        let header = header("e");
-        let said = |a, b| warnings(&[side("A"), side("B")], &[&header, &header], &[table(a), table(b)]);
-        assert!(said([10.0, 20.0], [30.0, 40.0]).is_empty());
-        assert_eq!(
-            said([10.0, 20.0], [40.0, 30.0]),
-            [
-                "suspend-deepest parallel: the clusters' CPUs went down in another order in B (1 0) than in A (0 1); part of each \
-              change there is that order"
-            ]
-        );
+        let head = "suspend-deepest parallel: the clusters' CPUs went down in another order in B (1 0) than in A (0 1)";
+        for (experiment, world, by_chance, drawn, expected) in [
+            ("psci-latency", "import", [false; 2], false, format!("{head}; part of each change there is that order")),
+            (
+                "psci-latency",
+                "sim",
+                [false; 2],
+                true,
+                format!(
+                    "{head}, which decides the rows: they are not judged; `stopwatt run psci-latency --release v --order v` runs both \
+                     in one order"
+                ),
+            ),
+            (
+                "psci-latency",
+                "sim",
+                [false, true],
+                true,
+                "suspend-deepest parallel: chance had the order of the CPUs in B, which decides the rows: they are not judged; the rows \
+                 of the same case over many orders are judged"
+                    .to_owned(),
+            ),
+            (
+                "psci-latency",
+                "sim",
+                [true, true],
+                false,
+                "suspend-deepest parallel: chance had the order of the CPUs in both, which decides the rows: they are not judged; `--free-seeds` \
+                 in both gives rows over many orders"
+                    .to_owned(),
+            ),
+        ] {
+            assert_eq!(told(experiment, world, by_chance, drawn), expected);
+        }
     }
 
     #[test]

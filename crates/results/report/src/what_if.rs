@@ -22,13 +22,17 @@ pub struct WhatIfPoint {
     pub median: f64,
     /// The largest over the CPUs of an iteration; the median of that.
     pub longest: f64,
+    /// The middle 90 % of the largest ones, where iterations are draws with a seed each, and the
+    /// number of them.
+    pub over_seeds: Option<(f64, f64, usize)>,
     /// Values of all CPUs in all iterations, in order; of more than [`MOST_VALUES`] as many that
     /// are evenly spread among them.
     pub values: Vec<f64>,
-    /// On what the CPU with the largest spent most, and how long in microseconds.
+    /// On what the CPU with the largest spent most, as a part of its figure, from 0 to 1. This and
+    /// the next are of an iteration with events: of many seeds none has any.
     pub most: Option<(Cause, f64)>,
-    /// On what the critical path of that CPU was spent most, and how long in microseconds. Where
-    /// the CPU waited for another one, it is what that one did.
+    /// On what the critical path of that CPU was spent most, as a part of it. Where the CPU waited
+    /// for another one, it is what that one did.
     pub hung_on: Option<(&'static str, f64)>,
 }
 
@@ -43,51 +47,83 @@ pub struct WhatIf {
     pub points: Vec<WhatIfPoint>,
 }
 
+/// The figures of the CPUs in one iteration, in order.
+struct Iteration {
+    series: Series,
+    number: u32,
+    cpus: Vec<(f64, u16)>,
+}
+
+impl Iteration {
+    /// The largest and its CPU.
+    fn longest(&self) -> (f64, u16) {
+        self.cpus.last().copied().unwrap_or_default()
+    }
+}
+
 /// Reads a combination's figures from its recording; `None` where the recording has no such metric.
 ///
-/// Iterations of different series are different iterations. In free order another CPU can be the
-/// last in each, so the CPUs of an iteration are put in order first, and medians over the
-/// iterations are taken then (of an even number the lower one, which occurred).
+/// Where iterations with a seed each were recorded they alone are read: other iterations share the
+/// order that one seed gave. In free order another CPU can be the last in each, so the CPUs of an
+/// iteration are put in order first, and medians over the iterations are taken then (of an even
+/// number the lower one, which occurred).
 pub fn what_if_point(recording: &Recording, metric: &str, settings: &[(String, String)]) -> Option<WhatIfPoint> {
-    let mut iterations: BTreeMap<(Series, u32), Vec<(f64, u16)>> = BTreeMap::new();
-    for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric) {
-        iterations.entry((measure.series, measure.iteration)).or_default().push((measure.value, measure.cpu?));
-    }
-    for cpus in iterations.values_mut() {
-        cpus.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    }
-    let ordered: Vec<_> = iterations.into_iter().collect();
-    let middle = (ordered.len().checked_sub(1)?) / 2;
+    let is_drawn = |series: Series| {
+        let (_, _, mode) = recording.series_texts(series);
+        recording.header.seeded_modes.iter().any(|drawn| drawn == mode)
+    };
+    let iterations = |drawn: bool| -> Option<Vec<Iteration>> {
+        let mut iterations: BTreeMap<(Series, u32), Vec<(f64, u16)>> = BTreeMap::new();
+        let of_metric = recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric);
+        for measure in of_metric.filter(|measure| is_drawn(measure.series) == drawn) {
+            iterations.entry((measure.series, measure.iteration)).or_default().push((measure.value, measure.cpu?));
+        }
+        for cpus in iterations.values_mut() {
+            cpus.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        }
+        let mut ordered: Vec<Iteration> =
+            iterations.into_iter().map(|((series, number), cpus)| Iteration { series, number, cpus }).collect();
+        ordered.sort_by(|a, b| a.longest().0.total_cmp(&b.longest().0));
+        (!ordered.is_empty()).then_some(ordered)
+    };
+    let (drawn, shared) = (iterations(true), iterations(false));
+    let ordered = drawn.as_ref().or(shared.as_ref())?;
+    let middle = (ordered.len() - 1) / 2;
     let median_of = |pick: fn(&[(f64, u16)]) -> Option<f64>| {
-        let mut values: Vec<f64> = ordered.iter().filter_map(|(_, cpus)| pick(cpus)).collect();
+        let mut values: Vec<f64> = ordered.iter().filter_map(|iteration| pick(&iteration.cpus)).collect();
         values.sort_by(f64::total_cmp);
         values.get(middle).copied()
     };
-    let mut by_longest: Vec<_> =
-        ordered.iter().filter_map(|(iteration, cpus)| cpus.last().map(|last| (*last, *iteration))).collect();
-    by_longest.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
-    let ((longest, cpu), (series, iteration)) = *by_longest.get(middle)?;
+    let end = |part: f64| ordered[((ordered.len() - 1) as f64 * part).round() as usize].longest().0;
+    let over_seeds = (drawn.is_some() && ordered.len() > 1).then(|| (end(0.05), end(0.95), ordered.len()));
+    // Runs of many seeds leave no events.
+    let with_events = shared.as_ref().unwrap_or(ordered);
+    let told = &with_events[(with_events.len() - 1) / 2];
+    let (told_longest, cpu) = told.longest();
     let spans = attribution::each(recording);
     let split = spans
         .iter()
-        .find(|span| (span.series, span.iteration, span.cpu, span.metric) == (series, iteration, cpu, metric));
-    let most = split.and_then(|span| span.split.causes.iter().max_by_key(|(_, ticks)| **ticks));
+        .find(|span| (span.series, span.iteration, span.cpu, span.metric) == (told.series, told.number, cpu, metric));
     let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
+    let share = |ticks: u64| ticks as f64 * tick_us / told_longest;
+    let most = split.and_then(|span| span.split.causes.iter().max_by_key(|(_, ticks)| **ticks));
     let hung_on = split.and_then(|span| {
         let timelines = attribution::Timelines::new(recording);
-        let path = timelines.iteration(span.series, iteration)?.path(cpu, metric);
+        let path = timelines.iteration(span.series, told.number)?.path(cpu, metric);
         let (spent, ticks) = Spending::new(&path).parts.first().copied()?;
-        Some((spent.title(), ticks as f64 * tick_us))
+        Some((spent.title(), share(ticks)))
     });
-    let values: Vec<f64> = ordered.iter().flat_map(|(_, cpus)| cpus.iter().map(|cpu| cpu.0)).collect();
+    let longest = ordered[middle].longest().0;
+    let values: Vec<f64> = ordered.iter().flat_map(|iteration| iteration.cpus.iter().map(|cpu| cpu.0)).collect();
     Some(WhatIfPoint {
         values: spread_evenly(values, MOST_VALUES),
         settings: settings.to_vec(),
-        cpus: ordered[0].1.len(),
+        cpus: ordered[0].cpus.len(),
         shortest: median_of(|cpus| cpus.first().map(|cpu| cpu.0))?,
         median: median_of(|cpus| recording::stats::median(&cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>()))?,
         longest,
-        most: most.map(|(&cause, &ticks)| (cause, ticks as f64 * tick_us)),
+        over_seeds,
+        most: most.map(|(&cause, &ticks)| (cause, share(ticks))),
         hung_on,
     })
 }
@@ -146,17 +182,26 @@ fn answer(what_if: &WhatIf) -> Option<String> {
     let least = what_if.points.iter().min_by(by_longest)?;
     let most = what_if.points.iter().max_by(by_longest)?;
     let metric = &what_if.measured.2;
-    let why = most.hung_on.map_or_else(String::new, |(what, us)| format!("; {} us of that go to {what}", figure(us)));
+    let why =
+        most.hung_on.map_or_else(String::new, |(what, part)| format!("; {:.0} % of that go to {what}", part * 100.0));
     Some(match what_if.points.len() {
-        1 => format!("The longest {metric} takes {} us{why}.", figure(most.longest)),
+        1 => format!("The longest {metric} takes {}{why}.", with_seeds(most)),
         _ => format!(
-            "The longest {metric} takes {} us with {} and {} us with {}{why}.",
-            figure(least.longest),
+            "The longest {metric} takes {} with {} and {} with {}{why}.",
+            with_seeds(least),
             short_name(least),
-            figure(most.longest),
+            with_seeds(most),
             short_name(most)
         ),
     })
+}
+
+/// The longest with its interval over seeds: "464.1 us (450.3 to 480.2 in 90 % of 20 seeds)".
+fn with_seeds(point: &WhatIfPoint) -> String {
+    let interval = point.over_seeds.map_or_else(String::new, |(low, high, seeds)| {
+        format!(" ({} to {} in 90 % of {seeds} seeds)", figure(low), figure(high))
+    });
+    format!("{} us{interval}", figure(point.longest))
 }
 
 /// Combinations of the picture of samples at most.
@@ -178,8 +223,9 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
     if what_if.points.len() > FEW {
         told.rest();
     }
+    let seeds = what_if.points.iter().find_map(|point| point.over_seeds).map(|(.., seeds)| seeds);
     let keys = what_if.points.first().map_or(&[][..], |point| &point.settings).iter().enumerate();
-    let spent = |what: &str, us: f64| format!("{what} {}", figure(us));
+    let spent = |what: &str, part: f64| format!("{what} {:.0} %", part * 100.0);
     let table = Table::with_rows(&what_if.points)
         .each(keys, |table, (at, (key, _))| {
             table.numbers(key.as_str(), "", move |point| point.settings.get(at).map(|(_, value)| value.as_str()))
@@ -188,10 +234,20 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
         .numbers("shortest", "", |point| figure(point.shortest))
         .numbers("median", "", |point| figure(point.median))
         .numbers("longest", "", |point| figure(point.longest))
-        .words("the longest hung on", |point| point.hung_on.map(|(what, us)| spent(what, us)))
-        .words("most of its CPU", |point| point.most.map(|(cause, us)| spent(cause.title(), us)));
-    let title = format!("{}: {case} {mode}, {metric} over the CPUs (us); medians over the iterations", what_if.release);
-    told.table(table.done().titled(title));
+        .when(seeds.is_some(), |table| {
+            table.numbers("90 % of seeds", "", |point| {
+                point.over_seeds.map(|(low, high, _)| format!("{} to {}", figure(low), figure(high)))
+            })
+        })
+        .words("the longest hung on", |point| point.hung_on.map(|(what, part)| spent(what, part)))
+        .words("most of its CPU", |point| point.most.map(|(cause, part)| spent(cause.title(), part)));
+    let over = seeds.map_or_else(|| "the iterations".to_owned(), |seeds| format!("{seeds} seeds"));
+    let title = format!("{}: {case} {mode}, {metric} over the CPUs (us); medians over {over}", what_if.release);
+    let table = table.done().titled(title);
+    told.table(match seeds {
+        Some(_) => table.noted("What the longest hung on is told of one order, that of the first seed."),
+        None => table,
+    });
     told.rest();
     let samples = what_if.points.iter().take(MOST_SAMPLES).map(|point| Sample {
         name: short_name(point),
@@ -244,7 +300,8 @@ pub fn what_if_json(what_if: &WhatIf) -> Value {
                 point.settings.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
             json!({
                 "settings": settings, "cpus": point.cpus, "shortest": point.shortest, "median": point.median, "longest": point.longest,
-                "most": point.most.map(|(cause, value)| json!({ "cause": cause.name(), "us": value })),
+                "over_seeds": point.over_seeds.map(|(low, high, seeds)| json!({ "low": low, "high": high, "seeds": seeds })),
+                "most": point.most.map(|(cause, part)| json!({ "cause": cause.name(), "us": part * point.longest })),
             })
         })
         .collect();
@@ -254,7 +311,7 @@ pub fn what_if_json(what_if: &WhatIf) -> Value {
 }
 
 /// As CSV: a column for each key, then cpus, shortest, median, longest (us), the cause of most of
-/// the longest and its time.
+/// the longest and its time, and the ends of the longest over the seeds.
 ///
 /// # Errors
 /// What the writer says.
@@ -264,14 +321,29 @@ pub fn what_if_csv(what_if: &WhatIf) -> Result<String, csv::Error> {
         .points
         .first()
         .map_or_else(Vec::new, |point| point.settings.iter().map(|(key, _)| key.clone()).collect());
-    let heads = ["cpus", "shortest_us", "median_us", "longest_us", "most_cause", "most_us"].map(str::to_owned);
+    let heads = [
+        "cpus",
+        "shortest_us",
+        "median_us",
+        "longest_us",
+        "most_cause",
+        "most_us",
+        "longest_low_us",
+        "longest_high_us",
+    ];
+    let heads = heads.map(str::to_owned);
     writer.write_record(keys.into_iter().chain(heads))?;
     for point in &what_if.points {
-        let most =
-            point.most.map_or_else(Default::default, |(cause, value)| (cause.name().to_owned(), format!("{value:.3}")));
+        let most = point.most.map_or_else(Default::default, |(cause, part)| {
+            (cause.name().to_owned(), format!("{:.3}", part * point.longest))
+        });
         let figures = [point.shortest, point.median, point.longest].map(|value| format!("{value:.3}"));
+        let ends =
+            point.over_seeds.map_or_else(Default::default, |(low, high, _)| [low, high].map(|end| format!("{end:.3}")));
         let settings = point.settings.iter().map(|(_, value)| value.clone());
-        writer.write_record(settings.chain([point.cpus.to_string()]).chain(figures).chain([most.0, most.1]))?;
+        writer.write_record(
+            settings.chain([point.cpus.to_string()]).chain(figures).chain([most.0, most.1]).chain(ends),
+        )?;
     }
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -294,6 +366,22 @@ mod tests {
         }
         let point = what_if_point(&recording, "powerdown", &[]).unwrap();
         assert_eq!((point.cpus, point.shortest, point.median, point.longest), (2, 11.0, 56.0, 101.0));
-        assert_eq!(what_if_point(&recording, "latency", &[]), None);
+        assert_eq!((what_if_point(&recording, "latency", &[]), point.over_seeds), (None, None));
+    }
+
+    /// Twenty seeds from 100 to 119 beside iterations that share one order.
+    #[test]
+    fn iterations_with_seeds_of_their_own_are_read_alone_and_have_an_interval() {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let shared = recording.series("r", "suspend-deepest", "parallel");
+        recording.measure(shared, 0, "powerdown", "us", 500.0).cpu = Some(0);
+        let drawn = recording.series("r", "suspend-deepest", "parallel-free");
+        for seed in 0..20 {
+            recording.measure(drawn, seed, "powerdown", "us", 100.0 + f64::from(seed)).cpu = Some(0);
+        }
+        assert_eq!(what_if_point(&recording, "powerdown", &[]).unwrap().over_seeds, None, "nothing says that they are");
+        recording.header.seeded_modes = vec!["parallel-free".to_owned()];
+        let point = what_if_point(&recording, "powerdown", &[]).unwrap();
+        assert_eq!((point.longest, point.over_seeds), (109.0, Some((101.0, 118.0, 20))));
     }
 }

@@ -2,6 +2,7 @@
 //! they changed.
 
 use super::PublishedChanges;
+use super::answer::answer;
 use crate::blocks::{
     Block, Blocks, Cell, Column, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text, Tone, code, figure,
     fixed, text, whole,
@@ -66,7 +67,7 @@ fn table_of(row: &Row) -> (&str, &str, &str, &str) {
 }
 
 /// Recordings go by letters in the tables.
-fn letter(side: usize) -> String {
+pub(super) fn letter(side: usize) -> String {
     match u8::try_from(side) {
         Ok(side @ 0..26) => char::from(b'A' + side).to_string(),
         _ => format!("#{side}"),
@@ -107,32 +108,6 @@ fn by_size(comparison: &Comparison) -> Vec<(&Row, usize, &Change)> {
 /// The order in which verdicts matter; `None` for those that say nothing.
 fn rank(verdict: Verdict) -> Option<usize> {
     [Verdict::Worse, Verdict::Better, Verdict::Changed, Verdict::Small].iter().position(|other| *other == verdict)
-}
-
-/// The largest change that matters, in a sentence.
-fn answer(comparison: &Comparison) -> String {
-    let all = by_size(comparison);
-    let Some((row, side, change)) = all.first() else {
-        return "Nothing changed that can be told from chance.".to_owned();
-    };
-    let count = all.iter().filter(|(_, _, other)| other.verdict == change.verdict).count();
-    let median = |side: usize| row.cells.get(side).copied().flatten().map_or(f64::NAN, |cell| cell.median);
-    let rows = if count == 1 { "row" } else { "rows" };
-    let what = match change.verdict {
-        Verdict::Worse => format!("{count} {rows} got worse"),
-        Verdict::Better => format!("{count} {rows} got better and none worse"),
-        Verdict::Changed => format!("{count} {rows} changed"),
-        _ => format!("{count} {rows} changed, all below the threshold"),
-    };
-    let percent = change.percent.map_or_else(String::new, |percent| format!(" ({percent:+.1} %)"));
-    let cause = change.main_cause().map_or_else(String::new, |cause| format!(", most of it {}", cause.title()));
-    format!(
-        "{what}, the most in {}: from {} to {} {}{percent}{cause}.",
-        row.key.label(),
-        figure(median(0)),
-        figure(median(*side)),
-        row.unit
-    )
 }
 
 /// Rows of the picture of the largest changes.
@@ -286,9 +261,13 @@ fn counts(row: &Row) -> String {
 
 /// The title of a table of rows.
 fn title(head: &Row) -> String {
+    format!("{}: {} ({})", table_name(head), head.key.metric, head.unit)
+}
+
+/// The release, the case and the mode of a row's table.
+pub(super) fn table_name(head: &Row) -> String {
     let parts = [&head.key.variant, &head.key.case, &head.key.mode].map(String::as_str);
-    let title = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-    format!("{title}: {} ({})", head.key.metric, head.unit)
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// A change in percent, with its interval.
@@ -309,6 +288,7 @@ fn verdict(verdict: Verdict) -> Cell {
     let (words, tone) = match verdict {
         Verdict::Same => ("=", Tone::Faint),
         Verdict::Unclear => ("~", Tone::Faint),
+        Verdict::Order => ("order", Tone::Faint),
         Verdict::Small => ("below threshold", Tone::Faint),
         Verdict::Changed => ("changed", Tone::Middling),
         Verdict::Better => ("better", Tone::Good),
@@ -431,6 +411,7 @@ fn summary(comparison: &Comparison) -> String {
         (Verdict::Changed, "changed"),
         (Verdict::Small, "changed below the threshold"),
         (Verdict::Unclear, "unclear (~)"),
+        (Verdict::Order, "decided by the order of CPUs"),
         (Verdict::Same, "unchanged"),
     ];
     let parts: Vec<_> =

@@ -2,11 +2,13 @@
 //!
 //! | file | what it makes of a comparison |
 //! |---|---|
-//! | `blocks.rs` | blocks: the answer, the largest changes, the tables |
+//! | `answer.rs` | the answer in sentences |
+//! | `blocks.rs` | blocks: the largest changes, the tables |
 //! | `json.rs` | JSON |
 //! | `ci.rs` | the formats that continuous integration reads |
 //! | `published_changes.rs` | changes that a document prints beside its figures |
 
+mod answer;
 mod blocks;
 mod ci;
 mod json;

@@ -131,11 +131,21 @@ impl<'a> Findings<'a> {
         facts
     }
 
-    /// A warning where settings set the recorded machine apart from the published one.
+    /// A warning where settings set the recorded machine apart from the published one, or the order
+    /// of its CPUs.
     pub fn what_if(&self) -> Option<&'static str> {
-        (self.is_simulated() && !self.recording.header.settings.is_empty() && !self.published().is_empty()).then_some(
-            "What if: settings differ from the published run, so errors are differences between two machines.",
-        )
+        let header = &self.recording.header;
+        let is_shown = self.is_simulated() && !self.published().is_empty();
+        let ordered = header.request.get("order").is_none_or(|order| order == "declared");
+        match (is_shown, header.settings.is_empty(), ordered) {
+            (true, false, _) => {
+                Some("What if: settings differ from the published run, so errors are differences between two machines.")
+            }
+            (true, true, false) => Some(
+                "What if: the CPUs' order is not the published run's, so errors of parallel suspends are differences between two runs.",
+            ),
+            _ => None,
+        }
     }
 
     /// The doubts about the costs that a simulation used, a sentence for each release; empty where

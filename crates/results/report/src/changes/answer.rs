@@ -1,0 +1,244 @@
+//! What a comparison comes to, in a few sentences.
+
+use crate::blocks::{figure, fixed};
+use crate::words::capital;
+use comparison::{Better, Change, Comparison, CriticalPath, Row, TablePaths, Verdict};
+use std::collections::BTreeSet;
+
+/// Sentences of changes at most, beside the one on the order.
+const MOST_SENTENCES: usize = 2;
+
+/// A change with its row and the recording that it is in.
+type Changed<'c> = (&'c Row, usize, &'c Change);
+
+/// The changes that matter in sentences: of what measure, in how many rows, by how much and why,
+/// the weightiest first; then the critical path that changed most, and what was not judged.
+pub(super) fn answer(comparison: &Comparison) -> String {
+    let mut groups = groups(comparison);
+    groups.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    // A regression is never left out.
+    let first_worse = groups.iter().position(|group| group[0].2.verdict == Verdict::Worse);
+    if let Some(place) = first_worse.filter(|place| *place >= MOST_SENTENCES) {
+        groups.swap(place, MOST_SENTENCES - 1);
+    }
+    let mut sentences: Vec<String> =
+        groups.iter().take(MOST_SENTENCES).map(|group| sentence(comparison, group)).collect();
+    if let (Some(first), Some(path)) = (sentences.first_mut(), longest_path(comparison)) {
+        *first = format!("{first} {path}");
+    }
+    if sentences.is_empty() {
+        let small = comparison.count(Verdict::Small) > 0;
+        sentences.push(match small {
+            true => "No row changed by as much as the threshold.".to_owned(),
+            false => "Nothing changed that can be told from chance.".to_owned(),
+        });
+    }
+    sentences.extend(unjudged(comparison));
+    sentences.join(" ")
+}
+
+/// The changes that matter, by recording, measure and verdict.
+fn groups(comparison: &Comparison) -> Vec<Vec<Changed<'_>>> {
+    let mut groups: Vec<Vec<Changed<'_>>> = Vec::new();
+    for row in &comparison.rows {
+        for (side, change) in (1..).zip(&row.changes) {
+            let Some(change) = change.as_ref().filter(|change| matters(change.verdict)) else { continue };
+            let is_same = |group: &&mut Vec<Changed<'_>>| {
+                let (head, of, first) = group[0];
+                // What became more and what became less is not told in one breath.
+                let way = first.absolute.signum() == change.absolute.signum();
+                (of, &head.key.metric, first.verdict) == (side, &row.key.metric, change.verdict) && way
+            };
+            match groups.iter_mut().find(is_same) {
+                Some(group) => group.push((row, side, change)),
+                None => groups.push(vec![(row, side, change)]),
+            }
+        }
+    }
+    groups
+}
+
+fn matters(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Worse | Verdict::Better | Verdict::Changed)
+}
+
+/// The sum of the changes in percent.
+fn weight(group: &Vec<Changed<'_>>) -> f64 {
+    group.iter().filter_map(|(_, _, change)| change.percent).map(f64::abs).sum()
+}
+
+/// "Powerdown is 6.1 % less in the median of 42 rows of 8 tables (3.0 to 10.1 %), most of it SCP wait."
+fn sentence(comparison: &Comparison, group: &[Changed<'_>]) -> String {
+    let (head, side, first) = group[0];
+    let which = match comparison.sides.len() {
+        2 => String::new(),
+        _ => format!("{}: ", super::blocks::letter(side)),
+    };
+    let metric = capital(&head.key.metric.replace('_', " "));
+    let way = if first.absolute < 0.0 { "less" } else { "more" };
+    let cause = main_cause(group).map_or_else(String::new, |cause| format!(", most of it {cause}"));
+    let judged = match (head.better, first.verdict) {
+        (Better::Lower, _) | (_, Verdict::Changed) => "",
+        (_, Verdict::Worse) => ", which is worse",
+        _ => ", which is better",
+    };
+    let mut sizes: Vec<f64> = group.iter().filter_map(|(_, _, change)| Some(change.percent?.abs())).collect();
+    sizes.sort_by(f64::total_cmp);
+    let text = |size: f64| fixed(size, 1).to_string();
+    // In a base of 0 there is no part of it.
+    let middle = match sizes.get(sizes.len().saturating_sub(1) / 2) {
+        Some(middle) => format!("{} % {way}", text(*middle)),
+        None => format!("{} {way}", fixed(first.absolute.abs(), 3)),
+    };
+    let [(row, ..)] = group else {
+        let tables: BTreeSet<_> =
+            group.iter().map(|(row, ..)| (&row.key.variant, &row.key.case, &row.key.mode)).collect();
+        let tables = match tables.len() {
+            1 => super::blocks::table_name(head),
+            count => format!("{count} tables"),
+        };
+        // A few rows may have changed by far more than all others.
+        let (median, range) = match (sizes.first(), sizes.last()) {
+            (Some(least), Some(most)) if text(*least) != text(*most) => {
+                ("the median of ", format!(" ({} to {} %)", text(*least), text(*most)))
+            }
+            _ => ("", String::new()),
+        };
+        return format!(
+            "{which}{metric} is {middle} in {median}{} rows of {tables}{range}{judged}{cause}.",
+            group.len()
+        );
+    };
+    let median = |side: usize| row.cells.get(side).copied().flatten().map_or(f64::NAN, |cell| cell.median);
+    format!(
+        "{which}{metric} of {} is {middle} ({} to {} {}){judged}{cause}.",
+        row.key.label().replacen(&format!(", {}", row.key.metric), "", 1),
+        figure(median(0)),
+        figure(median(side)),
+        row.unit
+    )
+}
+
+/// The cause to which more than half of the changes goes, over all rows of the group.
+fn main_cause(group: &[Changed<'_>]) -> Option<&'static str> {
+    let whole: f64 = group.iter().map(|(_, _, change)| change.absolute).sum();
+    let causes: BTreeSet<_> =
+        group.iter().flat_map(|(_, _, change)| change.causes.iter().map(|cause| cause.cause)).collect();
+    let part = |wanted| -> f64 {
+        let of_rows = group.iter().flat_map(|(_, _, change)| &change.causes);
+        of_rows.filter(|cause| cause.cause == wanted).map(comparison::CauseChange::absolute).sum()
+    };
+    let (cause, most) =
+        causes.into_iter().map(|cause| (cause, part(cause) / whole)).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (most > 0.5).then(|| cause.title())
+}
+
+/// The critical path of a slowest CPU that changed most, in a sentence; of tables that are judged.
+fn longest_path(comparison: &Comparison) -> Option<String> {
+    let judged = |paths: &&TablePaths| {
+        let of = (&paths.variant, &paths.case, &paths.mode);
+        !comparison.orders.iter().any(|order| (&order.variant, &order.case, &order.mode) == of)
+            && comparison.rows.iter().any(|row| {
+                (&row.key.variant, &row.key.case, &row.key.mode, &row.key.metric)
+                    == (&paths.variant, &paths.case, &paths.mode, &paths.metric)
+                    && row.changes.iter().flatten().any(|change| matters(change.verdict))
+            })
+    };
+    let change = |paths: &TablePaths| Some(paths.paths.get(1)?.as_ref()?.total() - paths.paths[0].as_ref()?.total());
+    let (paths, by) = comparison
+        .paths
+        .iter()
+        .filter(judged)
+        .filter_map(|paths| Some((paths, change(paths)?)))
+        .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+    let [Some(base), Some(other)] = &paths.paths[..] else { return None };
+    let CriticalPath { who, .. } = base;
+    let part = base.changes(other).into_iter().next()?;
+    // The part that changed most may have gone the other way.
+    if part.absolute().signum() != by.signum() || by == 0.0 {
+        return None;
+    }
+    let who = if *who == other.who { who.to_string() } else { format!("{who} and {}", other.who) };
+    let table = [&paths.variant, &paths.case, &paths.mode].map(String::as_str);
+    let less = |us: f64| if us < 0.0 { "less" } else { "more" };
+    Some(format!(
+        "The slowest CPU of {} ({who}) takes {} us {} ({} to {} us; {} {} us {}).",
+        table.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "),
+        figure(by.abs()),
+        less(by),
+        figure(base.total()),
+        figure(other.total()),
+        part.spent.title(),
+        figure(part.absolute().abs()),
+        less(part.absolute()),
+    ))
+}
+
+/// The rows that the order of the CPUs decides, in a sentence.
+fn unjudged(comparison: &Comparison) -> Option<String> {
+    let count = comparison.count(Verdict::Order);
+    let tables: Vec<String> = {
+        let mut names: Vec<String> =
+            comparison.orders.iter().map(|order| format!("{} {}", order.case, order.mode)).collect();
+        names.dedup();
+        names
+    };
+    let which = match tables.as_slice() {
+        [one] => one.clone(),
+        more => format!("{} tables", more.len()),
+    };
+    (count > 0)
+        .then(|| format!("{count} rows of {which} are not judged, because the order in which CPUs came decides them."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use comparison::{Input, Options};
+    use recording::{Header, Recording};
+
+    /// Rows of a simulation: case, metric, CPU, microseconds.
+    fn run(rows: &[(&str, &str, u16, f64)]) -> Recording {
+        let mut recording = Recording::new(Header::new("e", "sim", "ps"));
+        for &(case, metric, cpu, value) in rows {
+            let series = recording.series("v", case, "serial");
+            recording.measure(series, 0, metric, "us", value).cpu = Some(cpu);
+        }
+        recording
+    }
+
+    fn told(a: &[(&str, &str, u16, f64)], b: &[(&str, &str, u16, f64)]) -> String {
+        let (a, b) = (run(a), run(b));
+        let input = |name: &str, recording| Input { name: name.to_owned(), recording, variant: None };
+        answer(&comparison::compare(&[input("A", &a), input("B", &b)], &Options::default()).unwrap())
+    }
+
+    #[test]
+    fn each_measure_that_changed_has_a_sentence_and_a_regression_is_among_them() {
+        let base = [("c", "down", 0, 100.0), ("c", "down", 1, 100.0), ("d", "down", 0, 50.0), ("c", "wake", 0, 10.0)];
+        assert_eq!(told(&base, &base), "Nothing changed that can be told from chance.");
+        let mut other = base;
+        other[3].3 = 10.05;
+        assert_eq!(told(&base, &other), "No row changed by as much as the threshold.");
+        other[3].3 = 11.0;
+        assert_eq!(told(&base, &other), "Wake of c serial, CPU 0 is 10.0 % more (10.00 to 11.00 us).");
+        (other[0].3, other[1].3) = (90.0, 80.0);
+        let two = "Down is 10.0 % less in the median of 2 rows of c serial (10.0 to 20.0 %). Wake of c serial, CPU 0 is 10.0 % more (10.00 to 11.00 us).";
+        assert_eq!(told(&base, &other), two);
+        other[2].3 = 25.0;
+        assert!(
+            told(&base, &other)
+                .starts_with("Down is 20.0 % less in the median of 3 rows of 2 tables (10.0 to 50.0 %). Wake")
+        );
+        // The regression is the smallest of three measures.
+        let more = |value: f64| {
+            [
+                ("c", "down", 0, 100.0 / value),
+                ("c", "wake", 0, 100.0 / value),
+                ("c", "call", 0, 100.0 * value.sqrt().sqrt()),
+            ]
+        };
+        let found = told(&more(1.0), &more(2.0));
+        assert!(found.contains("Call of c serial, CPU 0 is 18.9 % more"), "{found}");
+    }
+}
