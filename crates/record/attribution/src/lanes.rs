@@ -298,7 +298,8 @@ mod tests {
         assert_eq!((iteration.slowest("powerdown"), iteration.slowest("wakeup")), (Some(3), None));
     }
 
-    /// Five iterations take 10 to 50 us, of which the first two and the slowest but one left events.
+    /// Five iterations take 10 to 50 us, of which the first two and the slowest but one left
+    /// events.
     #[test]
     fn what_is_chosen_has_events() {
         let mut recording = empty();

@@ -28,7 +28,7 @@ pub struct Header {
     /// is repeatable.
     #[serde(default, alias = "drawn_modes", skip_serializing_if = "Vec::is_empty")]
     pub seeded_modes: Vec<String>,
-    /// Modes in which chance decided once for all iterations in which order CPUs came: one of many
+    /// Modes in which chance decided the order of the CPUs, the same in each iteration: one of many
     /// orders, and no sample of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub free_modes: Vec<String>,

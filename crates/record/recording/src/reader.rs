@@ -255,8 +255,8 @@ impl<K: Copy + PartialEq, V: Copy> Neighbour<K, V> {
     }
 }
 
-/// Most bytes of rows that are held in memory at once: 2 GiB, or 67 million events. A run that would
-/// leave more is refused before it starts, where it can be foreseen.
+/// Most bytes of rows that are held in memory at once: 2 GiB, or 67 million events. A run that
+/// would leave more is refused before it starts, where it can be foreseen.
 pub const MOST_HELD: u64 = 2 << 30;
 
 /// Refuses a recording that is too long to be held in memory at once.

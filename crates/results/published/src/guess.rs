@@ -25,8 +25,8 @@ impl PsciReference {
     ///   what it was in another release, whichever pattern is nearest to the whole column: as much
     ///   as a model is given that is told who woke first.
     ///
-    /// Of other cells, a powerdown of CPU_OFF is the serial one of the suspend to the deepest level,
-    /// and a PSCI_VERSION that of the CPU of the same cluster which fits use.
+    /// Of other cells, a powerdown of CPU_OFF is the serial one of the suspend to the deepest
+    /// level, and a PSCI_VERSION that of the CPU of the same cluster which fits use.
     ///
     /// `None` for the rest, and where the tables lack what the guess needs.
     pub fn guess(&self, cell: &Cell) -> Option<f64> {

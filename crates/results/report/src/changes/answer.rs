@@ -1,4 +1,4 @@
-//! What a comparison comes to, in a few sentences.
+//! The answer of a comparison, in a few sentences.
 
 use crate::blocks::{figure, fixed};
 use crate::words::capital;
@@ -67,7 +67,8 @@ fn weight(group: &Vec<Changed<'_>>) -> f64 {
     group.iter().filter_map(|(_, _, change)| change.percent).map(f64::abs).sum()
 }
 
-/// "Powerdown is 6.1 % less in the median of 42 rows of 8 tables (3.0 to 10.1 %), most of it SCP wait."
+/// "Powerdown is 6.1 % less in the median of 42 rows of 8 tables (3.0 to 10.1 %), most of it SCP
+/// wait."
 fn sentence(comparison: &Comparison, group: &[Changed<'_>]) -> String {
     let (head, side, first) = group[0];
     let which = match comparison.sides.len() {
