@@ -11,10 +11,32 @@ use crate::cpu::{self, counter};
 use crate::interrupts;
 use machine::{mpidr_of, say};
 
+/// Marks for a plugin of the emulator that counts by function (`crates/worlds/tcg-plugin`): hints
+/// that mean nothing to a core. A passage begins, ends, and passages of another kind follow.
+mod marks {
+    use core::arch::asm;
+
+    pub fn begin() {
+        // SAFETY: a hint that no core knows does nothing.
+        unsafe { asm!("hint #0x70") };
+    }
+
+    pub fn end() {
+        // SAFETY: as above.
+        unsafe { asm!("hint #0x71") };
+    }
+
+    pub fn next() {
+        // SAFETY: as above.
+        unsafe { asm!("hint #0x72") };
+    }
+}
+
 /// Makes `count` calls and returns the ticks that they took, the caller's loop included: each turn
 /// loads the four arguments anew.
 #[inline(never)]
 fn ticks_of(count: u64, function: u32, [x1, x2, x3]: [u64; 3]) -> (u64, u64) {
+    marks::begin();
     let begin = counter();
     let last: u64;
     // SAFETY: the firmware keeps X4 and up.
@@ -38,7 +60,10 @@ fn ticks_of(count: u64, function: u32, [x1, x2, x3]: [u64; 3]) -> (u64, u64) {
             out("x3") _,
         );
     }
-    (counter() - begin, last)
+    let ticks = counter() - begin;
+    marks::end();
+    marks::next();
+    (ticks, last)
 }
 
 /// When the CPU that was turned on came to its first instructions; 0 until then.
@@ -66,9 +91,11 @@ fn turn_on(count: u64) -> Option<(u64, u64)> {
     let (mut call, mut arrival) = (0, 0);
     for _ in 0..count {
         ARRIVED.store(0, Ordering::Release);
+        marks::begin();
         let begin = counter();
         let code = cpu::turn_on(1, &START.0);
         call += counter() - begin;
+        marks::end();
         if code != 0 {
             return None;
         }
@@ -85,6 +112,7 @@ fn turn_on(count: u64) -> Option<(u64, u64)> {
             nap();
         }
     }
+    marks::next();
     Some((call, arrival))
 }
 
