@@ -14,6 +14,7 @@ use core::arch::global_asm;
 
 use psci::{Call, Outcome};
 
+use crate::entry::hand_serrors_back;
 use crate::library::PSCI;
 use crate::platform::stop;
 use crate::registers::{self, FEATURES};
@@ -53,10 +54,7 @@ macro_rules! serror_entry {
 #[cfg(feature = "serror")]
 macro_rules! serror_exit {
     () => {
-        "dsb sy
-         mrs x6, scr_el3
-         bic x6, x6, #8
-         msr scr_el3, x6"
+        hand_serrors_back!("x6")
     };
 }
 #[cfg(not(feature = "serror"))]

@@ -336,6 +336,27 @@ fn programs_run_in_the_guest_and_their_callbacks_are_traced() {
     assert!(missing.output.iter().any(|line| line.contains("not found")), "{:?}", missing.output);
 }
 
+/// No emulator raises a physical SError, so the image is read: before SCR_EL3.EA is cleared, which
+/// gives SErrors to the normal world, EL3 has completed its accesses, synchronised their errors and
+/// taken them.
+#[test]
+fn serrors_of_the_firmware_are_taken_before_the_normal_world_gets_its_own() {
+    // Instructions with any register in bits 9:0 left out.
+    const BIC_EA: u32 = 0x927c_f800; // and xN, xN, #!8
+    const READ_SCR: u32 = 0xd53e_1100;
+    const WRITE_SCR: u32 = 0xd51e_1100;
+    let [dsb, esb, isb] = [0xd503_3f9f, 0xd503_221f, 0xd503_3fdf];
+    for build in [Build::Instrumented, Build::Plain] {
+        let image = std::fs::read(images(build).firmware).unwrap();
+        let words: Vec<u32> = image.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+        let clears: Vec<&[u32]> = words.windows(6).filter(|six| six[4] & !0x3ff == BIC_EA && six[5] & !0x1f == WRITE_SCR).collect();
+        assert_eq!(clears.len(), 2, "one on the way back to a caller, one into the first entry: {build:?}");
+        for six in clears {
+            assert_eq!((&six[..3], six[3] & !0x1f), (&[dsb, esb, isb][..], READ_SCR), "{build:?}: {six:08x?}");
+        }
+    }
+}
+
 /// Nothing that the normal world can do brings EL3 into an exception of its own, so the image is
 /// spoilt: the first instruction of the vector that calls take becomes one that there is not.
 #[test]
