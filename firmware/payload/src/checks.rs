@@ -22,6 +22,7 @@ const HW_STANDBY: i64 = 2;
 const STAMP: u32 = id::PMF_GET_TIMESTAMP | id::SMC64;
 const STAMP_ID: u64 = 0x41 << 24 | 1 << 10;
 const MAINTAIN: u64 = 1;
+const TRUSTED_OS_CALL_COUNT: u32 = 0xbf00_ff00;
 
 const SUCCESS: i64 = 0;
 const NOT_SUPPORTED: i64 = -1;
@@ -128,12 +129,20 @@ fn answers(checks: &mut Checks, cpus: usize) {
     if cpus > CLUSTER {
         checks.check("NODE_HW_STATE of a cluster that is off", node(CLUSTER, 1), HW_OFF);
     }
-    for (function, of) in [(id::STANDARD_SERVICE_UID, "standard"), (id::VENDOR_EL3_SERVICE_UID, "vendor")] {
-        let uid = cpu::smc(function, [0; 3]);
-        // The plain build has no vendor service.
-        let there = uid[0] as i64 != NOT_SUPPORTED && uid[1] != 0;
-        let expected = of == "standard" || cpu::smc(id::PMF_VERSION, [0; 3])[0] as i64 == SUCCESS;
-        checks.check(of, there.into(), expected.into());
+    // The plain build has no PMF, and neither service of which it would be part.
+    let pmf = cpu::smc(id::PMF_VERSION, [0; 3])[0] as i64 == SUCCESS;
+    for (count, there) in [
+        (id::ARCHITECTURE_SERVICE_CALL_COUNT, true),
+        (id::SILICON_SERVICE_CALL_COUNT, pmf),
+        (id::STANDARD_SERVICE_CALL_COUNT, true),
+        (id::VENDOR_EL3_SERVICE_CALL_COUNT, pmf),
+        (TRUSTED_OS_CALL_COUNT, false),
+    ] {
+        let [calls, uid, revision] = [count, count | 1, count | 3].map(|query| cpu::smc(query, [0; 3]));
+        checks.check("a service has calls", (calls[0] as i64 > 0).into(), there.into());
+        checks.that("a service that is not there has 0", calls[0] as i64 >= 0);
+        checks.check("UID", (uid[0] as i64 != NOT_SUPPORTED && uid[1] != 0).into(), there.into());
+        checks.check("revision", revision[0] as i64, if there { 0 } else { NOT_SUPPORTED });
     }
     for workaround in [id::SMCCC_ARCH_WORKAROUND_1, id::SMCCC_ARCH_WORKAROUND_3] {
         let answer = call(id::SMCCC_ARCH_FEATURES, [workaround.into(), 0, 0]);
