@@ -118,6 +118,11 @@ fn answers(checks: &mut Checks, cpus: usize) {
     }
     checks.check("CPU_SUSPEND to a wild address", call(SUSPEND, [u64::from(state(1)), 4, 0]), INVALID_ADDRESS);
     checks.check("CPU_SUSPEND to no state", call(SUSPEND, [0x0fff_0fff, entry, 0]), INVALID_PARAMETERS);
+    // In the original format StateID counts up to the power level; in the extended one bit 16 is
+    // part of it.
+    let original = EXTENDED.load(Ordering::Acquire) == 0;
+    let accepted = if original { INVALID_ADDRESS } else { INVALID_PARAMETERS };
+    checks.check("CPU_SUSPEND of level 0 with all states, to a wild address", call(SUSPEND, [0x0001_2222, 4, 0]), accepted);
     let node = |cpu: usize, level| call(NODE, [mpidr_of(cpu), level, 0]);
     for level in 0..3 {
         checks.check("NODE_HW_STATE of the caller and its domains", node(cpu::this(), level), HW_ON);
