@@ -5,7 +5,7 @@ use core::arch::naked_asm;
 
 use psci::EntryPoint;
 
-use crate::layout::STACK_SIZE;
+use crate::layout::STACK_STRIDE;
 use crate::registers::{set_endianness, spsr_of_normal_world};
 
 /// Sets TPIDR_EL3 to the CPU's index and SP to the top of its stack; clobbers X19 to X23.
@@ -20,7 +20,7 @@ macro_rules! identify {
          b.hs 99f
          msr tpidr_el3, x20
          add x21, x20, #1
-         mov x22, {stack_size}
+         mov x22, {stack_stride}
          adrp x23, stacks_begin
          add x23, x23, :lo12:stacks_begin
          madd x21, x21, x22, x23
@@ -77,7 +77,7 @@ unsafe extern "C" fn leave(x0: u64, pc: u64, spsr: u64) -> ! {
         hand_serrors_back!("x1"),
         "mrs x20, tpidr_el3",
         "add x21, x20, #1",
-        "mov x22, {stack_size}",
+        "mov x22, {stack_stride}",
         "adrp x23, stacks_begin",
         "add x23, x23, :lo12:stacks_begin",
         "madd x21, x21, x22, x23",
@@ -116,6 +116,6 @@ unsafe extern "C" fn leave(x0: u64, pc: u64, spsr: u64) -> ! {
          eret
          dsb nsh
          isb",
-        stack_size = const STACK_SIZE,
+        stack_stride = const STACK_STRIDE,
     )
 }

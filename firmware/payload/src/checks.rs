@@ -74,13 +74,14 @@ impl Checks {
 }
 
 /// Makes all checks; true if all hold.
-pub fn run(cpus: usize, format: PowerStateFormat) -> bool {
+pub fn run(cpus: usize, format: PowerStateFormat, memory_end: u64) -> bool {
     EXTENDED.store(u64::from(format == PowerStateFormat::Extended), Ordering::Release);
     let mut checks = Checks { failed: 0, made: 0 };
     answers(&mut checks, cpus);
     traps::run(|what, got, expected| checks.check(what, got, expected));
     checks.check("PSCI_VERSION after all traps", call(id::PSCI_VERSION, [0; 3]), 0x1_0003);
     checks.that("an SMC keeps X4 to X30", registers_are_kept());
+    entry_points(&mut checks, memory_end);
     stamps(&mut checks);
     statistics(&mut checks);
     if cpus > 1 {
@@ -122,7 +123,11 @@ fn answers(checks: &mut Checks, cpus: usize) {
     // part of it.
     let original = EXTENDED.load(Ordering::Acquire) == 0;
     let accepted = if original { INVALID_ADDRESS } else { INVALID_PARAMETERS };
-    checks.check("CPU_SUSPEND of level 0 with all states, to a wild address", call(SUSPEND, [0x0001_2222, 4, 0]), accepted);
+    checks.check(
+        "CPU_SUSPEND of level 0 with all states, to a wild address",
+        call(SUSPEND, [0x0001_2222, 4, 0]),
+        accepted,
+    );
     let node = |cpu: usize, level| call(NODE, [mpidr_of(cpu), level, 0]);
     for level in 0..3 {
         checks.check("NODE_HW_STATE of the caller and its domains", node(cpu::this(), level), HW_ON);
@@ -209,6 +214,18 @@ fn read_stamps() -> Option<[u64; 6]> {
 
 fn ordered(moments: &[u64]) -> bool {
     moments.windows(2).all(|pair| pair[0] <= pair[1])
+}
+
+/// Every word of memory may be where the normal world is entered, and none behind it. A suspend
+/// that an interrupt ends at once enters nowhere.
+fn entry_points(checks: &mut Checks, memory_end: u64) {
+    interrupts::send(cpu::this());
+    let to = |entry| call(SUSPEND, [u64::from(state(1)), entry, 0]);
+    for entry in (0x4000_0000..memory_end).step_by(1 << 29).chain([memory_end - 4]) {
+        checks.check("CPU_SUSPEND to an address in memory", to(entry), SUCCESS);
+    }
+    checks.check("CPU_SUSPEND to an address behind memory", to(memory_end), INVALID_ADDRESS);
+    while interrupts::take().is_some() {}
 }
 
 /// The stamps of each way through CPU_SUSPEND: in order, and none of an earlier call.
