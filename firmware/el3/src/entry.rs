@@ -37,7 +37,8 @@ pub(crate) use identify;
 /// is taken before what follows, so while EA is still 1. A core with the RAS extension may keep an
 /// error to itself until an error synchronisation event: ESB is one. It stands here without a test,
 /// since it lies in the space of hints and does nothing on other cores (Arm ARM, C6.2, ESB), and a
-/// test and a branch take more instructions than it does. The assembler knows it by its number alone.
+/// test and a branch take more instructions than it does. The assembler knows it by its number
+/// alone.
 macro_rules! hand_serrors_back {
     ($register:literal) => {
         concat!(

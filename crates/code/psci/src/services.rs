@@ -6,9 +6,9 @@
 //! | call count | its calls | 0: no calls | NOT_SUPPORTED |
 //! | UID, revision | [`Identity`] | NOT_SUPPORTED | NOT_SUPPORTED |
 //!
-//! Later issues of DEN0028 deprecate the call count. It is answered all the same: callers written to
-//! the earlier ones ask, and a deprecated query that is answered harms nobody. A call counts once
-//! for each form that it has, 32-bit and 64-bit; the queries themselves do not count.
+//! Later issues of DEN0028 deprecate the call count. It is answered all the same: callers written
+//! to the earlier ones ask, and a deprecated query that is answered harms nobody. A call counts
+//! once for each form that it has, 32-bit and 64-bit; the queries themselves do not count.
 
 use crate::call::Outcome;
 use crate::error::Error;

@@ -293,8 +293,8 @@ fn linux_boots_idles_unplugs_reboots_and_powers_off() {
     let images = images(Build::Instrumented);
     let linux = fetched(linux::fetch);
     // The second on everything that the emulator has, so that the kernel uses what EL3 lets it; its
-    // pointers signed by what is quick to emulate. It lies where CPUs are turned on, and wake, above
-    // 4 GiB.
+    // pointers signed by what is quick to emulate. It lies where CPUs are turned on, and wake,
+    // above 4 GiB.
     for (os_initiated, cpu, memory_mib) in [(false, Machine::CPU, 1024), (true, "max,pauth-impdef=on", 4096)] {
         let machine = Machine { cpu: cpu.to_owned(), memory_mib, ..machine(4, Gic::V3, true, None) };
         let options = linux::Options { cycles: 3, stay: 1, os_initiated, exception_level: None, trace: None };
@@ -377,7 +377,7 @@ fn symbol(images: &Images, wanted: &str) -> usize {
     named.unwrap_or_else(|| panic!("no {wanted}")).st_value as usize
 }
 
-/// Where a Cortex-A57 in EL3 takes a call.
+/// The vector at which a Cortex-A57 in EL3 takes a call.
 fn call_vector(images: &Images) -> usize {
     symbol(images, "vectors_mmu") + 0x400
 }
