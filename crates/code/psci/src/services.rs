@@ -17,7 +17,9 @@ use crate::identity::{Identity, Service};
 use crate::platform::Platform;
 use crate::psci::Psci;
 
-/// The low half of the id of a query.
+/// The upper half of an id of the Arm architecture service.
+const ARCHITECTURE: u32 = 0x8000;
+/// The lower half of the id of a query.
 const CALL_COUNT: u32 = 0xff00;
 const UID: u32 = 0xff01;
 const REVISION: u32 = 0xff03;
@@ -30,9 +32,13 @@ impl<P: Platform> Psci<'_, P> {
     /// The answer to a call that is neither PSCI nor PMF, in its 32-bit form.
     #[cold]
     pub(crate) fn other_call(&self, function: u32, args: [u64; 3]) -> Outcome {
+        // The commonest of what is left: nothing at all.
+        if function & 0xffff < CALL_COUNT && function >> 16 != ARCHITECTURE {
+            return Outcome::error(Error::NotSupported);
+        }
         // Without stamps there is no PMF.
         let service = match function >> 16 {
-            0x8000 => Some(Service::Architecture),
+            ARCHITECTURE => Some(Service::Architecture),
             0x8200 if !cfg!(feature = "off") => Some(Service::Silicon),
             0x8400 => Some(Service::Standard),
             0x8700 if !cfg!(feature = "off") => Some(Service::VendorEl3),

@@ -57,7 +57,7 @@ fn calls_stay_within_their_limits() {
         ("AFFINITY_INFO(self)", 220.0, 2.0),
         ("CPU_ON, already on", 300.0, 2.0),
         ("CPU_SUSPEND, invalid state", 200.0, 2.0),
-        ("standby level 0, interrupt pending", 290.0, 4.0),
+        ("standby level 0, interrupt pending", 250.0, 4.0),
     ] {
         let (plain, instrumented) = (plain[call], instrumented[call]);
         assert!(plain <= limit, "{call}: {plain} instructions, more than {limit}");
