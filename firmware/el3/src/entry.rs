@@ -58,6 +58,7 @@ macro_rules! hand_serrors_back {
         )
     };
 }
+#[cfg(feature = "serror")]
 pub(crate) use hand_serrors_back;
 
 /// Enters the normal world, and forgets EL3's stack.

@@ -14,7 +14,6 @@ use core::arch::global_asm;
 
 use psci::{Call, Outcome};
 
-use crate::entry::hand_serrors_back;
 use crate::layout::{STACK_STRIDE, is_guard};
 use crate::library::PSCI;
 use crate::platform::stop;
@@ -55,7 +54,7 @@ macro_rules! serror_entry {
 #[cfg(feature = "serror")]
 macro_rules! serror_exit {
     () => {
-        hand_serrors_back!("x6")
+        entry::hand_serrors_back!("x6")
     };
 }
 #[cfg(not(feature = "serror"))]
