@@ -482,7 +482,7 @@ mod tests {
     fn memory_in_several_nodes_is_one_piece() {
         let mut tree = machine_tree(&[0]);
         for (name, reg) in
-            [("memory@140000000", [1, 0x4000_0000, 1, 0]), ("memory@80000000", [0, 0x8000_0000, 0, 0xc000_0000])]
+            [("memory@140000000", [1u32, 0x4000_0000, 1, 0]), ("memory@80000000", [0, 0x8000_0000, 0, 0xc000_0000])]
         {
             let mut memory = node(name);
             set(&mut memory, "device_type", "memory");
@@ -563,7 +563,7 @@ mod tests {
         set(
             tree.root.child_mut("memory@40000000").unwrap(),
             "reg",
-            [0, 0x4000_0000, 0, 0x1000, 0, 0x5000_0000, 0, 1].as_slice(),
+            [0u32, 0x4000_0000, 0, 0x1000, 0, 0x5000_0000, 0, 1].as_slice(),
         );
         let expected = "device tree: memory ends at 0x40001000 and goes on at 0x50000000; it should be one piece";
         assert_eq!(message(&tree), expected);
