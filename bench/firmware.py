@@ -3,9 +3,9 @@
 
     bench/firmware.py [--count 1000] [--work DIR] [--markdown]
 
-Fetches Debian's source package arm-trusted-firmware (under an apt configuration of its own: the machine's sources stay as they are), builds it
-for PLAT=qemu with the payload of `stopwatt payload` as its normal world, and counts the calls of each build with `stopwatt run psci-calls
---firmware`. Needs Debian's dpkg-dev, make, gcc, libssl-dev and gcc-aarch64-linux-gnu, QEMU for Arm, and Rust. Nothing of it is kept but
+Fetches Debian's source package arm-trusted-firmware, that of the machine's suite and that of the newest suite from which it can be had (under apt
+configurations of their own: the machine's sources stay as they are), builds each for PLAT=qemu with the payload of `stopwatt payload` as its
+normal world, and counts the calls of each build with `stopwatt run psci-calls --firmware`. Needs Debian's dpkg-dev, make, gcc, libssl-dev and gcc-aarch64-linux-gnu, QEMU for Arm, and Rust. Nothing of it is kept but
 in the folder DIR, target/bench/firmware by default.
 """
 
@@ -21,12 +21,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = "arm-trusted-firmware"
 PREFIX = "aarch64-linux-gnu-"
 TARGET = "aarch64-unknown-none-softfloat"
+# Suites of Debian whose source is the newer peer, newest first: a mirror may list a package that it does not hand out.
+NEWER = ["sid", "forky", "trixie"]
 # Name, options of make, what is in it that ours can be without.
 THEIRS = [
-    ("TF-A, without workarounds", "WORKAROUND_CVE_2017_5715=0 WORKAROUND_CVE_2018_3639=0 WORKAROUND_CVE_2022_23960=0",
+    ("no workarounds", "WORKAROUND_CVE_2017_5715=0 WORKAROUND_CVE_2018_3639=0 DYNAMIC_WORKAROUND_CVE_2018_3639=0 WORKAROUND_CVE_2022_23960=0",
      "saves all 31 registers, waits for SErrors by DSB, sets SCR and CPTR on the way out, barrier behind ERET"),
-    ("TF-A, as it is built by default", "", "the same, and vectors against CVE-2017-5715 and CVE-2022-23960 on cores that need them"),
-    ("TF-A, default, instrumented", "ENABLE_RUNTIME_INSTRUMENTATION=1 ENABLE_PMF=1", "the same, and its time stamps"),
+    ("default", "", "the same, and vectors against CVE-2017-5715 and CVE-2022-23960 on cores that need them; at -Os"),
+    # E=0: what optimises more also warns more, and warnings are errors otherwise.
+    ("-O3", "CFLAGS=-O3 E=0", "as default, at -O3"),
+    ("LTO", "ENABLE_LTO=1 E=0", "as default, optimised over the whole program"),
+    ("LTO, -O3", "ENABLE_LTO=1 CFLAGS=-O3 E=0", "both"),
+    ("instrumented", "ENABLE_RUNTIME_INSTRUMENTATION=1 ENABLE_PMF=1", "as default, and its time stamps"),
 ]
 # Name, features of the package el3, what is in it.
 OURS = [
@@ -38,9 +44,9 @@ OURS = [
 ]
 
 
-def run(command, quiet=True, **more):
+def run(command, optional=False, **more):
     result = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
-    if result.returncode != 0:
+    if result.returncode != 0 and not optional:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{result.stdout[-4000:]}")
     return result.stdout
 
@@ -51,8 +57,16 @@ def need(programs):
         sys.exit(f"not installed: {', '.join(missing)}")
 
 
-def sources(apt):
-    """Where this machine takes Debian's packages from, asked for sources instead."""
+def sources(apt, suite):
+    """Where this machine takes Debian's packages from, asked for sources instead, and for those of another suite if one is named."""
+    deb822 = pathlib.Path("/etc/apt/sources.list.d/debian.sources")
+    if suite and deb822.is_file():
+        # The first entry is that of the archive; the others are of updates.
+        entry = deb822.read_text().split("\n\n")[0].replace("Types: deb\n", "Types: deb-src\n")
+        lines = [f"Suites: {suite}" if line.startswith("Suites:") else line for line in entry.splitlines()]
+        listed = apt / deb822.name
+        listed.write_text("\n".join(lines) + "\n")
+        return listed
     for path, old, new in (("/etc/apt/sources.list.d/debian.sources", "Types: deb\n", "Types: deb-src\n"),
                            ("/etc/apt/sources.list", "\ndeb ", "\ndeb-src ")):
         path = pathlib.Path(path)
@@ -64,25 +78,43 @@ def sources(apt):
     sys.exit("neither debian.sources nor sources.list of apt names a place for Debian's packages")
 
 
-def fetch(work):
-    """The unpacked source package, fetched where it is not there."""
+def fetch(work, suite=None):
+    """The unpacked source package, of the machine's suite or another, fetched where it is not there; `None` if the suite does not hand it out."""
     found = list(work.glob(f"{PACKAGE}-*/Makefile"))
     if found:
         return found[0].parent
     apt = work / "apt"
     for folder in ("lists/partial", "cache/archives/partial"):
         (apt / folder).mkdir(parents=True, exist_ok=True)
-    listed = sources(apt)
+    listed = sources(apt, suite)
     options = [f"-oDir::Etc::sourcelist={listed}", "-oDir::Etc::sourceparts=/dev/null", f"-oDir::State::lists={apt}/lists",
                f"-oDir::Cache={apt}/cache", "-oAPT::Sandbox::User=root"]
-    run(["apt-get", *options, "update", "-q"])
-    run(["apt-get", *options, "source", "-q", PACKAGE], cwd=work)
-    return next(work.glob(f"{PACKAGE}-*/Makefile")).parent
+    run(["apt-get", *options, "update", "-q"], optional=suite)
+    run(["apt-get", *options, "source", "-q", PACKAGE], cwd=work, optional=suite)
+    found = list(work.glob(f"{PACKAGE}-*/Makefile"))
+    return found[0].parent if found else None
+
+
+def fetch_newer(work):
+    """The source of the newest suite that hands it out."""
+    for suite in NEWER:
+        folder = work / suite
+        folder.mkdir(exist_ok=True)
+        source = fetch(folder, suite)
+        if source:
+            return source
+        print(f"{suite} hands out no {PACKAGE}", file=sys.stderr)
+    sys.exit(f"no suite of {', '.join(NEWER)} hands out {PACKAGE}")
 
 
 def build_theirs(source, name, options, payload, work):
     build = work / "".join(c if c.isalnum() else "-" for c in name)
-    environment = os.environ | {"TF_LDFLAGS": "--no-warn-rwx-segments"}
+    # Older ones do not know a warning of today's linker; and where they optimise the whole program, the compiler links, which would put a build id
+    # where the first instruction should be.
+    knows = "rwx-segments" in (source / "Makefile").read_text()
+    through_the_compiler = "-Wl,--no-warn-rwx-segments -Wl,--build-id=none"
+    flags = "" if knows else through_the_compiler if "ENABLE_LTO=1" in options else "--no-warn-rwx-segments"
+    environment = os.environ | {"TF_LDFLAGS": flags}
     run(["make", f"-j{os.cpu_count()}", "PLAT=qemu", f"CROSS_COMPILE={PREFIX}", "DEBUG=0", f"BUILD_BASE={build}", f"BL33={payload}",
          *options.split(), "all", "fip"], cwd=source, env=environment)
     made = build / "qemu/release"
@@ -125,15 +157,24 @@ def main():
     payload = work / "payload.bin"
     run([stopwatt, "payload", "-o", payload], cwd=ROOT)
 
-    source = fetch(work)
+    peers = [fetch(work), fetch_newer(work)]
     rows = []
     # Their port uses GICv2, so both do.
     for name, features, has in OURS:
         rows.append((name, has, count(stopwatt, build_ours(features, work), arguments, work, ["--gic", "2", "--payload-in-memory"])))
-    for name, options, has in THEIRS:
-        image = build_theirs(source, name, options, payload, work)
-        rows.append((name, f"{has}{f' ({options})' if options else ''}", count(stopwatt, image, arguments, work, ["--gic", "2"])))
-    show(rows, f"{PACKAGE} {source.name.removeprefix(PACKAGE + '-')}", arguments)
+    for source in peers:
+        # Its port to QEMU lacks the source of the PMF calls, which its EL3 monitor service needs.
+        lacks_pmf = (source / "services/el3/ven_el3_svc.c").exists() and "pmf_smc.c" not in "".join(
+            makefile.read_text() for makefile in (source / "plat/qemu").glob("**/*.mk"))
+        version = source.name.removeprefix(PACKAGE + "-").removesuffix("+dfsg")
+        for name, options, has in THEIRS:
+            if lacks_pmf and "ENABLE_PMF=1" in options:
+                continue
+            print(f"TF-A {version}, {name}", file=sys.stderr)
+            image = build_theirs(source, f"{version}-{name}", options, payload, work)
+            counts = count(stopwatt, image, arguments, work, ["--gic", "2"])
+            rows.append((f"TF-A {version}, {name}", f"{has}{f' ({options})' if options else ''}", counts))
+    show(rows, " and ".join(source.name for source in peers), arguments)
 
 
 def show(rows, theirs, arguments):
@@ -150,7 +191,7 @@ def show(rows, theirs, arguments):
     print()
     for index, (name, has, _) in enumerate(rows):
         print(f"{chr(ord('a') + index)}  {name}: {has}")
-    print(f"TF-A is Debian's {theirs}. Mean of {arguments.count} calls, the caller's loop of 7 instructions included; Cortex-A57, GICv2, one world.")
+    print(f"TF-A is Debian's source {theirs}. Mean of {arguments.count} calls, the caller's loop of 7 instructions included; Cortex-A57, GICv2, one world.")
 
 
 if __name__ == "__main__":

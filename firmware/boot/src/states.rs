@@ -5,7 +5,7 @@
 //! level first, and in bits 15:12 the highest level at which the caller is the last to go down (0
 //! where nobody coordinates by it).
 
-use psci::{CompositeState, Error, Level, LocalState, PowerState, PowerStateFormat, SuspendRequest};
+use psci::{CompositeState, Error, Level, LocalState, PowerStateFormat, SuspendRequest};
 
 /// A domain keeps its contents.
 pub const RETENTION: LocalState = LocalState(1);
@@ -97,26 +97,27 @@ impl IdleState {
     }
 }
 
-/// A state as its argument has it.
+/// Bits 15:12 of StateID.
+const LAST_AT_LEVEL: u32 = 0xf000;
+/// PowerLevel, in the original format.
+const POWER_LEVEL: u32 = 3 << 24;
+
+/// A state as its arguments have it, nobody being the last at any level.
 struct Encoded {
-    id: u32,
-    power_down: bool,
-    level: Level,
+    original: u32,
+    extended: u32,
     composite: CompositeState,
 }
 
 /// The states again, computed once: decoding is on the way of every idle.
 static ENCODED: [Encoded; STATES.len()] = {
-    let mut all =
-        [const { Encoded { id: 0, power_down: false, level: 0, composite: CompositeState::RUN } }; STATES.len()];
+    let mut all = [const { Encoded { original: 0, extended: 0, composite: CompositeState::RUN } }; STATES.len()];
     let mut n = 0;
     while n < all.len() {
-        let state = &STATES[n];
         all[n] = Encoded {
-            id: state.id(),
-            power_down: state.powers_down(),
-            level: state.level(),
-            composite: state.composite(),
+            original: STATES[n].power_state(PowerStateFormat::Original, 0),
+            extended: STATES[n].power_state(PowerStateFormat::Extended, 0),
+            composite: STATES[n].composite(),
         };
         n += 1;
     }
@@ -125,26 +126,46 @@ static ENCODED: [Encoded; STATES.len()] = {
 
 /// The request in a `power_state` argument.
 ///
+/// In the original format PowerLevel says up to which level the request goes (PSCI DEN0022, 5.4.2),
+/// so StateID's fields of the levels above are not part of it and are not read: 0x0001_2222 asks
+/// for core-off. In the extended format StateID says all, and 0x4000_2222 asks for system-off.
+///
 /// # Errors
 /// [`Error::InvalidParameters`]: no such state.
 #[inline]
 pub fn decode(format: PowerStateFormat, raw: u32) -> Result<SuspendRequest, Error> {
-    let fields = PowerState::parse(format, raw).ok_or(Error::InvalidParameters)?;
-    let last_at_level = (fields.state_id >> 12 & 0xf) as Level;
-    let id = fields.state_id & !0xf000;
-    let known = ENCODED.iter().find(|known| known.id == id).ok_or(Error::InvalidParameters)?;
-    if last_at_level > TOP
-        || known.power_down != fields.power_down
-        || fields.level.is_some_and(|level| level != known.level)
-    {
+    let last_at_level = (raw >> 12 & 0xf) as Level;
+    if last_at_level > TOP {
         return Err(Error::InvalidParameters);
     }
-    Ok(SuspendRequest { state: known.composite, last_at_level })
+    let found = match format {
+        PowerStateFormat::Original => {
+            let find = |wanted| ENCODED.iter().find(|known| known.original == wanted);
+            let state = raw & !LAST_AT_LEVEL;
+            find(state).or_else(|| find(up_to_its_level(state)))
+        }
+        PowerStateFormat::Extended => ENCODED.iter().find(|known| known.extended == raw & !LAST_AT_LEVEL),
+    };
+    match found {
+        Some(known) => Ok(SuspendRequest { state: known.composite, last_at_level }),
+        None => Err(Error::InvalidParameters),
+    }
+}
+
+/// An argument in the original format without StateID's fields above PowerLevel.
+#[cold]
+fn up_to_its_level(raw: u32) -> u32 {
+    match (raw & POWER_LEVEL) >> 24 {
+        0 => raw & !0xff0,
+        1 => raw & !0xf00,
+        _ => raw,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use psci::PowerState;
 
     const FORMATS: [PowerStateFormat; 2] = [PowerStateFormat::Original, PowerStateFormat::Extended];
 
@@ -177,6 +198,65 @@ mod tests {
         // there is not.
         for raw in [0x2, 0x0101_0002, 0x0301_2222, 0x0001_0020, 0x0002_0000, 0x0001_3002, 0] {
             assert_eq!(decode(PowerStateFormat::Original, raw), Err(Error::InvalidParameters), "{raw:#x}");
+        }
+        for raw in [0x2, 0x4000_0020, 0x4000_0220, 0x4000_3002, 0x5000_0002, 0xc000_0002, 0x4001_0002, 0] {
+            assert_eq!(decode(PowerStateFormat::Extended, raw), Err(Error::InvalidParameters), "{raw:#x}");
+        }
+    }
+
+    #[test]
+    fn the_original_format_reads_state_ids_up_to_the_power_level() {
+        let state = |raw| decode(PowerStateFormat::Original, raw).map(|request| request.state);
+        for (raw, index) in [(0x0001_0222, 1), (0x0001_2222, 1), (0x0101_0222, 3), (0x0101_0912, 2), (0x0000_0221, 0)] {
+            assert_eq!(state(raw), Ok(STATES[index].composite()), "{raw:#x}");
+        }
+        for raw in [0x0001_0221, 0x0101_0202, 0x0201_0322, 0x0301_0222, 0x0002_0222] {
+            assert_eq!(state(raw), Err(Error::InvalidParameters), "{raw:#x}");
+        }
+        assert_eq!(
+            decode(PowerStateFormat::Extended, 0x4000_2222).map(|request| request.state),
+            Ok(STATES[4].composite())
+        );
+    }
+
+    /// Against the fields one by one.
+    #[test]
+    fn every_argument_is_decoded_as_its_fields_say() {
+        let by_fields = |format, raw| {
+            let fields = PowerState::parse(format, raw)?;
+            let level = fields.level.unwrap_or(TOP);
+            let local = |of: Level| if of > level { 0 } else { fields.state_id >> (4 * of) & 0xf };
+            let known = STATES.iter().find(|state| {
+                (0..=TOP).all(|of| u32::from(state.levels[usize::from(of)].0) == local(of))
+                    && state.powers_down() == fields.power_down
+                    && fields.level.is_none_or(|level| level == state.level())
+            })?;
+            let last_at_level = (fields.state_id >> 12 & 0xf) as Level;
+            let nothing_above = fields.state_id >> 16 == 0 && last_at_level <= TOP;
+            nothing_above.then_some(SuspendRequest { state: known.composite(), last_at_level })
+        };
+        for format in FORMATS {
+            let mut states = 0;
+            for id in 0..=0xffff {
+                for rest in [
+                    0,
+                    1 << 16,
+                    1 << 17,
+                    1 << 24,
+                    1 << 24 | 1 << 16,
+                    1 << 25,
+                    1 << 25 | 1 << 16,
+                    3 << 24 | 1 << 16,
+                    1 << 30,
+                    1 << 31,
+                    5 << 28,
+                ] {
+                    let decoded = decode(format, rest | id).ok();
+                    assert_eq!(decoded, by_fields(format, rest | id), "{format:?} {:#x}", rest | id);
+                    states += u32::from(decoded.is_some());
+                }
+            }
+            assert!(states >= 15, "{format:?}: {states}");
         }
     }
 

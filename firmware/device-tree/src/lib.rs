@@ -61,6 +61,14 @@ pub enum TreeError {
     /// Memory that is empty or wraps.
     #[error("device tree: /{0}: reg should be an address and a size that fit 64 bits")]
     Memory(String),
+    /// Memory in parts that do not follow one another.
+    #[error("device tree: memory ends at {end:#x} and goes on at {start:#x}; it should be one piece")]
+    Gap {
+        /// The first address that is not memory.
+        end: u64,
+        /// The next that is.
+        start: u64,
+    },
     /// No phandle is left.
     #[error("device tree: phandles up to the last are in use")]
     Phandles,
@@ -183,19 +191,33 @@ fn cpus_of(tree: &DeviceTree) -> Result<Vec<Cpu>, TreeError> {
     }
 }
 
-/// The first memory node of the normal world. Two cells for address and size each, as on every
+/// The memory nodes of the normal world together. Two cells for address and size each, as on every
 /// 64-bit machine.
 fn memory_of(tree: &DeviceTree) -> Result<Range<u64>, TreeError> {
     let is_memory = |node: &&DeviceTreeNode| {
         text(node, "device_type").as_deref() == Some("memory") && !belongs_to_secure_world(node)
     };
-    let node = tree.root.children().find(is_memory).ok_or(TreeError::Missing("memory"))?;
-    let wrong = || TreeError::Memory(String::from(node.name()));
-    let reg = node.property("reg").ok_or_else(wrong)?;
-    let (address, rest) = reg.value().split_at_checked(8).ok_or_else(wrong)?;
-    let size = rest.get(..8).and_then(big_endian).filter(|&size| size > 0).ok_or_else(wrong)?;
-    let address = big_endian(address).ok_or_else(wrong)?;
-    Ok(address..address.checked_add(size).ok_or_else(wrong)?)
+    let mut parts: Vec<Range<u64>> = Vec::new();
+    for node in tree.root.children().filter(is_memory) {
+        let wrong = || TreeError::Memory(String::from(node.name()));
+        let reg = node.property("reg").ok_or_else(wrong)?;
+        for pair in reg.value().chunks(16) {
+            let (address, size) = pair.split_at_checked(8).ok_or_else(wrong)?;
+            let size = big_endian(size).filter(|&size| size > 0).ok_or_else(wrong)?;
+            let address = big_endian(address).ok_or_else(wrong)?;
+            parts.push(address..address.checked_add(size).ok_or_else(wrong)?);
+        }
+    }
+    parts.sort_unstable_by_key(|part| part.start);
+    let mut parts = parts.into_iter();
+    let mut memory = parts.next().ok_or(TreeError::Missing("memory"))?;
+    for part in parts {
+        if part.start != memory.end {
+            return Err(TreeError::Gap { end: memory.end, start: part.start });
+        }
+        memory.end = part.end;
+    }
+    Ok(memory)
 }
 
 /// `status` is for the normal world, `secure-status` for the other.
@@ -457,6 +479,20 @@ mod tests {
     }
 
     #[test]
+    fn memory_in_several_nodes_is_one_piece() {
+        let mut tree = machine_tree(&[0]);
+        for (name, reg) in
+            [("memory@140000000", [1u32, 0x4000_0000, 1, 0]), ("memory@80000000", [0, 0x8000_0000, 0, 0xc000_0000])]
+        {
+            let mut memory = node(name);
+            set(&mut memory, "device_type", "memory");
+            set(&mut memory, "reg", reg.as_slice());
+            tree.root.add_child(memory);
+        }
+        assert_eq!(read(&tree.to_dtb()).unwrap().1.memory, 0x4000_0000..0x2_4000_0000);
+    }
+
+    #[test]
     fn hides_the_secure_world() {
         let tree = edited(&[0], &Options::default());
         for (path, there) in [("/memory@e000000", false), ("/pl011@9040000", false), ("/pl011@9000000", true)] {
@@ -522,6 +558,15 @@ mod tests {
         let mut tree = machine_tree(&[0]);
         set(tree.root.child_mut("memory@40000000").unwrap(), "reg", [u32::MAX; 4].as_slice());
         assert!(message(&tree).contains("/memory@40000000: reg"));
+
+        let mut tree = machine_tree(&[0]);
+        set(
+            tree.root.child_mut("memory@40000000").unwrap(),
+            "reg",
+            [0u32, 0x4000_0000, 0, 0x1000, 0, 0x5000_0000, 0, 1].as_slice(),
+        );
+        let expected = "device tree: memory ends at 0x40001000 and goes on at 0x50000000; it should be one piece";
+        assert_eq!(message(&tree), expected);
 
         let mut deep = node("deepest");
         for _ in 0..20 {

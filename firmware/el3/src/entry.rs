@@ -5,7 +5,7 @@ use core::arch::naked_asm;
 
 use psci::EntryPoint;
 
-use crate::layout::STACK_SIZE;
+use crate::layout::STACK_STRIDE;
 use crate::registers::{set_endianness, spsr_of_normal_world};
 
 /// Sets TPIDR_EL3 to the CPU's index and SP to the top of its stack; clobbers X19 to X23.
@@ -20,7 +20,7 @@ macro_rules! identify {
          b.hs 99f
          msr tpidr_el3, x20
          add x21, x20, #1
-         mov x22, {stack_size}
+         mov x22, {stack_stride}
          adrp x23, stacks_begin
          add x23, x23, :lo12:stacks_begin
          madd x21, x21, x22, x23
@@ -28,6 +28,38 @@ macro_rules! identify {
     };
 }
 pub(crate) use identify;
+
+/// Gives SErrors back to the normal world (SCR_EL3.EA is 0 from here on), after EL3 has taken those
+/// of its own accesses. Clobbers the given register.
+///
+/// DSB completes the accesses; a core whose errors come as they do raises them by then, but nothing
+/// says that it has *taken* them. ISB synchronises the context: an SError that is pending and open
+/// is taken before what follows, so while EA is still 1. A core with the RAS extension may keep an
+/// error to itself until an error synchronisation event: ESB is one. It stands here without a test,
+/// since it lies in the space of hints and does nothing on other cores (Arm ARM, C6.2, ESB), and a
+/// test and a branch take more instructions than it does. The assembler knows it by its number
+/// alone.
+macro_rules! hand_serrors_back {
+    ($register:literal) => {
+        concat!(
+            "dsb sy
+         hint #16
+         isb
+         mrs ",
+            $register,
+            ", scr_el3
+         bic ",
+            $register,
+            ", ",
+            $register,
+            ", #8
+         msr scr_el3, ",
+            $register
+        )
+    };
+}
+#[cfg(feature = "serror")]
+pub(crate) use hand_serrors_back;
 
 /// Enters the normal world, and forgets EL3's stack.
 pub fn enter(entry: EntryPoint) -> ! {
@@ -44,14 +76,10 @@ unsafe extern "C" fn leave(x0: u64, pc: u64, spsr: u64) -> ! {
     naked_asm!(
         "msr elr_el3, x1",
         "msr spsr_el3, x2",
-        // SErrors are the normal world's again.
-        "dsb sy
-         mrs x1, scr_el3
-         bic x1, x1, #8
-         msr scr_el3, x1",
+        hand_serrors_back!("x1"),
         "mrs x20, tpidr_el3",
         "add x21, x20, #1",
-        "mov x22, {stack_size}",
+        "mov x22, {stack_stride}",
         "adrp x23, stacks_begin",
         "add x23, x23, :lo12:stacks_begin",
         "madd x21, x21, x22, x23",
@@ -90,6 +118,6 @@ unsafe extern "C" fn leave(x0: u64, pc: u64, spsr: u64) -> ! {
          eret
          dsb nsh
          isb",
-        stack_size = const STACK_SIZE,
+        stack_stride = const STACK_STRIDE,
     )
 }

@@ -1,10 +1,14 @@
 //! EL3's view of memory: the translation table, the caches, and the words that CPUs share.
 
 use core::arch::{asm, naked_asm};
+use core::cell::UnsafeCell;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use psci::{Level, Scalar, SharedCell, SharedWord};
+
+use crate::layout::is_guard;
+use machine::{MEMORY, SECURE_RAM};
 
 /// SCTLR_EL3 after a reset: the bits that are always one.
 pub const SCTLR_RESET: u64 = 0x30c5_0830;
@@ -24,14 +28,15 @@ const SCTLR_UNCACHED: u64 = SCTLR_RESET
     | SCTLR_WRITE_IMPLIES_NO_EXECUTE;
 const SCTLR_CACHED: u64 = SCTLR_UNCACHED | SCTLR_DATA_CACHE;
 
-/// 4 KiB granule, 39 bits of address, write-back inner shareable walks, 40 bits of physical
-/// address.
-const TCR: u64 = 0x8080_0000 | 0b010 << 16 | 0b11 << 12 | 0b01 << 10 | 0b01 << 8 | (64 - 39);
+/// 4 KiB granule, 39 bits of address, write-back inner shareable walks, 48 bits of physical address
+/// or as many as the core has.
+const TCR: u64 = 0x8080_0000 | 0b101 << 16 | 0b11 << 12 | 0b01 << 10 | 0b01 << 8 | (64 - 39);
 /// Attribute 0: device nGnRE. Attribute 1: normal write-back.
 const MAIR: u64 = 0xff04;
 
 const BLOCK: u64 = 0b01;
 const TABLE: u64 = 0b11;
+const PAGE: u64 = 0b11;
 const NORMAL: u64 = 1 << 2 | 0b11 << 8;
 const NON_SECURE: u64 = 1 << 5;
 const READ_ONLY: u64 = 0b10 << 6;
@@ -40,14 +45,46 @@ const EXECUTE_NEVER: u64 = 1 << 54;
 
 const FLASH: u64 = BLOCK | NORMAL | READ_ONLY | ACCESSED;
 const DEVICE: u64 = BLOCK | ACCESSED | EXECUTE_NEVER;
-const SECURE_RAM: u64 = BLOCK | NORMAL | ACCESSED | EXECUTE_NEVER;
+const SECURE: u64 = NORMAL | ACCESSED | EXECUTE_NEVER;
 const NORMAL_WORLD: u64 = BLOCK | NORMAL | NON_SECURE | ACCESSED | EXECUTE_NEVER;
 
 #[repr(C, align(4096))]
 struct Table([u64; 512]);
 
-/// The lowest gigabyte, in blocks of 2 MiB: flash, devices, secure RAM.
-static LOWEST: Table = {
+/// A table that is written after the image was linked.
+struct WrittenTable(UnsafeCell<Table>);
+
+// SAFETY: written by the first CPU only, while it boots and no other uses its MMU; then only read,
+// by the MMU.
+unsafe impl Sync for WrittenTable {}
+
+impl WrittenTable {
+    const fn new(table: Table) -> Self {
+        Self(UnsafeCell::new(table))
+    }
+}
+
+/// The first two megabytes of secure RAM, in pages: the stacks, whose guards are left out, and what
+/// the image writes.
+static PAGES: Table = {
+    let mut table = Table([0; 512]);
+    let mut index = 0;
+    while index < 512 {
+        let address = SECURE_RAM.start + index * 4096;
+        if !is_guard(address) {
+            table.0[index] = address as u64 | PAGE | SECURE;
+        }
+        index += 1;
+    }
+    table
+};
+
+/// The entry of [`LOWEST`] that leads to [`PAGES`].
+const PAGES_ENTRY: usize = SECURE_RAM.start >> 21;
+
+/// The lowest gigabyte, in blocks of 2 MiB: flash, devices, secure RAM. `enable_mmu_and_caches`
+/// enters the pages.
+static LOWEST: WrittenTable = WrittenTable::new({
     let mut table = Table([0; 512]);
     let mut index = 0;
     while index < 512 {
@@ -57,28 +94,58 @@ static LOWEST: Table = {
             // The interrupt controller and the peripherals; not the secure RAM that follows, nor
             // the PCI window.
             0x0800_0000..0x0a00_0000 => address | DEVICE,
-            0x0e00_0000..0x0f00_0000 => address | SECURE_RAM,
+            0x0e00_0000..0x0f00_0000 => address | BLOCK | SECURE,
             _ => 0,
         };
         index += 1;
     }
     table
-};
+});
 
-/// Gigabytes: the lowest by its own table, which `enable_mmu_uncached` enters here, then the normal
-/// world's memory.
-#[expect(dead_code, reason = "assembly writes it and the MMU reads it")]
-struct Root(core::cell::UnsafeCell<Table>);
+/// Gigabytes: the lowest by its own table, which `enable_mmu_and_caches` enters here. The others
+/// are the normal world's and are not mapped but by a [`Window`].
+static ROOT: WrittenTable = WrittenTable::new(Table([0; 512]));
 
-// SAFETY: written once by the first CPU before any other runs, then only read, by the MMU.
-unsafe impl Sync for Root {}
+/// A gigabyte of the normal world's memory that EL3 can read and write, until the value is dropped.
+///
+/// There is one only while the first CPU boots: for the device tree, and to overwrite what
+/// MEM_PROTECT protects. Afterwards EL3 maps nothing of the normal world's, so that no fault of its
+/// own can read or change it.
+pub struct Window {
+    /// The gigabyte of EL3's addresses.
+    slot: usize,
+}
 
-static ROOT: Root = Root(core::cell::UnsafeCell::new(Table({
-    let mut entries = [0; 512];
-    entries[1] = 0x4000_0000 | NORMAL_WORLD;
-    entries[2] = 0x8000_0000 | NORMAL_WORLD;
-    entries
-})));
+impl Window {
+    /// The slot at which addresses of the lowest gigabyte of memory are themselves.
+    const LOWEST_MEMORY: usize = MEMORY >> 30;
+
+    /// Shows the gigabyte that the device tree is in, at its own addresses.
+    pub fn of_the_tree() -> Self {
+        Self::open(Self::LOWEST_MEMORY, Self::LOWEST_MEMORY as u64)
+    }
+
+    /// Shows a gigabyte of physical addresses at those of `slot`, which has no window yet.
+    fn open(slot: usize, gigabyte: u64) -> Self {
+        Self::set(slot, gigabyte << 30 | NORMAL_WORLD);
+        Self { slot }
+    }
+
+    fn set(slot: usize, entry: u64) {
+        // SAFETY: the slots are the normal world's, of which nothing is in use but through this
+        // value; the first CPU alone is here.
+        unsafe {
+            (&raw mut (*ROOT.0.get()).0[slot]).write_volatile(entry);
+            asm!("dsb sy", "tlbi alle3", "dsb sy", "isb", options(nostack, preserves_flags));
+        }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        Self::set(self.slot, 0);
+    }
+}
 
 /// Turns the MMU and caches on, on the first CPU. From assembly, without a stack frame.
 ///
@@ -87,14 +154,18 @@ static ROOT: Root = Root(core::cell::UnsafeCell::new(Table({
 #[unsafe(naked)]
 pub unsafe extern "C" fn enable_mmu_and_caches() {
     naked_asm!(
-        // An address in a static's initialiser cannot be shifted: the link to the lower table is
+        // An address in a static's initialiser cannot be shifted: the links to the lower tables are
         // made here.
         "adrp x0, {root}
          add x0, x0, :lo12:{root}
          adrp x1, {lowest}
          add x1, x1, :lo12:{lowest}
-         orr x1, x1, {table}
-         str x1, [x0]
+         orr x2, x1, {table}
+         str x2, [x0]
+         adrp x2, {pages}
+         add x2, x2, :lo12:{pages}
+         orr x2, x2, {table}
+         str x2, [x1, {pages_entry}]
          mov x19, x30
          bl {enable_mmu_uncached}
          mrs x0, sctlr_el3
@@ -104,6 +175,8 @@ pub unsafe extern "C" fn enable_mmu_and_caches() {
          ret x19",
         root = sym ROOT,
         lowest = sym LOWEST,
+        pages = sym PAGES,
+        pages_entry = const PAGES_ENTRY * 8,
         table = const TABLE,
         cache = const SCTLR_DATA_CACHE,
         enable_mmu_uncached = sym enable_mmu_uncached,
@@ -213,19 +286,32 @@ pub fn clean(address: usize, length: usize) {
 }
 
 /// Writes zeros over a part of the normal world's memory, whose ends are multiples of a line,
-/// through to memory.
+/// through to memory, a gigabyte at a time. Only while the first CPU boots.
 pub fn overwrite(part: &Range<u64>) {
+    const GIGABYTE: u64 = 1 << 30;
+    const SLOT: usize = Window::LOWEST_MEMORY + 1;
     let (mut address, end) = (part.start & !(LINE as u64 - 1), part.end & !(LINE as u64 - 1));
     while address < end {
+        let gigabyte = address / GIGABYTE;
+        let to = end.min((gigabyte + 1) * GIGABYTE);
+        let window = Window::open(SLOT, gigabyte);
+        overwrite_mapped(SLOT as u64 * GIGABYTE + address % GIGABYTE, to - address);
+        drop(window);
+        address = to;
+    }
+}
+
+/// Writes zeros from an address on, both multiples of a line.
+fn overwrite_mapped(address: u64, length: u64) {
+    for line in (address..address + length).step_by(LINE) {
         // SAFETY: nobody runs whose memory it is.
         unsafe {
             asm!(
                 "stp xzr, xzr, [{0}]", "stp xzr, xzr, [{0}, #16]", "stp xzr, xzr, [{0}, #32]", "stp xzr, xzr, [{0}, #48]",
                 "dc cvac, {0}",
-                in(reg) address, options(nostack, preserves_flags),
+                in(reg) line, options(nostack, preserves_flags),
             );
         }
-        address += LINE as u64;
     }
     barrier();
 }

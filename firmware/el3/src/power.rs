@@ -20,7 +20,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering}
 
 use crate::entry::identify;
 use crate::gic::Gic;
-use crate::layout::STACK_SIZE;
+use crate::layout::STACK_STRIDE;
 use crate::memory::SCTLR_RESET;
 use crate::registers::{interrupt_signalled, reset_timers, this_cpu};
 use boot::states;
@@ -171,7 +171,7 @@ unsafe extern "C" fn restart() -> ! {
         sctlr = const SCTLR_RESET,
         cluster = const CLUSTER,
         max_cpus = const MAX_CPUS,
-        stack_size = const STACK_SIZE,
+        stack_stride = const STACK_STRIDE,
         wait_for_the_others = sym wait_for_the_others,
         reset = sym first_instruction,
     )
@@ -195,7 +195,7 @@ unsafe extern "C" fn hold_without_memory() -> ! {
         sctlr = const SCTLR_RESET,
         cluster = const CLUSTER,
         max_cpus = const MAX_CPUS,
-        stack_size = const STACK_SIZE,
+        stack_stride = const STACK_STRIDE,
         hold = sym hold,
     )
 }
@@ -218,7 +218,7 @@ unsafe extern "C" fn emulated_reset() -> ! {
         sctlr = const SCTLR_RESET,
         cluster = const CLUSTER,
         max_cpus = const MAX_CPUS,
-        stack_size = const STACK_SIZE,
+        stack_stride = const STACK_STRIDE,
         warm_boot = sym warm_boot,
     )
 }

@@ -8,15 +8,15 @@ use core::ptr::slice_from_raw_parts;
 
 use boot::{Options, options};
 use device_tree::MAX_SIZE;
-use machine::{CLUSTER, MAX_CPUS, MEMORY, SECURE_RAM, fw_cfg, index_of, say};
+use machine::{CLUSTER, MAX_CPUS, MEMORY, fw_cfg, index_of, say};
 use psci::{Endianness, EntryPoint, Platform, PowerUp};
 
 use crate::entry::{self, identify};
 use crate::gic::Gic;
 use crate::heap::HEAP;
-use crate::layout::{MAPPED_MEMORY, STACK_SIZE};
+use crate::layout::{STACK_STRIDE, STACKS};
 use crate::library::{self, PSCI};
-use crate::memory::{self, enable_mmu_and_caches};
+use crate::memory::{self, Window, enable_mmu_and_caches};
 use crate::platform::{Virt, give_up, stop};
 use crate::{power, registers};
 
@@ -58,7 +58,7 @@ unsafe extern "C" fn reset() -> ! {
          b 99b",
         cluster = const CLUSTER,
         max_cpus = const MAX_CPUS,
-        stack_size = const STACK_SIZE,
+        stack_stride = const STACK_STRIDE,
         hold = sym power::hold,
         enable_mmu_and_caches = sym enable_mmu_and_caches,
         cold_boot = sym cold_boot,
@@ -77,8 +77,7 @@ extern "C" fn cold_boot() -> ! {
     // SAFETY: the linker keeps this range free of anything else.
     unsafe { HEAP.start(begin, end - begin as usize) }
     registers::look_around();
-    let stacks = &raw const stacks_end as usize - &raw const stacks_begin as usize;
-    if stacks != MAX_CPUS * STACK_SIZE {
+    if (&raw const stacks_begin as usize..&raw const stacks_end as usize) != STACKS {
         give_up(&"image.ld and the code disagree about the stacks");
     }
 
@@ -97,6 +96,7 @@ extern "C" fn cold_boot() -> ! {
     registers::set_up_el3();
 
     let warm = power::was_warm_reset();
+    let window = Window::of_the_tree();
     let blob = machines_tree(warm);
     let (mut tree, machine) = device_tree::read(blob).unwrap_or_else(|error| give_up(&error));
     let affinities: Vec<u64> = machine.cpus.iter().map(|cpu| cpu.affinity).collect();
@@ -107,7 +107,7 @@ extern "C" fn cold_boot() -> ! {
     }
     let cpus = affinities.len();
     let gic = Gic::find();
-    let memory = machine.memory.start.max(MAPPED_MEMORY.start)..machine.memory.end.min(MAPPED_MEMORY.end);
+    let memory = machine.memory.clone();
     if gic == Gic::V2 && cpus > 8 {
         give_up(&"GICv2 has no more than 8 CPUs: start the machine with gic-version=3");
     }
@@ -132,6 +132,7 @@ extern "C" fn cold_boot() -> ! {
     // not running.
     unsafe { core::ptr::copy_nonoverlapping(blob.as_ptr(), MEMORY as *mut u8, blob.len()) }
     memory::clean(MEMORY, blob.len());
+    drop(window);
 
     gic.boot(cpus);
     let psci = library::make(Virt::new(cpus, options.power_state, memory, protected, gic), &affinities);
@@ -139,7 +140,7 @@ extern "C" fn cold_boot() -> ! {
     psci.boot();
     power::up(0, &psci.platform().off_state());
     // Everything that was made is brought to memory, for CPUs that come with their caches off.
-    memory::clean(SECURE_RAM.start, begin as usize - SECURE_RAM.start);
+    memory::clean(STACKS.end, begin as usize - STACKS.end);
     memory::clean(begin as usize, HEAP.used() + 0x1_0000);
 
     registers::set_up_normal_world();

@@ -14,6 +14,7 @@ use core::arch::global_asm;
 
 use psci::{Call, Outcome};
 
+use crate::layout::{STACK_STRIDE, is_guard};
 use crate::library::PSCI;
 use crate::platform::stop;
 use crate::registers::{self, FEATURES};
@@ -53,10 +54,7 @@ macro_rules! serror_entry {
 #[cfg(feature = "serror")]
 macro_rules! serror_exit {
     () => {
-        "dsb sy
-         mrs x6, scr_el3
-         bic x6, x6, #8
-         msr scr_el3, x6"
+        entry::hand_serrors_back!("x6")
     };
 }
 #[cfg(not(feature = "serror"))]
@@ -107,11 +105,11 @@ global_asm!(
         mitigate_history 32
     .endm
 
-    // One of EL3's own: nothing can be saved but what the report shows.
+    // One of EL3's own: nothing can be saved but what the report shows, and not on the stack, which
+    // may be what is wrong.
     .macro unexpected kind
         .balign 128
-        stp x0, x1, [sp, #-16]!
-        stp x2, x30, [sp, #-16]!
+        msr tpidr_el0, x0
         mov x0, \kind
         b report_exception
     .endm
@@ -250,12 +248,30 @@ other_exception:
     ldp x0, x1, [sp], #256
     leave_el3
 
+    // This CPU goes nowhere from here: X0 to X2 go into registers of the normal world,
+    // and the report is made on the stack, from its top on again.
 report_exception:
-    ldp x2, x3, [sp], #16       // X2 and X30
-    stp x2, x3, [sp, #-16]!
+    msr tpidrro_el0, x1
+    msr tpidr_el1, x2
+    mov x1, sp
+    mrs x2, tpidr_el3
+    add x2, x2, #1
+    mov x3, {stack_stride}
+    mul x2, x2, x3
+    adrp x3, stacks_begin
+    add x3, x3, :lo12:stacks_begin
+    add x2, x2, x3
+    sub sp, x2, #48
+    str x1, [sp, #32]
+    mrs x1, tpidr_el0
+    mrs x2, tpidrro_el0
+    stp x1, x2, [sp]
+    mrs x1, tpidr_el1
+    stp x1, x30, [sp, #16]
     mov x1, sp
     bl {report}
 "#,
+    stack_stride = const STACK_STRIDE,
     smc = sym smc,
     other = sym other,
     report = sym report,
@@ -279,7 +295,11 @@ type Registers = [u64; 31];
 /// Exception classes of ESR.
 const CLASS_SMC32: u64 = 0x13;
 const CLASS_SMC64: u64 = 0x17;
+const CLASS_DATA_ABORT: u64 = 0x25;
 const NOT_SUPPORTED: u64 = u64::MAX;
+
+/// The kind of a synchronous exception that EL3 takes from itself.
+const EL3_SYNCHRONOUS: u64 = 4;
 
 /// Handles whatever the normal world did other than an SMC of AArch64. It may cost the normal world
 /// what it asked for, and never the CPU.
@@ -299,7 +319,7 @@ extern "C" fn other(registers: &mut Registers, kind: u64) {
         // IRQs and SErrors of the normal world are not routed to EL3.
         _ => {
             let [x0, x1, x2, .., x30] = *registers;
-            report(kind, &Saved { x2, x30, x0, x1 })
+            report(kind, &Saved { x0, x1, x2, x30, sp: core::ptr::from_ref(registers) as u64 })
         }
     }
 }
@@ -307,10 +327,11 @@ extern "C" fn other(registers: &mut Registers, kind: u64) {
 /// The registers that the vector could save of an exception that should not have happened.
 #[repr(C)]
 struct Saved {
-    x2: u64,
-    x30: u64,
     x0: u64,
     x1: u64,
+    x2: u64,
+    x30: u64,
+    sp: u64,
 }
 
 /// Prints the registers and stops the CPU.
@@ -319,13 +340,15 @@ extern "C" fn report(kind: u64, saved: &Saved) -> ! {
     const ORIGINS: [&str; 4] = ["EL3 on SP_EL0", "EL3", "a lower level", "AArch32"];
     let pick = |names: &[&'static str; 4], index: u64| names.get(index as usize).copied().unwrap_or("?");
     let (esr, elr, far, spsr) = crate::registers::syndrome();
-    say!(
-        "stopwatt: EL3: {} from {} on CPU {}, which stops here",
-        pick(&KINDS, kind % 4),
-        pick(&ORIGINS, kind / 4),
-        crate::registers::this_cpu(),
-    );
+    let cpu = crate::registers::this_cpu();
+    if kind == EL3_SYNCHRONOUS && esr >> 26 & 0x3f == CLASS_DATA_ABORT && is_guard(far as usize) {
+        say!("stopwatt: EL3: stack overflow on CPU {cpu}, which stops here");
+    } else {
+        let (what, origin) = (pick(&KINDS, kind % 4), pick(&ORIGINS, kind / 4));
+        say!("stopwatt: EL3: {what} from {origin} on CPU {cpu}, which stops here");
+    }
     say!("  ESR {esr:#018x}  ELR {elr:#018x}  FAR {far:#018x}  SPSR {spsr:#010x}");
     say!("  X0 {:#018x}  X1 {:#018x}  X2 {:#018x}  X30 {:#018x}", saved.x0, saved.x1, saved.x2, saved.x30);
+    say!("  SP {:#018x}", saved.sp);
     stop()
 }

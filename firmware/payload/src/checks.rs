@@ -22,6 +22,7 @@ const HW_STANDBY: i64 = 2;
 const STAMP: u32 = id::PMF_GET_TIMESTAMP | id::SMC64;
 const STAMP_ID: u64 = 0x41 << 24 | 1 << 10;
 const MAINTAIN: u64 = 1;
+const TRUSTED_OS_CALL_COUNT: u32 = 0xbf00_ff00;
 
 const SUCCESS: i64 = 0;
 const NOT_SUPPORTED: i64 = -1;
@@ -73,13 +74,14 @@ impl Checks {
 }
 
 /// Makes all checks; true if all hold.
-pub fn run(cpus: usize, format: PowerStateFormat) -> bool {
+pub fn run(cpus: usize, format: PowerStateFormat, memory_end: u64) -> bool {
     EXTENDED.store(u64::from(format == PowerStateFormat::Extended), Ordering::Release);
     let mut checks = Checks { failed: 0, made: 0 };
     answers(&mut checks, cpus);
     traps::run(|what, got, expected| checks.check(what, got, expected));
     checks.check("PSCI_VERSION after all traps", call(id::PSCI_VERSION, [0; 3]), 0x1_0003);
     checks.that("an SMC keeps X4 to X30", registers_are_kept());
+    entry_points(&mut checks, memory_end);
     stamps(&mut checks);
     statistics(&mut checks);
     if cpus > 1 {
@@ -117,6 +119,15 @@ fn answers(checks: &mut Checks, cpus: usize) {
     }
     checks.check("CPU_SUSPEND to a wild address", call(SUSPEND, [u64::from(state(1)), 4, 0]), INVALID_ADDRESS);
     checks.check("CPU_SUSPEND to no state", call(SUSPEND, [0x0fff_0fff, entry, 0]), INVALID_PARAMETERS);
+    // In the original format StateID counts up to the power level; in the extended one bit 16 is
+    // part of it.
+    let original = EXTENDED.load(Ordering::Acquire) == 0;
+    let accepted = if original { INVALID_ADDRESS } else { INVALID_PARAMETERS };
+    checks.check(
+        "CPU_SUSPEND of level 0 with all states, to a wild address",
+        call(SUSPEND, [0x0001_2222, 4, 0]),
+        accepted,
+    );
     let node = |cpu: usize, level| call(NODE, [mpidr_of(cpu), level, 0]);
     for level in 0..3 {
         checks.check("NODE_HW_STATE of the caller and its domains", node(cpu::this(), level), HW_ON);
@@ -128,12 +139,20 @@ fn answers(checks: &mut Checks, cpus: usize) {
     if cpus > CLUSTER {
         checks.check("NODE_HW_STATE of a cluster that is off", node(CLUSTER, 1), HW_OFF);
     }
-    for (function, of) in [(id::STANDARD_SERVICE_UID, "standard"), (id::VENDOR_EL3_SERVICE_UID, "vendor")] {
-        let uid = cpu::smc(function, [0; 3]);
-        // The plain build has no vendor service.
-        let there = uid[0] as i64 != NOT_SUPPORTED && uid[1] != 0;
-        let expected = of == "standard" || cpu::smc(id::PMF_VERSION, [0; 3])[0] as i64 == SUCCESS;
-        checks.check(of, there.into(), expected.into());
+    // The plain build has no PMF, and neither service of which it would be part.
+    let pmf = cpu::smc(id::PMF_VERSION, [0; 3])[0] as i64 == SUCCESS;
+    for (count, there) in [
+        (id::ARCHITECTURE_SERVICE_CALL_COUNT, true),
+        (id::SILICON_SERVICE_CALL_COUNT, pmf),
+        (id::STANDARD_SERVICE_CALL_COUNT, true),
+        (id::VENDOR_EL3_SERVICE_CALL_COUNT, pmf),
+        (TRUSTED_OS_CALL_COUNT, false),
+    ] {
+        let [calls, uid, revision] = [count, count | 1, count | 3].map(|query| cpu::smc(query, [0; 3]));
+        checks.check("a service has calls", (calls[0] as i64 > 0).into(), there.into());
+        checks.that("a service that is not there has 0", calls[0] as i64 >= 0);
+        checks.check("UID", (uid[0] as i64 != NOT_SUPPORTED && uid[1] != 0).into(), there.into());
+        checks.check("revision", revision[0] as i64, if there { 0 } else { NOT_SUPPORTED });
     }
     for workaround in [id::SMCCC_ARCH_WORKAROUND_1, id::SMCCC_ARCH_WORKAROUND_3] {
         let answer = call(id::SMCCC_ARCH_FEATURES, [workaround.into(), 0, 0]);
@@ -195,6 +214,18 @@ fn read_stamps() -> Option<[u64; 6]> {
 
 fn ordered(moments: &[u64]) -> bool {
     moments.windows(2).all(|pair| pair[0] <= pair[1])
+}
+
+/// Every word of memory may be where the normal world is entered, and none behind it. A suspend
+/// that an interrupt ends at once enters nowhere.
+fn entry_points(checks: &mut Checks, memory_end: u64) {
+    interrupts::send(cpu::this());
+    let to = |entry| call(SUSPEND, [u64::from(state(1)), entry, 0]);
+    for entry in (0x4000_0000..memory_end).step_by(1 << 29).chain([memory_end - 4]) {
+        checks.check("CPU_SUSPEND to an address in memory", to(entry), SUCCESS);
+    }
+    checks.check("CPU_SUSPEND to an address behind memory", to(memory_end), INVALID_ADDRESS);
+    while interrupts::take().is_some() {}
 }
 
 /// The stamps of each way through CPU_SUSPEND: in order, and none of an earlier call.

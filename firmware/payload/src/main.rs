@@ -30,7 +30,12 @@ initial_pagetable!(
     {
         let mut gigabytes = [0; 512];
         gigabytes[0] = DEVICE;
-        gigabytes[1] = 0x4000_0000 | MEMORY;
+        // As much as the tests give a machine.
+        let mut gigabyte = 1;
+        while gigabyte <= 4 {
+            gigabytes[gigabyte] = gigabyte << 30 | MEMORY;
+            gigabyte += 1;
+        }
         InitialPagetable(gigabytes)
     },
     aarch64_rt::DEFAULT_MAIR
@@ -71,8 +76,8 @@ fn main(_: u64, _: u64, _: u64, _: u64) -> ! {
             true
         }
         Run::Latency => world::run_procedures(&world, options.count),
-        Run::Checks => checks::run(cpus, format),
-        Run::Resets => resets::run(cpus),
+        Run::Checks => checks::run(cpus, format, options.memory_end),
+        Run::Resets => resets::run(cpus, options.memory_end),
         Run::Fuzz => fuzz::run(cpus, options.count, options.seed),
     };
     end(if well { Ok(()) } else { Err("see above") })

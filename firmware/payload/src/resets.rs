@@ -14,8 +14,6 @@ use crate::interrupts;
 /// In what the machine fills at each reset, and so MEM_PROTECT leaves alone; behind the image, so
 /// that the machine does.
 const STEP: *mut u64 = 0x6300_0000 as *mut u64;
-/// In memory that MEM_PROTECT protects.
-const SECRET: *mut u64 = 0x5000_0000 as *mut u64;
 const A_SECRET: u64 = 0x5ec2_e75e_c2e7_5ec2;
 /// The step is in the lowest byte of a word that is no accident.
 const MARK: u64 = 0x7374_6570_2061_6200;
@@ -46,9 +44,12 @@ static LAST: AtomicU64 = AtomicU64::new(0);
 static READY: AtomicBool = AtomicBool::new(false);
 
 /// Goes through all steps, a reset after each; true if all was as it should be.
-pub fn run(cpus: usize) -> bool {
+pub fn run(cpus: usize, memory_end: u64) -> bool {
+    // In memory that MEM_PROTECT protects, as far up as there is any.
+    let last = (memory_end - 0x1000) as *mut u64;
+    const FIRST: *mut u64 = 0x5000_0000 as *mut u64;
     // SAFETY: nobody else uses these words.
-    let (step, secret) = unsafe { (STEP.read_volatile(), SECRET.read_volatile()) };
+    let (step, secrets) = unsafe { (STEP.read_volatile(), [FIRST.read_volatile(), last.read_volatile()]) };
     let step = if step & !0xff == MARK { step & 0xff } else { 0 };
     say!("@step {step}");
     let mut well = true;
@@ -63,16 +64,18 @@ pub fn run(cpus: usize) -> bool {
         // SAFETY: as above.
         unsafe {
             STEP.write_volatile(MARK | (step + 1));
-            SECRET.write_volatile(secret);
+            FIRST.write_volatile(secret);
+            last.write_volatile(secret);
         }
     };
     match step {
         0 => {
             check("MEM_PROTECT was off", call(id::MEM_PROTECT, [1, 0, 0]), 0);
-            let secret = SECRET as u64;
-            check("memory is protected", call(CHECK_RANGE, [secret, 0x1000, 0]), 0);
+            for place in [FIRST, last] {
+                check("memory is protected", call(CHECK_RANGE, [place as u64, 0x1000, 0]), 0);
+            }
             for (base, length) in
-                [(STEP as u64, 8), (0x4000_0000, 8), (secret, 1 << 30), (0x0e00_0000, 8), (0x9000_0000, 8)]
+                [(STEP as u64, 8), (0x4000_0000, 8), (last as u64, 0x1001), (0x0e00_0000, 8), (memory_end, 8)]
             {
                 check("memory is not protected", call(CHECK_RANGE, [base, length, 0]), DENIED);
             }
@@ -80,21 +83,21 @@ pub fn run(cpus: usize) -> bool {
             reset_from_another(cpus)
         }
         1 => {
-            check("a warm reset keeps memory", (secret == A_SECRET).into(), 1);
+            check("a warm reset keeps memory", (secrets == [A_SECRET; 2]).into(), 1);
             check("a warm reset keeps MEM_PROTECT", call(id::MEM_PROTECT, [1, 0, 0]), 1);
             turn_all_on(cpus, &mut check);
             next(A_SECRET);
             call(id::SYSTEM_RESET, [0; 3]);
         }
         2 => {
-            check("a cold reset overwrites memory", secret as i64, 0);
+            check("a cold reset overwrites memory", (secrets == [0; 2]).into(), 1);
             check("then MEM_PROTECT is off", call(id::MEM_PROTECT, [0; 3]), 0);
             next(A_SECRET);
             // By the first CPU, too.
             call(id::SYSTEM_RESET2 | id::SMC64, [0; 3]);
         }
         _ => {
-            check("a warm reset keeps memory", (secret == A_SECRET).into(), 1);
+            check("a warm reset keeps memory", (secrets == [A_SECRET; 2]).into(), 1);
             turn_all_on(cpus, &mut check);
             return well;
         }

@@ -157,24 +157,51 @@ fn calls_that_the_platform_answers() {
     assert_eq!(Harness::new(nothing()).call(0, id::MIGRATE_INFO_TYPE, [0; 3]), 2);
 }
 
-/// SMCCC DEN0028, 6.2: who implements a service, and which revision, in the 32-bit form only.
+/// SMCCC DEN0028, 6.2: how many calls a service has, who implements it and which revision, in the
+/// 32-bit form only.
 #[test]
 fn services_say_whose_they_are() {
-    let harness = Harness::new(Options::default());
-    let ask = |function| match harness.smc(0, function, [0; 3]).returned() {
-        Outcome::Return(values) => values,
-        other => panic!("{other:?}"),
-    };
-    for (service, uid, revision) in
-        [(Service::Standard, 0x8400_ff01, 0x8400_ff03), (Service::VendorEl3, 0x8700_ff01, 0x8700_ff03)]
-    {
-        let identity = service.identity();
-        assert_eq!(ask(uid), identity.uid.map(u64::from));
-        assert_ne!(identity.uid[0], u32::MAX, "that would be NOT_SUPPORTED");
-        assert_eq!(ask(revision), [u64::from(identity.major), u64::from(identity.minor), 0, 0]);
-        assert_eq!([ask(uid | id::SMC64)[0], ask(revision | id::SMC64)[0]], [NOT_SUPPORTED; 2]);
+    let services = [
+        (Service::Architecture, 0x8000_ff00),
+        (Service::Silicon, 0x8200_ff00),
+        (Service::Standard, 0x8400_ff00),
+        (Service::VendorEl3, 0x8700_ff00),
+    ];
+    for options in [everything(), nothing()] {
+        let harness = Harness::new(options);
+        let call = |function, argument: u32| match harness.smc(0, function, [argument.into(), 0, 0]).returned() {
+            Outcome::Return(values) => values,
+            other => panic!("{other:?}"),
+        };
+        for (service, count) in services {
+            let (uid, reserved, revision) = (count | 1, count | 2, count | 3);
+            let identity = service.identity();
+            assert_eq!(call(uid, 0), identity.uid.map(u64::from));
+            assert_ne!(identity.uid[0], u32::MAX, "that would be NOT_SUPPORTED");
+            assert_eq!(call(revision, 0), [u64::from(identity.major), u64::from(identity.minor), 0, 0]);
+            for function in [count | id::SMC64, uid | id::SMC64, reserved, revision | id::SMC64] {
+                assert_eq!(call(function, 0)[0], NOT_SUPPORTED, "{function:#x}");
+            }
+        }
+        // PSCI_FEATURES knows each form of a call.
+        let forms = id::PSCI_FUNCTIONS.iter().flat_map(|&function| [function, function | id::SMC64]);
+        let psci = forms.filter(|&form| call(id::PSCI_FEATURES, form)[0] != NOT_SUPPORTED).count() as u64;
+        assert!(psci > 11, "{psci}");
+        // Version, features and the one workaround of this platform; GET_TIMESTAMP in two forms;
+        // and VERSION in two more.
+        for ((_, count), expected) in services.into_iter().zip([3, 2, psci, 4]) {
+            assert_eq!(call(count, 0), [expected, 0, 0, 0], "{count:#x}");
+        }
+        for nobody in [0x8100_ff00, 0x8300_ff00, 0xbf00_ff00] {
+            assert_eq!(call(nobody, 0), [0; 4], "{nobody:#x}: no calls");
+            assert_eq!([call(nobody | 1, 0)[0], call(nobody | 3, 0)[0]], [NOT_SUPPORTED; 2]);
+        }
+        for not_ours in [0x8500_ff00, 0x8600_ff00, 0xb000_ff00, 0x8401_ff00] {
+            assert_eq!(call(not_ours, 0)[0], NOT_SUPPORTED, "{not_ours:#x}");
+        }
     }
-    assert_ne!(Service::Standard.identity().uid, Service::VendorEl3.identity().uid);
+    let uids: std::collections::BTreeSet<_> = services.map(|(service, _)| service.identity().uid).into();
+    assert_eq!(uids.len(), services.len());
 }
 
 /// SMCCC DEN0028, 7: workarounds are the firmware's to answer.

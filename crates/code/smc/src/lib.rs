@@ -61,9 +61,17 @@ functions! {
     MEM_PROTECT_CHECK_RANGE = 0x8400_0014, "Whether a range of memory is so protected.";
     SYSTEM_OFF2 = 0x8400_0015, "Powers down in a way that the caller names, such as to hibernate.";
 
-    STANDARD_SERVICE_UID = 0x8400_ff01, "Who implements the Standard Secure Service, which PSCI is part of.";
+    ARCHITECTURE_SERVICE_CALL_COUNT = 0x8000_ff00, "Number of calls of the Arm Architecture Service.";
+    ARCHITECTURE_SERVICE_UID = 0x8000_ff01, "Who implements it.";
+    ARCHITECTURE_SERVICE_REVISION = 0x8000_ff03, "Its revision.";
+    SILICON_SERVICE_CALL_COUNT = 0x8200_ff00, "Number of calls of the Silicon Provider Service, which older readers of PMF call.";
+    SILICON_SERVICE_UID = 0x8200_ff01, "Who implements it.";
+    SILICON_SERVICE_REVISION = 0x8200_ff03, "Its revision.";
+    STANDARD_SERVICE_CALL_COUNT = 0x8400_ff00, "Number of calls of the Standard Secure Service, which PSCI is part of.";
+    STANDARD_SERVICE_UID = 0x8400_ff01, "Who implements it.";
     STANDARD_SERVICE_REVISION = 0x8400_ff03, "Its revision.";
-    VENDOR_EL3_SERVICE_UID = 0x8700_ff01, "Who implements the Vendor Specific EL3 Monitor Service, which PMF is part of.";
+    VENDOR_EL3_SERVICE_CALL_COUNT = 0x8700_ff00, "Number of calls of the Vendor Specific EL3 Monitor Service, which PMF is part of.";
+    VENDOR_EL3_SERVICE_UID = 0x8700_ff01, "Who implements it.";
     VENDOR_EL3_SERVICE_REVISION = 0x8700_ff03, "Its revision.";
 
     PMF_GET_TIMESTAMP = 0x8700_0020, "PMF: reads a time stamp.";

@@ -108,6 +108,13 @@ impl Guest {
         }
     }
 
+    /// Reads what the guest still has to say after a complaint, for the error that shows it. A CPU
+    /// that stopped does not end the emulator.
+    pub(crate) fn hear_out(&mut self) {
+        self.silence = self.silence.min(Duration::from_secs(3));
+        while let Ok(Some(_)) = self.line() {}
+    }
+
     /// Types a line on the console.
     ///
     /// # Errors

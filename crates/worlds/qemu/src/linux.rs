@@ -6,8 +6,11 @@ use crate::{Error, Guest, Images, Load, Machine, debian_programs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The place of the initramfs, above any kernel that starts at [`Images::ENTRY`].
-const INITRAMFS: u64 = 0x6800_0000;
+/// Bytes from the kernel's start to the end of memory. With a gigabyte the kernel starts at
+/// [`Images::ENTRY`].
+const ROOM: u64 = 512 << 20;
+/// Bytes from the kernel's start to that of the initramfs: more than any kernel has.
+const TO_INITRAMFS: u64 = 128 << 20;
 /// The first process, which the host talks to.
 const INIT: &str = "firmware/linux/init";
 /// Programs that the first process calls, all of them busybox.
@@ -152,6 +155,10 @@ pub struct Report {
     pub release: String,
     /// CPUs that came up.
     pub cpus: usize,
+    /// The physical address of the kernel's code.
+    pub kernel_at: u64,
+    /// True if the kernel lies at a random virtual address (KASLR).
+    pub randomized: bool,
     /// Hotplug cycles of each CPU, and how many of their halves failed.
     pub hotplug: (u32, u32),
     /// Each idle state of each CPU, while it was the only one allowed.
@@ -233,7 +240,7 @@ pub fn run(
                 Some("trace") => report.traces.last_mut().into_iter().for_each(|trace| trace.push(line.clone())),
                 Some("psci") => report.psci.push(line),
                 _ if line.contains("stopwatt: EL3") || line.contains("Kernel panic") => {
-                    while let Ok(Some(_)) = guest.line() {}
+                    guest.hear_out();
                     return Err(guest.failed(line));
                 }
                 _ => {}
@@ -259,6 +266,10 @@ pub fn run(
                 report.rebooted = true;
                 progress(line);
                 guest.type_line("off")?;
+            }
+            "@kernel" => {
+                report.kernel_at = u64::from_str_radix(words[0], 16).unwrap_or(0);
+                report.randomized = rest.ends_with("KASLR enabled");
             }
             "@lost" => progress(line),
             "@hotplug" => {
@@ -315,15 +326,16 @@ pub(crate) fn boot(
     work: u64,
 ) -> Result<Guest, Error> {
     let length = std::fs::metadata(&linux.initramfs).map_err(Error::file(&linux.initramfs))?.len();
+    let entry = machine.memory_end() - ROOM;
+    let initramfs = entry + TO_INITRAMFS;
     let options = format!(
-        "entry={:#x}\ninitrd={INITRAMFS:#x}..{:#x}\nbootargs=console=ttyAMA0 panic=1 {bootargs}\n{firmware_options}",
-        Images::ENTRY,
-        INITRAMFS + length
+        "entry={entry:#x}\ninitrd={initramfs:#x}..{:#x}\nbootargs=console=ttyAMA0 panic=1 {bootargs}\n{firmware_options}",
+        initramfs + length
     );
     Guest::start(
         machine,
         &images.firmware,
-        &[Load { file: &linux.kernel, address: Images::ENTRY }, Load { file: &linux.initramfs, address: INITRAMFS }],
+        &[Load { file: &linux.kernel, address: entry }, Load { file: &linux.initramfs, address: initramfs }],
         &[("opt/stopwatt/firmware", &options)],
         Duration::from_secs(180 + work),
         Duration::from_secs(600 + 2 * work),
@@ -387,7 +399,7 @@ pub fn doses(
             if is_trace {
                 traces.last_mut().into_iter().for_each(|trace| trace.lines.push(line.clone()));
             } else if line.contains("stopwatt: EL3") || line.contains("Kernel panic") {
-                while let Ok(Some(_)) = guest.line() {}
+                guest.hear_out();
                 return Err(guest.failed(line));
             }
             continue;

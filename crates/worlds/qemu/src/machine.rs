@@ -30,19 +30,33 @@ pub struct Machine {
     pub virtualization: bool,
     /// The CPU model, as QEMU names it.
     pub cpu: String,
+    /// Memory of the normal world in MiB, at least 1024. It starts at [`Machine::MEMORY`].
+    pub memory_mib: u32,
     /// Nanoseconds of machine time that an instruction takes, as a power of two; `None` for the
     /// host's time.
     pub icount: Option<u8>,
 }
 
 impl Machine {
-    /// A machine with GICv3 and the usual CPU model, without EL2, in the host's time.
+    /// A machine with GICv3, the usual CPU model and a gigabyte of memory, without EL2, in the
+    /// host's time.
     pub fn new(cpus: usize) -> Self {
-        Self { cpus, gic: Gic::V3, virtualization: false, cpu: Self::CPU.to_owned(), icount: None }
+        Self {
+            cpus,
+            gic: Gic::V3,
+            virtualization: false,
+            cpu: Self::CPU.to_owned(),
+            memory_mib: Self::MEMORY_MIB,
+            icount: None,
+        }
     }
 
     /// The CPU model unless another one is asked for.
     pub const CPU: &'static str = "cortex-a57";
+    /// Memory in MiB unless more is asked for.
+    pub const MEMORY_MIB: u32 = 1024;
+    /// Address of the memory's first byte.
+    pub const MEMORY: u64 = 0x4000_0000;
     /// Frequency of the generic counter in Hz.
     pub const COUNTER_HZ: u64 = 62_500_000;
 
@@ -54,6 +68,11 @@ impl Machine {
     pub fn instructions(&self, ticks: u64) -> f64 {
         let nanoseconds = (ticks * Self::TICK_NS) as f64;
         nanoseconds / (1u64 << self.icount.unwrap_or(0)) as f64
+    }
+
+    /// The first address behind the memory.
+    pub fn memory_end(&self) -> u64 {
+        Self::MEMORY + (u64::from(self.memory_mib) << 20)
     }
 
     /// Arguments of the emulator.
@@ -68,8 +87,9 @@ impl Machine {
             self.cpus.to_string(),
         ];
         // No network: Debian's package has no boot ROM for it.
-        let rest = "-m 1024 -nic none -display none -monitor none -serial stdio";
+        let rest = "-nic none -display none -monitor none -serial stdio";
         arguments.extend(rest.split(' ').map(str::to_owned));
+        arguments.extend(["-m".to_owned(), self.memory_mib.to_string()]);
         if let Some(shift) = self.icount {
             arguments.extend(["-icount".to_owned(), format!("shift={shift},sleep=off")]);
         }

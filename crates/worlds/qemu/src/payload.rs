@@ -147,6 +147,10 @@ pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Repor
     let Options { count, seed, .. } = options;
     let (extended, cpus) = (u8::from(options.extended), machine.cpus);
     let mut payload_options = format!("run={run}\ncount={count}\nseed={seed}\ncpus={cpus}\nextended={extended}\n");
+    // A payload that somebody packed earlier may not know the option.
+    if machine.memory_mib != Machine::MEMORY_MIB {
+        payload_options.push_str(&format!("memory-end={}\n", machine.memory_end()));
+    }
     for (key, state) in [("standby", options.standby), ("power-down", options.power_down)] {
         if let Some(state) = state {
             payload_options.push_str(&format!("{key}={state}\n"));
@@ -165,7 +169,7 @@ pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Repor
         }
         if let Some(cause) = complaint(&line) {
             // What follows belongs to it: registers, the reason.
-            while let Ok(Some(_)) = guest.line() {}
+            guest.hear_out();
             return Err(guest.failed(cause));
         }
         let understood = match line.split_once(' ') {

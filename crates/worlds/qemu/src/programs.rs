@@ -67,7 +67,7 @@ pub fn run(
             if is_trace {
                 report.ran.last_mut().into_iter().for_each(|ran| ran.lines.push(line.clone()));
             } else if line.contains("stopwatt: EL3") || line.contains("Kernel panic") {
-                while let Ok(Some(_)) = guest.line() {}
+                guest.hear_out();
                 return Err(guest.failed(line));
             }
             continue;
