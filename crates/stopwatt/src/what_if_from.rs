@@ -20,7 +20,7 @@ pub fn with_options(command: Command) -> Command {
         .value_name("DIR")
         .required(true)
         .value_parser(value_parser!(PathBuf))
-        .help("The folder of a data set that `stopwatt sweep` left; nothing is run. Seeds and repetitions count as iterations.");
+        .help("The folder of a data set that `stopwatt sweep` left; nothing is run. Seeds and repetitions count as iterations, of which seeds show where chance puts a figure.");
     let one_of = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).requires("from").help(help)
     };
@@ -59,7 +59,12 @@ pub fn run(console: &Console, matches: &ArgMatches) -> miette::Result<()> {
 
     let mut of_settings: Vec<(Vec<(String, String)>, Recording)> = Vec::new();
     for PointRecording { number, mut settings, mut recording } in points {
+        let varied = settings.iter().any(|(key, _)| key == "seed");
         settings.retain(|(key, _)| key != "seed");
+        if varied && recording.header.iterations == 1 && !recording.header.seeded_modes.contains(&chosen.mode) {
+            // One iteration of each seed: a sample of what chance does.
+            recording.header.seeded_modes.push(chosen.mode.clone());
+        }
         let kept: Vec<Series> =
             recording.all_series().filter(|series| chosen.is(recording.series_texts(*series))).collect();
         if kept.is_empty() {

@@ -378,6 +378,11 @@ fn a_data_set_answers_what_a_what_if_answers() {
     let csv = stopwatt(&["what-if", "--from", to.to_str().unwrap(), "--format", "csv"]);
     let csv = String::from_utf8(csv.stdout).unwrap();
     assert!(csv.starts_with("scp.channels,topology.clusters,cpus,") && csv.lines().count() == 7, "{csv}");
+    // What the longest is, and where the seeds put it.
+    let cells = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let (heads, first) = (cells(csv.lines().next().unwrap()), cells(csv.lines().nth(1).unwrap()));
+    let of = |head: &str| first[heads.iter().position(|other| other == head).unwrap()].parse::<f64>().unwrap();
+    assert!(of("longest_low_us") <= of("longest_us") && of("longest_us") <= of("longest_high_us"), "{csv}");
 }
 
 /// The text of a report, without what it says of the recording at its end.
