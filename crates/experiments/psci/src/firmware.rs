@@ -1,7 +1,7 @@
 //! The same code as real firmware, on QEMU: its recordings.
 
 use psci_cases::{CASES, Mode, STAMPS};
-use qemu::{Machine, linux, payload};
+use qemu::{Machine, Symbols, linux, payload};
 use recording::metrics;
 use recording::{Event, Header, Platform, Recording};
 
@@ -48,17 +48,18 @@ pub fn latency(machine: &Machine, report: &payload::Report, iterations: u32) -> 
 const CLUSTER: u16 = 16;
 
 /// Instructions of each kind of call, of both builds of the firmware: `plain` and `instrumented`.
-pub fn calls(machine: &Machine, builds: &[(&str, &payload::Report)]) -> Recording {
+pub fn calls(machine: &Machine, builds: &[(&str, payload::Report, Vec<Symbols>)]) -> Recording {
     let mut recording = Recording::new(header("psci-calls", machine));
-    for (build, report) in builds {
+    for (build, report, symbols) in builds {
         push_calls(&mut recording, machine, build, &report.calls);
+        push_functions(&mut recording, build, report, symbols, |_| true);
     }
     recording
 }
 
 /// The same of firmware that is not ours. What it does not know, or answers otherwise than the
 /// payload counts on, is told in notes.
-pub fn calls_of_own(machine: &Machine, own: &qemu::Own, report: &payload::Report) -> Recording {
+pub fn calls_of_own(machine: &Machine, own: &qemu::Own, report: &payload::Report, symbols: &[Symbols]) -> Recording {
     let mut recording = Recording::new(header("psci-calls", machine));
     let image = own.image.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     recording.header.versions.insert("firmware".to_owned(), image);
@@ -72,6 +73,8 @@ pub fn calls_of_own(machine: &Machine, own: &qemu::Own, report: &payload::Report
         }
     }
     push_calls(&mut recording, machine, "firmware", &known);
+    let is_known = |name: &str| known.iter().any(|calls| calls.name == name);
+    push_functions(&mut recording, "firmware", report, symbols, is_known);
     let mut note = |what: &str, names: &[String]| {
         if !names.is_empty() {
             recording.header.notes.push(format!("{what}: {}.", names.join("; ")));
@@ -101,6 +104,44 @@ fn push_calls(recording: &mut Recording, machine: &Machine, variant: &str, calls
         let subject = recording.name(&calls.name);
         let value = each(machine, calls);
         recording.measure(series, 0, "call", "instructions", value).subject = Some(subject);
+    }
+}
+
+/// Name of what no symbol names: of an image without symbols its whole, and the payload beside
+/// firmware that is not ours.
+const UNNAMED: &str = "(no symbol)";
+
+/// Instructions of one call of each kind by function, and those of kinds that matter by kind: a
+/// case for each call, modes `function` and `kind`.
+fn push_functions(
+    recording: &mut Recording,
+    variant: &str,
+    report: &payload::Report,
+    symbols: &[Symbols],
+    is_known: impl Fn(&str) -> bool,
+) {
+    for (calls, passages) in report.calls.iter().zip(&report.passages).filter(|(calls, _)| is_known(&calls.name)) {
+        // Both ends of a loop of many calls are a few instructions of the caller's: less than half
+        // of one for each call.
+        let whole = |count: f64| if calls.count > 20 { count.round() } else { count };
+        let mut push = |mode: &str, metric: &str, subject: &str, count: f64| {
+            let series = recording.series(variant, &calls.name, mode);
+            let subject = recording.name(subject);
+            recording.measure(series, 0, metric, "instructions", count).subject = Some(subject);
+        };
+        let per_call = passages.count as f64 / calls.count as f64;
+        for (function, count) in passages.by_function(symbols, UNNAMED) {
+            match whole(count * per_call) {
+                0.0 => {}
+                count => push("function", "function", function, count),
+            }
+        }
+        for (kind, count) in passages.by_kind() {
+            match whole(count * per_call) {
+                0.0 => {}
+                count => push("kind", "kind", &kind.to_string(), count),
+            }
+        }
     }
 }
 
@@ -204,7 +245,7 @@ mod tests {
             ],
             ..payload::Report::default()
         };
-        let recording = calls_of_own(&machine, &own, &report);
+        let recording = calls_of_own(&machine, &own, &report, &[]);
         assert_eq!(recording.measures().len(), 2);
         let notes = recording.header.notes.join("\n");
         assert!(notes.contains("does not know: PMF get timestamp."), "{notes}");

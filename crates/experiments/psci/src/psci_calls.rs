@@ -4,7 +4,7 @@ use crate::firmware;
 use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, machine, source_tree};
 use experiment::setting::{Checked, InputFile, Number, Or, Switch};
 use experiment::{About, Error, Example, Experiment, Need, Request, Setting, Sink, World, WorldAbout};
-use qemu::{Build, Images, Own, Placement, payload};
+use qemu::{Build, Images, Own, Placement, Symbols, payload};
 
 /// Counts the instructions of every PSCI call.
 pub struct PsciCalls;
@@ -31,6 +31,16 @@ const PAYLOAD_IN_MEMORY: Switch = Switch::new("payload-in-memory", "Let the mach
 
 const PAYLOAD_OFFSET: Checked<u64> =
     Checked::new("payload-offset", "OFFSET", address, "Put the payload into the image at this offset.");
+
+const BY_FUNCTION: Switch = Switch::new(
+    "by-function",
+    "Count each call by function and by kind of instruction, too. Needs a QEMU with plugins.",
+);
+
+const SYMBOLS: InputFile = InputFile::new(
+    "symbols",
+    "ELF file that your image was made of, such as bl31.elf: its calls are counted by function. May be of a release build, with its symbols.",
+);
 
 const STANDBY_STATE: Checked<u32> =
     Checked::new("standby-state", "STATE", state, "power_state of a standby of level 0 in your firmware [0x1].");
@@ -69,8 +79,8 @@ fn core(text: &str) -> Result<String, String> {
 }
 
 /// Settings that are only for firmware of the user's own.
-const FOR_OWN: [&dyn Setting; 5] =
-    [&FIRMWARE_AT, &PAYLOAD_IN_MEMORY, &PAYLOAD_OFFSET, &STANDBY_STATE, &POWER_DOWN_STATE];
+const FOR_OWN: [&dyn Setting; 6] =
+    [&FIRMWARE_AT, &PAYLOAD_IN_MEMORY, &PAYLOAD_OFFSET, &SYMBOLS, &STANDBY_STATE, &POWER_DOWN_STATE];
 
 /// The firmware of the user's own, if one is named.
 fn own(request: &Request<'_>) -> Result<Option<Own>, Error> {
@@ -117,6 +127,8 @@ static ABOUT: About = About {
         &FIRMWARE_AT,
         &PAYLOAD_IN_MEMORY,
         &PAYLOAD_OFFSET,
+        &BY_FUNCTION,
+        &SYMBOLS,
         &STANDBY_STATE,
         &POWER_DOWN_STATE,
     ],
@@ -128,7 +140,11 @@ static ABOUT: About = About {
             arguments: "--firmware flash.bin --gic 2 --cpu cortex-a72",
             about: "your own, with the payload packed in it",
         },
-        Example { arguments: "--firmware bl31.bin --firmware-at 0xe000000 --payload-in-memory", about: "" },
+        Example { arguments: "--by-function --count 100", about: "and what each call spends its instructions on" },
+        Example {
+            arguments: "--firmware bl31.bin --firmware-at 0xe000000 --payload-in-memory --symbols bl31.elf",
+            about: "the same of your own",
+        },
     ],
     sweep_defaults: &[],
     shipped_sweeps: &[],
@@ -160,14 +176,22 @@ impl Experiment for PsciCalls {
         for (name, build) in [("plain", Build::Plain), ("instrumented", Build::Instrumented)] {
             progress.check()?;
             progress.say(&format!("building and running the {name} firmware"));
-            let run = payload::Options::new(payload::Run::Calls, request.settings.get(COUNT));
-            reports.push((name, payload::run(&images(request, build)?, &machine, &run).map_err(Error::failed)?));
+            let mut run = payload::Options::new(payload::Run::Calls, request.settings.get(COUNT));
+            run.by_instruction = request.settings.get(BY_FUNCTION);
+            let images = images(request, build)?;
+            let report = payload::run(&images, &machine, &run).map_err(Error::failed)?;
+            let elf_files = if run.by_instruction { &images.elf_files()[..] } else { &[] };
+            reports.push((name, report, symbols(elf_files)?));
         }
-        let builds: Vec<_> = reports.iter().map(|(name, report)| (*name, report)).collect();
-        let recording = firmware::calls(&machine, &builds);
+        let recording = firmware::calls(&machine, &reports);
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }
+}
+
+/// The functions of ELF files.
+fn symbols(files: &[std::path::PathBuf]) -> Result<Vec<Symbols>, Error> {
+    files.iter().map(|file| Symbols::read(file).map_err(Error::failed)).collect()
 }
 
 /// Runs the payload on firmware that is not ours.
@@ -186,8 +210,10 @@ fn run_own(request: &Request<'_>, sink: &mut dyn Sink, machine: &qemu::Machine, 
     progress.say(&format!("running {}", own.image.display()));
     let mut run = payload::Options::new(payload::Run::Calls, settings.get(COUNT));
     (run.standby, run.power_down) = (settings.get(STANDBY_STATE), settings.get(POWER_DOWN_STATE));
+    let symbols = symbols(settings.get(SYMBOLS).as_slice())?;
+    run.by_instruction = settings.get(BY_FUNCTION) || !symbols.is_empty();
     let report = payload::run_on(&boot, machine, &run).map_err(Error::failed)?;
-    let recording = firmware::calls_of_own(machine, own, &report);
+    let recording = firmware::calls_of_own(machine, own, &report, &symbols);
     sink.start(recording.header.clone())?;
     sink.append(&recording)
 }

@@ -20,6 +20,7 @@ mod inputs;
 mod judgement;
 mod matching;
 mod order;
+mod parts;
 mod paths;
 mod policy;
 mod releases;

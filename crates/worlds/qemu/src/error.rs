@@ -68,6 +68,14 @@ pub enum Error {
         /// Its last lines.
         last: Vec<String>,
     },
+    /// The plugin that counts did not work.
+    #[error(
+        "the emulator's plugin that counts did not work: {cause}; it needs a QEMU of 4.2 to 8.2 with plugins, such as Debian 12's"
+    )]
+    Plugin {
+        /// The point.
+        cause: String,
+    },
     /// A package could not be fetched.
     #[error("cannot fetch {what}; apt-get said:\n{output}")]
     Fetch {

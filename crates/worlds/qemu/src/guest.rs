@@ -1,6 +1,6 @@
 //! A running guest: its console line by line, with a watchdog.
 
-use crate::{Error, Machine};
+use crate::{Error, Machine, Plugin};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -38,7 +38,7 @@ pub struct Guest {
 
 impl Guest {
     /// Starts a machine with `firmware` in its secure flash. `options` are files of fw_cfg: name
-    /// and contents.
+    /// and contents. A plugin counts what is executed.
     ///
     /// The guest is ended when it prints nothing for `silence` or runs for `limit`.
     ///
@@ -49,6 +49,7 @@ impl Guest {
         firmware: &Path,
         loads: &[Load<'_>],
         options: &[(&str, &str)],
+        plugin: Option<&Plugin>,
         silence: Duration,
         limit: Duration,
     ) -> Result<Self, Error> {
@@ -63,6 +64,9 @@ impl Guest {
             let path = files.path().join(index.to_string());
             std::fs::write(&path, text).map_err(Error::file(&path))?;
             command.args(["-fw_cfg", &format!("name={name},file={}", escaped(&path))]);
+        }
+        if let Some(plugin) = plugin {
+            command.args(["-plugin", &plugin.argument()]);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|source| match source.kind() {

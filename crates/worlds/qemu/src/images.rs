@@ -53,6 +53,11 @@ impl Images {
         Ok(Self { firmware, payload: image(&workspace, &folder, "payload", &[])? })
     }
 
+    /// The ELF files of both images, which name their functions.
+    pub fn elf_files(&self) -> [PathBuf; 2] {
+        [&self.firmware, &self.payload].map(|image| image.with_extension(""))
+    }
+
     /// Builds the payload alone: the normal world for another firmware.
     ///
     /// # Errors

@@ -11,6 +11,7 @@
 //! counter one instruction. Instructions of all CPUs are counted together.
 #![forbid(unsafe_code)]
 
+mod counts;
 mod debian;
 mod debian_programs;
 mod error;
@@ -19,13 +20,18 @@ mod images;
 mod initramfs;
 pub mod linux;
 mod machine;
+mod opcodes;
 mod own;
 pub mod payload;
 pub mod programs;
+mod symbols;
 mod target;
 
+pub use counts::{Executed, Passages, Plugin};
 pub use error::Error;
 pub use guest::{Guest, Load};
 pub use images::{Build, Images};
 pub use machine::{Gic, Machine};
+pub use opcodes::Kind;
 pub use own::{Own, Placement};
+pub use symbols::Symbols;

@@ -337,6 +337,7 @@ pub(crate) fn boot(
         &images.firmware,
         &[Load { file: &linux.kernel, address: entry }, Load { file: &linux.initramfs, address: initramfs }],
         &[("opt/stopwatt/firmware", &options)],
+        None,
         Duration::from_secs(180 + work),
         Duration::from_secs(600 + 2 * work),
     )

@@ -1,6 +1,6 @@
 //! Runs the normal-world payload and reads what it prints.
 
-use crate::{Error, Guest, Images, Load, Machine};
+use crate::{Error, Guest, Images, Load, Machine, Passages, Plugin};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,6 +36,9 @@ pub struct Options {
     pub power_down: Option<u32>,
     /// 1 or 2; `None` for the highest that the machine has.
     pub exception_level: Option<u8>,
+    /// True if executions are counted by instruction, between the payload's marks: see
+    /// [`Report::passages`].
+    pub by_instruction: bool,
     /// When a guest that goes on is ended.
     pub limit: Duration,
 }
@@ -51,6 +54,7 @@ impl Options {
             standby: None,
             power_down: None,
             exception_level: None,
+            by_instruction: false,
             limit: Duration::from_secs(120),
         }
     }
@@ -95,6 +99,9 @@ pub struct Report {
     pub stamps: Vec<Stamps>,
     /// Of the calls.
     pub calls: Vec<Calls>,
+    /// What was executed in the calls of each kind, in the order of [`Report::calls`], where that
+    /// was asked for. The way of a CPU that is turned on is not among them: two CPUs go it.
+    pub passages: Vec<Passages>,
 }
 
 /// The images that a machine is started with.
@@ -160,11 +167,15 @@ pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Repor
     let mut files = vec![("opt/stopwatt/payload", payload_options.as_str())];
     files.extend(boot.options.as_deref().map(|options| ("opt/stopwatt/firmware", options)));
     let limit = options.limit;
-    let mut guest = Guest::start(machine, &boot.flash, &loads, &files, SILENCE.min(limit), limit)?;
+    let plugin = options.by_instruction.then(Plugin::new).transpose()?;
+    let mut guest = Guest::start(machine, &boot.flash, &loads, &files, plugin.as_ref(), SILENCE.min(limit), limit)?;
     let mut report = Report::default();
     while let Some(line) = guest.line()? {
         if line == "@done" {
             report.lines.push(line);
+            if let Some(plugin) = &plugin {
+                report.passages = plugin.read()?;
+            }
             return Ok(report);
         }
         if let Some(cause) = complaint(&line) {

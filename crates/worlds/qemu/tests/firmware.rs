@@ -235,7 +235,8 @@ fn boot(options: &str, silence: Duration) -> (Vec<String>, Result<(), Error>) {
     let images = images(Build::Instrumented);
     let machine = machine(1, Gic::V3, false, None);
     let options = [("opt/stopwatt/firmware", options)];
-    let mut guest = Guest::start(&machine, &images.firmware, &[], &options, silence, Duration::from_secs(60)).unwrap();
+    let mut guest =
+        Guest::start(&machine, &images.firmware, &[], &options, None, silence, Duration::from_secs(60)).unwrap();
     let mut lines = Vec::new();
     loop {
         match guest.line() {
@@ -277,7 +278,7 @@ fn a_payload_that_is_none_is_reported() {
     let options = [("opt/stopwatt/firmware", ""), ("opt/stopwatt/payload", "run=nothing")];
     let loads = [Load { file: &images.payload, address: Images::ENTRY }];
     let (silence, limit) = (Duration::from_secs(30), Duration::from_secs(60));
-    let mut guest = Guest::start(&machine, &images.firmware, &loads, &options, silence, limit).unwrap();
+    let mut guest = Guest::start(&machine, &images.firmware, &loads, &options, None, silence, limit).unwrap();
     let mut lines = Vec::new();
     while let Some(line) = guest.line().unwrap() {
         lines.push(line);

@@ -1,0 +1,181 @@
+//! Kinds of A64 instructions, by their encoding (Arm ARM, C4.1).
+
+use std::fmt;
+
+/// A kind of instruction whose number matters beside that of all.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Reads memory; one that reads two registers' worth is one.
+    Load,
+    /// Writes memory.
+    Store,
+    /// DSB, DMB, ISB, SB, ESB.
+    Barrier,
+    /// DC, IC.
+    CacheMaintenance,
+    /// TLBI, AT.
+    Translation,
+    /// SMC, HVC, SVC, ERET, BRK.
+    Exception,
+    /// WFI, WFE.
+    Wait,
+    /// MSR: the register that is written.
+    SystemWrite(String),
+}
+
+impl Kind {
+    /// The name in tables and recordings.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Load => "loads",
+            Self::Store => "stores",
+            Self::Barrier => "barriers",
+            Self::CacheMaintenance => "cache maintenance",
+            Self::Translation => "translation maintenance",
+            Self::Exception => "exceptions and returns",
+            Self::Wait => "waits",
+            Self::SystemWrite(_) => "system registers written",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SystemWrite(register) => write!(f, "{} ({register})", self.name()),
+            _ => f.write_str(self.name()),
+        }
+    }
+}
+
+/// The kind of an instruction; `None` for one that only computes or branches.
+pub(crate) fn kind(opcode: u32) -> Option<Kind> {
+    let is = |mask: u32, value: u32| opcode & mask == value;
+    // Exception generation and return.
+    if is(0xff00_0000, 0xd400_0000) || is(0xffff_fbff, 0xd69f_03e0 & 0xffff_fbff) || is(0xffff_f800, 0xd69f_0800) {
+        return Some(Kind::Exception);
+    }
+    // The space of hints: WFE and WFI, ESB.
+    match opcode {
+        0xd503_205f | 0xd503_207f => return Some(Kind::Wait),
+        0xd503_221f => return Some(Kind::Barrier),
+        _ => {}
+    }
+    // CLREX, DSB, DMB, ISB, SB.
+    if is(0xffff_f01f, 0xd503_301f) {
+        return (opcode >> 5 & 7 != 2).then_some(Kind::Barrier);
+    }
+    // SYS: CRn 7 is caches and address translation, CRn 8 the TLB.
+    if is(0xfff8_0000, 0xd508_0000) {
+        let (crn, crm) = (opcode >> 12 & 0xf, opcode >> 8 & 0xf);
+        return match (crn, crm) {
+            (7, 8 | 9) | (8 | 9, _) => Some(Kind::Translation),
+            (7, _) => Some(Kind::CacheMaintenance),
+            _ => None,
+        };
+    }
+    // MSR (register).
+    if is(0xfff0_0000, 0xd510_0000) {
+        let (op0, op1) = (2 + (opcode >> 19 & 1), opcode >> 16 & 7);
+        let (crn, crm, op2) = (opcode >> 12 & 0xf, opcode >> 8 & 0xf, opcode >> 5 & 7);
+        return Some(Kind::SystemWrite(register(op0, op1, crn, crm, op2)));
+    }
+    // Loads and stores: bit 27 set, bit 25 clear.
+    if !is(0x0a00_0000, 0x0800_0000) {
+        return None;
+    }
+    let load = match (opcode >> 28 & 3, opcode >> 24 & 3) {
+        // Exclusive and ordered: bit 22. Compare-and-swap both reads and writes; it is a store here.
+        (0, _) => is(1 << 22, 1 << 22),
+        // Literals always read.
+        (1, _) if is(0x3b00_0000, 0x1800_0000) => true,
+        // Pairs: bit 22.
+        (2, _) => is(1 << 22, 1 << 22),
+        // Single registers: opc, of which only 00 stores, and of vectors also 10.
+        _ => {
+            let (vector, opc) = (is(1 << 26, 1 << 26), opcode >> 22 & 3);
+            // PRFM accesses nothing that the program sees.
+            if opcode >> 30 == 3 && !vector && opc == 2 {
+                return None;
+            }
+            opc != 0 && !(vector && opc == 2)
+        }
+    };
+    Some(if load { Kind::Load } else { Kind::Store })
+}
+
+/// The name of a system register that firmware writes; by its encoding where it has no name here.
+fn register(op0: u32, op1: u32, crn: u32, crm: u32, op2: u32) -> String {
+    let known = match (op0, op1, crn, crm, op2) {
+        (3, 6, 1, 0, 0) => "SCTLR_EL3",
+        (3, 6, 1, 1, 0) => "SCR_EL3",
+        (3, 6, 1, 1, 2) => "CPTR_EL3",
+        (3, 6, 1, 3, 1) => "MDCR_EL3",
+        (3, 6, 2, 0, 0) => "TTBR0_EL3",
+        (3, 6, 2, 0, 2) => "TCR_EL3",
+        (3, 6, 4, 0, 0) => "SPSR_EL3",
+        (3, 6, 4, 0, 1) => "ELR_EL3",
+        (3, 6, 10, 2, 0) => "MAIR_EL3",
+        (3, 6, 12, 0, 0) => "VBAR_EL3",
+        (3, 6, 13, 0, 2) => "TPIDR_EL3",
+        (3, 0, 4, 1, 0) => "SP_EL0",
+        (3, 4, 4, 1, 0) => "SP_EL1",
+        (3, 6, 4, 1, 0) => "SP_EL2",
+        (3, 3, 9, 12, 0) => "PMCR_EL0",
+        (3, 0, 12, 11, 5) => "ICC_SGI1R_EL1",
+        (3, 0, 12, 11, 7) => "ICC_SGI0R_EL1",
+        (3, 0, 4, 6, 0) => "ICC_PMR_EL1",
+        _ => return format!("S{op0}_{op1}_C{crn}_C{crm}_{op2}"),
+    };
+    known.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Encodings as GNU's assembler writes them.
+    #[test]
+    fn instructions_are_told_apart() {
+        let write = |register: &str| Some(Kind::SystemWrite(register.to_owned()));
+        for (opcode, text, expected) in [
+            (0xd400_0003, "smc #0", Some(Kind::Exception)),
+            (0xd69f_03e0, "eret", Some(Kind::Exception)),
+            (0xd503_3f9f, "dsb sy", Some(Kind::Barrier)),
+            (0xd503_3bbf, "dmb ish", Some(Kind::Barrier)),
+            (0xd503_3fdf, "isb", Some(Kind::Barrier)),
+            (0xd503_3f5f, "clrex", None),
+            (0xd503_221f, "esb", Some(Kind::Barrier)),
+            (0xd503_207f, "wfi", Some(Kind::Wait)),
+            (0xd503_201f, "nop", None),
+            (0xd50b_7e21, "dc civac, x1", Some(Kind::CacheMaintenance)),
+            (0xd508_711f, "ic ialluis", Some(Kind::CacheMaintenance)),
+            (0xd50e_871f, "tlbi alle3", Some(Kind::Translation)),
+            (0xd51e_1100, "msr scr_el3, x0", write("SCR_EL3")),
+            (0xd51e_4020, "msr elr_el3, x0", write("ELR_EL3")),
+            (0xd53e_1100, "mrs x0, scr_el3", None),
+            (0xa9bf_07e0, "stp x0, x1, [sp, #-16]!", Some(Kind::Store)),
+            (0xa8c1_07e0, "ldp x0, x1, [sp], #16", Some(Kind::Load)),
+            (0xf940_0020, "ldr x0, [x1]", Some(Kind::Load)),
+            (0xf900_0020, "str x0, [x1]", Some(Kind::Store)),
+            (0x3940_0020, "ldrb w0, [x1]", Some(Kind::Load)),
+            (0xb980_0020, "ldrsw x0, [x1]", Some(Kind::Load)),
+            (0x5800_0040, "ldr x0, 8", Some(Kind::Load)),
+            (0xc85f_7c20, "ldxr x0, [x1]", Some(Kind::Load)),
+            (0xc802_7c20, "stxr w2, x0, [x1]", Some(Kind::Store)),
+            (0xc8df_fc20, "ldar x0, [x1]", Some(Kind::Load)),
+            (0xc89f_fc20, "stlr x0, [x1]", Some(Kind::Store)),
+            (0xf980_0020, "prfm pldl1keep, [x1]", None),
+            (0x3dc0_0020, "ldr q0, [x1]", Some(Kind::Load)),
+            (0x3d80_0020, "str q0, [x1]", Some(Kind::Store)),
+            (0x8b01_0000, "add x0, x0, x1", None),
+            (0x1400_0001, "b 4", None),
+            (0xd65f_03c0, "ret", None),
+            (0xd61f_0120, "br x9", None),
+            (0xd280_0020, "mov x0, #1", None),
+        ] {
+            assert_eq!(kind(opcode), expected, "{text}");
+        }
+        assert_eq!(kind(0xd51e_f040), write("S3_6_C15_C0_2"), "a register of the implementer");
+    }
+}

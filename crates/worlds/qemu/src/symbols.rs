@@ -1,0 +1,88 @@
+//! Functions of an image by address, from the symbols of its ELF file.
+
+use crate::Error;
+use elf::ElfBytes;
+use elf::abi::{EM_AARCH64, SHF_EXECINSTR, SHN_UNDEF, STT_FUNC, STT_NOTYPE};
+use elf::endian::AnyEndian;
+use std::path::Path;
+
+/// Images larger than this are none.
+const LARGEST: u64 = 256 << 20;
+
+/// The functions of an ELF file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Symbols {
+    /// Begin, end and name, in order of begins; ends are those that the file says, or where the
+    /// next one begins.
+    functions: Vec<(u64, u64, String)>,
+}
+
+impl Symbols {
+    /// Reads the symbols of an image for A64.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no ELF file, is of another machine, or has no symbols.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let wrong = |cause: &str| Error::Image { path: path.to_owned(), cause: cause.to_owned() };
+        let data = disk::read(path, LARGEST).map_err(Error::file(path))?;
+        let not_elf = |_| wrong("it is no ELF file; name the one that the image was made of, such as bl31.elf");
+        let elf = ElfBytes::<AnyEndian>::minimal_parse(&data).map_err(not_elf)?;
+        if elf.ehdr.e_machine != EM_AARCH64 {
+            return Err(wrong("it is of another machine than AArch64"));
+        }
+        let damaged = |_| wrong("its table of sections or symbols cannot be read");
+        let sections = elf.section_headers().ok_or_else(|| wrong("it has no sections"))?;
+        let executable = |index: u16| {
+            let section = sections.get(usize::from(index)).ok()?;
+            (section.sh_flags & u64::from(SHF_EXECINSTR) != 0)
+                .then_some((section.sh_addr, section.sh_addr + section.sh_size))
+        };
+        let (table, names) = elf
+            .symbol_table()
+            .map_err(damaged)?
+            .ok_or_else(|| wrong("it has no symbols; name the file from before it was stripped"))?;
+        let mut functions = Vec::new();
+        for symbol in table.iter().filter(|symbol| symbol.st_shndx != SHN_UNDEF) {
+            let Some((_, section_end)) = executable(symbol.st_shndx) else { continue };
+            let Ok(name) = names.get(symbol.st_name as usize) else { continue };
+            // `$x` and `$d` say where instructions and data begin, and `.L` is the compiler's own.
+            let is_label = symbol.st_symtype() == STT_NOTYPE && !name.is_empty() && !name.starts_with(['$', '.']);
+            if symbol.st_symtype() == STT_FUNC || is_label {
+                let end = if symbol.st_size > 0 { symbol.st_value + symbol.st_size } else { section_end };
+                functions.push((
+                    symbol.st_value,
+                    end,
+                    symbol.st_size > 0,
+                    format!("{:#}", rustc_demangle::demangle(name)),
+                ));
+            }
+        }
+        if functions.is_empty() {
+            return Err(wrong("it names no function; name the file from before it was stripped"));
+        }
+        // Of several names of an address, one with a length, and then the first in the alphabet.
+        functions.sort_by(|a, b| a.0.cmp(&b.0).then(b.2.cmp(&a.2)).then(a.3.cmp(&b.3)));
+        functions.dedup_by_key(|function| function.0);
+        let begins: Vec<u64> = functions.iter().map(|function| function.0).chain([u64::MAX]).collect();
+        let ends = functions.into_iter().zip(&begins[1..]);
+        let functions = ends.map(|((begin, end, _, name), &next)| (begin, end.min(next), name)).collect();
+        Ok(Self { functions })
+    }
+
+    /// The function that an address is in.
+    pub fn at(&self, address: u64) -> Option<&str> {
+        let after = self.functions.partition_point(|(begin, ..)| *begin <= address);
+        let (_, end, name) = self.functions.get(after.checked_sub(1)?)?;
+        (address < *end).then_some(name.as_str())
+    }
+
+    /// The address of a function by its name.
+    pub fn address(&self, name: &str) -> Option<u64> {
+        self.functions.iter().find(|(_, _, known)| known == name).map(|(begin, ..)| *begin)
+    }
+
+    /// All names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.functions.iter().map(|(.., name)| name.as_str())
+    }
+}

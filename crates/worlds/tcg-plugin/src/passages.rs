@@ -1,0 +1,292 @@
+//! Passages of each CPU: what they executed, and by which calls it was reached.
+
+use crate::flow::{Flow, Instruction};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// A frame: a call that has not returned yet, or an exception.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    caller: usize,
+    call: Instruction,
+    is_exception: bool,
+}
+
+/// What the passages of one kind executed.
+#[derive(Debug)]
+struct Tree {
+    frames: Vec<Frame>,
+    numbers: HashMap<(usize, Instruction, bool), usize>,
+    executed: HashMap<(usize, Instruction), u64>,
+    taken: HashMap<(usize, u64), u64>,
+    passages: u64,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        let root = Frame { caller: 0, call: Instruction { address: 0, opcode: 0 }, is_exception: false };
+        Self {
+            frames: vec![root],
+            numbers: HashMap::new(),
+            executed: HashMap::new(),
+            taken: HashMap::new(),
+            passages: 0,
+        }
+    }
+}
+
+/// The passage that a CPU is in, and those of its kind before.
+#[derive(Debug, Default)]
+struct Cpu {
+    inside: bool,
+    /// The frame that it is in.
+    frame: usize,
+    last: Option<Instruction>,
+    tree: Tree,
+}
+
+/// The passages of all CPUs.
+#[derive(Debug, Default)]
+pub(crate) struct Passages {
+    cpus: HashMap<u32, Cpu>,
+    /// Tables of vectors, by their base addresses, into which exceptions were taken.
+    vectors: Vec<u64>,
+}
+
+/// Bytes of a table of vectors, and of a vector.
+const VECTORS: u64 = 0x800;
+const VECTOR: u64 = 0x80;
+
+impl Passages {
+    /// True if a CPU is in a passage.
+    pub(crate) fn is_inside(&self, cpu: u32) -> bool {
+        self.cpus.get(&cpu).is_some_and(|cpu| cpu.inside)
+    }
+
+    /// A passage of a CPU begins with its next instruction; one that it is in goes on.
+    pub(crate) fn begin(&mut self, cpu: u32) {
+        let cpu = self.cpus.entry(cpu).or_default();
+        if !cpu.inside {
+            (cpu.inside, cpu.frame, cpu.last) = (true, 0, None);
+        }
+    }
+
+    /// The passage of a CPU ends before its next instruction.
+    pub(crate) fn end(&mut self, cpu: u32) {
+        if let Some(cpu) = self.cpus.get_mut(&cpu)
+            && std::mem::take(&mut cpu.inside)
+        {
+            cpu.tree.passages += 1;
+        }
+    }
+
+    /// Counts an instruction that a CPU executes in a passage. Returns true if the passage ended
+    /// before it, by the return from the frame in which it began.
+    pub(crate) fn execute(&mut self, number: u32, now: Instruction) -> bool {
+        let Some(cpu) = self.cpus.get_mut(&number).filter(|cpu| cpu.inside) else { return false };
+        let has_returned = cpu.last.is_some_and(|last| cpu.follow(last, now.address, &mut self.vectors));
+        if !has_returned {
+            *cpu.tree.executed.entry((cpu.frame, now)).or_default() += 1;
+            cpu.last = Some(now);
+        }
+        has_returned
+    }
+
+    /// The passages of a CPU so far as text, after which others are counted; nothing where there
+    /// was none.
+    pub(crate) fn take(&mut self, cpu: u32) -> String {
+        self.cpus.get_mut(&cpu).map(|cpu| std::mem::take(&mut cpu.tree).text()).unwrap_or_default()
+    }
+}
+
+impl Cpu {
+    /// Goes from an instruction to the one that followed it. Returns true if that was the return
+    /// from the frame in which the passage began.
+    fn follow(&mut self, last: Instruction, address: u64, vectors: &mut Vec<u64>) -> bool {
+        let flow = last.flow();
+        let is_vector = || address.is_multiple_of(VECTOR) && vectors.contains(&(address & !(VECTORS - 1)));
+        let is_exception = match flow {
+            Flow::Next => address != last.next(),
+            Flow::Jump(to) | Flow::Call(Some(to)) => address != to,
+            Flow::Either(to) => address != to && address != last.next(),
+            Flow::Call(None) | Flow::Register { .. } => is_vector(),
+            Flow::Exception => true,
+        };
+        // What is executed again, as after an access that the emulator repeats, is no exception.
+        if is_exception && flow != Flow::Exception && address == last.address {
+            return false;
+        }
+        if is_exception {
+            let base = address & !(VECTORS - 1);
+            if address.is_multiple_of(VECTOR) && !vectors.contains(&base) {
+                vectors.push(base);
+            }
+            *self.tree.taken.entry((self.frame, address)).or_default() += 1;
+            self.call(last, true);
+            return false;
+        }
+        self.go_on(last, address)
+    }
+
+    /// Goes from an instruction to where it leads. Returns true if that leaves the frame in which
+    /// the passage began.
+    fn go_on(&mut self, last: Instruction, address: u64) -> bool {
+        match last.flow() {
+            Flow::Call(_) => self.call(last, false),
+            Flow::Register { returns } => {
+                let Some(frame) = self.returned_to(address) else { return returns && self.frame == 0 };
+                let Frame { caller, call, is_exception } = self.tree.frames[frame];
+                self.frame = caller;
+                // What was interrupted may have been about to go elsewhere.
+                if is_exception && call.flow() != Flow::Exception && address != call.address {
+                    return self.go_on(call, address);
+                }
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn call(&mut self, call: Instruction, is_exception: bool) {
+        let tree = &mut self.tree;
+        let new = tree.frames.len();
+        let number = *tree.numbers.entry((self.frame, call, is_exception)).or_insert(new);
+        if number == new {
+            tree.frames.push(Frame { caller: self.frame, call, is_exception });
+        }
+        self.frame = number;
+    }
+
+    /// The innermost frame that returns to an address.
+    fn returned_to(&self, address: u64) -> Option<usize> {
+        let mut frame = self.frame;
+        while frame != 0 {
+            let Frame { caller, call, is_exception } = self.tree.frames[frame];
+            // What was interrupted goes on where it was, or where it was about to go.
+            let goes_on = address == call.next()
+                || is_exception
+                    && match call.flow() {
+                        Flow::Jump(to) | Flow::Either(to) | Flow::Call(Some(to)) => address == to,
+                        Flow::Call(None) | Flow::Register { .. } => true,
+                        Flow::Next | Flow::Exception => false,
+                    }
+                || is_exception && address == call.address;
+            if goes_on {
+                return Some(frame);
+            }
+            frame = caller;
+        }
+        None
+    }
+}
+
+impl Tree {
+    fn text(self) -> String {
+        let mut text = String::new();
+        if self.passages == 0 {
+            return text;
+        }
+        let _ = writeln!(text, "passages {}", self.passages);
+        for (number, frame) in self.frames.iter().enumerate().skip(1) {
+            let _ = writeln!(text, "call {number} {} {:x}", frame.caller, frame.call.address);
+        }
+        let mut taken: Vec<_> = self.taken.into_iter().collect();
+        taken.sort_unstable();
+        for ((frame, address), count) in taken {
+            let _ = writeln!(text, "taken {frame} {address:x} {count}");
+        }
+        let mut executed: Vec<_> = self.executed.into_iter().collect();
+        executed.sort_unstable();
+        for ((frame, Instruction { address, opcode }), count) in executed {
+            let _ = writeln!(text, "at {frame} {address:x} {opcode:x} {count}");
+        }
+        text.push_str("end\n");
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOP: u32 = 0xd503_201f;
+    const RET: u32 = 0xd65f_03c0;
+    const ERET: u32 = 0xd69f_03e0;
+    const SMC: u32 = 0xd400_0003;
+    /// BL to 0x2000 from 0x1004.
+    const BL: u32 = 0x9400_03ff;
+
+    /// Executes instructions on CPU 0; returns the number of those before the passage ended.
+    fn execute(passages: &mut Passages, all: &[(u64, u32)]) -> usize {
+        let all = all.iter().map(|&(address, opcode)| Instruction { address, opcode });
+        all.take_while(|now| !passages.execute(0, *now)).count()
+    }
+
+    #[test]
+    fn what_is_called_is_counted_in_a_frame_of_its_own_and_the_callers_goes_on() {
+        let mut passages = Passages::default();
+        passages.execute(0, Instruction { address: 0, opcode: NOP });
+        assert_eq!(passages.take(0), "", "nothing began");
+        passages.begin(0);
+        let turn = [(0x1000, NOP), (0x1004, BL), (0x2000, NOP), (0x2004, RET), (0x1008, NOP)];
+        assert_eq!(execute(&mut passages, &turn) + execute(&mut passages, &turn[..1]), 6);
+        passages.end(0);
+        let counts = "passages 1\ncall 1 0 1004\ntaken 0 1000 1\nat 0 1000 d503201f 1\nat 0 1004 940003ff 1\nat 0 1008 d503201f 1\n\
+                      at 1 2000 d503201f 1\nat 1 2004 d65f03c0 1\n";
+        // From 0x1008 nothing leads to 0x1000: an exception was taken.
+        let text = passages.take(0);
+        assert!(text.contains("taken 0 1000 1\n") && text.contains("call 2 0 1008\n"), "{text}");
+        assert_eq!(text.lines().filter(|line| counts.contains(line)).count(), 8, "{text}");
+    }
+
+    #[test]
+    fn an_smc_is_an_exception_and_comes_back() {
+        let mut passages = Passages::default();
+        passages.begin(0);
+        let call = [(0x1000, SMC), (0x8400, NOP), (0x8404, ERET), (0x1004, NOP)];
+        execute(&mut passages, &call);
+        passages.end(0);
+        let counts = "passages 1\ncall 1 0 1000\ntaken 0 8400 1\nat 0 1000 d4000003 1\nat 0 1004 d503201f 1\nat 1 8400 d503201f 1\n\
+                      at 1 8404 d69f03e0 1\nend\n";
+        assert_eq!(passages.take(0), counts);
+    }
+
+    #[test]
+    fn an_interrupt_behind_a_return_is_found_by_its_table_of_vectors() {
+        let mut passages = Passages::default();
+        passages.begin(0);
+        // An SMC shows where the vectors are; then an interrupt is taken between a return and what
+        // it returns to.
+        let all = [(0x1000, SMC), (0x8400, ERET), (0x1004, BL), (0x2000, RET), (0x8280, ERET), (0x1008, NOP)];
+        let call = Instruction { address: 0x1004, opcode: BL };
+        let Flow::Call(Some(target)) = call.flow() else { panic!() };
+        assert_eq!(target, 0x2000);
+        execute(&mut passages, &all);
+        passages.end(0);
+        let text = passages.take(0);
+        assert!(text.contains("taken 0 8400 1\ntaken 2 8280 1\n"), "{text}");
+        assert!(text.contains("at 0 1008 d503201f 1"), "{text}");
+    }
+
+    #[test]
+    fn a_passage_without_an_end_ends_with_the_return_of_its_function() {
+        let mut passages = Passages::default();
+        passages.begin(0);
+        let all = [(0x1000, NOP), (0x1004, BL), (0x2000, RET), (0x1008, RET), (0x3000, NOP)];
+        assert_eq!(execute(&mut passages, &all), 4);
+        assert!(passages.is_inside(0), "whoever asks ends it");
+        passages.end(0);
+        assert!(!passages.take(0).contains("3000"));
+    }
+
+    #[test]
+    fn cpus_are_counted_apart() {
+        let mut passages = Passages::default();
+        passages.begin(1);
+        passages.execute(0, Instruction { address: 0x1000, opcode: NOP });
+        passages.execute(1, Instruction { address: 0x2000, opcode: NOP });
+        passages.end(1);
+        assert_eq!(passages.take(0), "");
+        assert_eq!(passages.take(1), "passages 1\nat 0 2000 d503201f 1\nend\n");
+    }
+}
