@@ -5,10 +5,10 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
-const SOURCE: &str = "../tcg-plugin/src/lib.rs";
+const FOLDER: &str = "../tcg-plugin/src";
 
 fn main() {
-    println!("cargo:rerun-if-changed={SOURCE}");
+    println!("cargo:rerun-if-changed={FOLDER}");
     println!("cargo:rerun-if-changed=build.rs");
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let out = PathBuf::from(variable("OUT_DIR")).join("counts.so");
@@ -20,7 +20,7 @@ fn main() {
     let mut rustc = Command::new(variable("RUSTC"));
     rustc.args(["--crate-name", "tcg_plugin", "--crate-type", "cdylib", "--edition", "2024"]);
     rustc.args(["-O", "-C", "panic=abort", "-C", "strip=symbols", "--cap-lints", "allow"]);
-    rustc.args(["--target", &variable("TARGET"), SOURCE, "-o"]).arg(&out);
+    rustc.args(["--target", &variable("TARGET"), &format!("{FOLDER}/lib.rs"), "-o"]).arg(&out);
     if let Some(linker) = env::var_os("RUSTC_LINKER") {
         rustc.arg("-C").arg(format!("linker={}", linker.to_string_lossy()));
     }

@@ -1,7 +1,9 @@
 //! The same code as real firmware, on QEMU: its recordings.
 
+use crate::functions;
 use psci_cases::{CASES, Mode, STAMPS};
 use qemu::{Machine, Symbols, linux, payload};
+use recording::facts::Functions;
 use recording::metrics;
 use recording::{Event, Header, Platform, Recording};
 
@@ -47,34 +49,56 @@ pub fn latency(machine: &Machine, report: &payload::Report, iterations: u32) -> 
 /// CPUs of a cluster of the machine.
 const CLUSTER: u16 = 16;
 
+/// A build of firmware, with what the payload reported on it.
+pub struct Build<'b> {
+    /// Its name among the builds.
+    pub name: &'b str,
+    /// The report.
+    pub report: payload::Report,
+    /// Its functions, where calls were counted by them.
+    pub symbols: Option<Symbols>,
+}
+
 /// Instructions of each kind of call, of both builds of the firmware: `plain` and `instrumented`.
-pub fn calls(machine: &Machine, builds: &[(&str, payload::Report, Vec<Symbols>)]) -> Recording {
+pub fn calls(machine: &Machine, builds: &[Build<'_>]) -> Recording {
     let mut recording = Recording::new(header("psci-calls", machine));
-    for (build, report, symbols) in builds {
-        push_calls(&mut recording, machine, build, &report.calls);
-        push_functions(&mut recording, build, report, symbols, |_| true);
+    for build in builds {
+        push_calls(&mut recording, machine, build.name, &build.report.calls);
     }
+    push_functions(&mut recording, machine, builds);
     recording
 }
 
 /// The same of firmware that is not ours. What it does not know, or answers otherwise than the
 /// payload counts on, is told in notes.
-pub fn calls_of_own(machine: &Machine, own: &qemu::Own, report: &payload::Report, symbols: &[Symbols]) -> Recording {
+pub fn calls_of_own(
+    machine: &Machine,
+    own: &qemu::Own,
+    mut report: payload::Report,
+    symbols: Option<Symbols>,
+) -> Recording {
     let mut recording = Recording::new(header("psci-calls", machine));
     let image = own.image.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     recording.header.versions.insert("firmware".to_owned(), image);
     let (mut known, mut unknown, mut otherwise) = (Vec::new(), Vec::new(), Vec::new());
+    let mut passages = report.passages.into_iter();
+    report.passages = Vec::new();
     for calls in &report.calls {
+        let passage = passages.next();
+        let mut know = || {
+            known.push(calls.clone());
+            report.passages.extend(passage.clone());
+        };
         match expected(&calls.name) {
-            Some(code) if code == calls.returned => known.push(calls.clone()),
-            None if calls.returned >= 0 => known.push(calls.clone()),
+            Some(code) if code == calls.returned => know(),
+            None if calls.returned >= 0 => know(),
             _ if calls.returned == NOT_SUPPORTED => unknown.push(calls.name.clone()),
             _ => otherwise.push(format!("{} ({})", calls.name, calls.returned)),
         }
     }
     push_calls(&mut recording, machine, "firmware", &known);
-    let is_known = |name: &str| known.iter().any(|calls| calls.name == name);
-    push_functions(&mut recording, "firmware", report, symbols, is_known);
+    report.calls = known;
+    push_functions(&mut recording, machine, &[Build { name: "firmware", report, symbols }]);
     let mut note = |what: &str, names: &[String]| {
         if !names.is_empty() {
             recording.header.notes.push(format!("{what}: {}.", names.join("; ")));
@@ -107,43 +131,34 @@ fn push_calls(recording: &mut Recording, machine: &Machine, variant: &str, calls
     }
 }
 
-/// Name of what no symbol names: of an image without symbols its whole, and the payload beside
-/// firmware that is not ours.
-const UNNAMED: &str = "(no symbol)";
-
-/// Instructions of one call of each kind by function, and those of kinds that matter by kind: a
-/// case for each call, modes `function` and `kind`.
-fn push_functions(
-    recording: &mut Recording,
-    variant: &str,
-    report: &payload::Report,
-    symbols: &[Symbols],
-    is_known: impl Fn(&str) -> bool,
-) {
-    for (calls, passages) in report.calls.iter().zip(&report.passages).filter(|(calls, _)| is_known(&calls.name)) {
-        // Both ends of a loop of many calls are a few instructions of the caller's: less than half
-        // of one for each call.
-        let whole = |count: f64| if calls.count > 20 { count.round() } else { count };
-        let mut push = |mode: &str, metric: &str, subject: &str, count: f64| {
-            let series = recording.series(variant, &calls.name, mode);
-            let subject = recording.name(subject);
-            recording.measure(series, 0, metric, "instructions", count).subject = Some(subject);
-        };
-        let per_call = passages.count as f64 / calls.count as f64;
-        for (function, count) in passages.by_function(symbols, UNNAMED) {
-            match whole(count * per_call) {
-                0.0 => {}
-                count => push("function", "function", function, count),
+/// Counts by function, where they were asked for; a complaint where they do not add up to what the
+/// machine's clock says.
+fn push_functions(recording: &mut Recording, machine: &Machine, builds: &[Build<'_>]) {
+    let mut facts =
+        Functions { not_counted: functions::NOT_COUNTED.map(str::to_owned).to_vec(), ..Functions::default() };
+    for Build { name, report, symbols } in builds {
+        let Some(symbols) = symbols else { continue };
+        for (calls, passages) in report.calls.iter().zip(&report.passages) {
+            let passage = functions::passage(passages, symbols, functions::CALLER, (name, &calls.name, calls.count));
+            let (counted, clock) = (passage.each(passage.instructions()), each(machine, calls));
+            // Of a single call the clock shows no more than ticks, and the reading of it is counted.
+            let is_single = passages.count == calls.count;
+            if (counted - clock).abs() > if is_single { machine.instructions(2) } else { 1e-9 } && calls.count > SURE {
+                recording.header.complaints.push(format!(
+                    "{}, build {name}: {counted} instructions by function, but {clock} by the machine's clock; one of the two is wrong",
+                    calls.name
+                ));
             }
-        }
-        for (kind, count) in passages.by_kind() {
-            match whole(count * per_call) {
-                0.0 => {}
-                count => push("kind", "kind", &kind.to_string(), count),
-            }
+            facts.passages.push(passage);
         }
     }
+    if !facts.passages.is_empty() {
+        recording.header.set_facts(&facts);
+    }
 }
+
+/// Above this number of calls their mean by the clock is sure.
+const SURE: u64 = 64;
 
 /// Instructions of one call. The counter shows only whole ticks at either end: where no more than
 /// one whole number is within that of the mean, it is the one.
@@ -245,7 +260,7 @@ mod tests {
             ],
             ..payload::Report::default()
         };
-        let recording = calls_of_own(&machine, &own, &report, &[]);
+        let recording = calls_of_own(&machine, &own, report, None);
         assert_eq!(recording.measures().len(), 2);
         let notes = recording.header.notes.join("\n");
         assert!(notes.contains("does not know: PMF get timestamp."), "{notes}");

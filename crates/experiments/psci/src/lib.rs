@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod firmware;
+mod functions;
 mod latency;
 mod linux_boot;
 mod machine;

@@ -34,12 +34,12 @@ const PAYLOAD_OFFSET: Checked<u64> =
 
 const BY_FUNCTION: Switch = Switch::new(
     "by-function",
-    "Count each call by function and by kind of instruction, too. Needs a QEMU with plugins.",
+    "Count each call by function, too, and its loads, barriers, writes of system registers and so on.",
 );
 
 const SYMBOLS: InputFile = InputFile::new(
     "symbols",
-    "ELF file that your image was made of, such as bl31.elf: its calls are counted by function. May be of a release build, with its symbols.",
+    "ELF file that your image was made of, such as bl31.elf: its calls are counted by function. That of a release build will do.",
 );
 
 const STANDBY_STATE: Checked<u32> =
@@ -157,6 +157,11 @@ impl Experiment for PsciCalls {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         let own = own(request)?;
+        let settings = &request.settings;
+        if own.is_some() && settings.get(BY_FUNCTION) && settings.get(SYMBOLS).is_none() {
+            let message = "--by-function needs the names of your firmware's functions";
+            return Err(Error::usage(message, "name its ELF file: --symbols bl31.elf"));
+        }
         if own.is_none_or(|own| own.placement != Placement::Packed) {
             source_tree(request)?;
         }
@@ -172,7 +177,7 @@ impl Experiment for PsciCalls {
         if let Some(own) = own(request)? {
             return run_own(request, sink, &machine, &own);
         }
-        let mut reports = Vec::new();
+        let mut builds = Vec::new();
         for (name, build) in [("plain", Build::Plain), ("instrumented", Build::Instrumented)] {
             progress.check()?;
             progress.say(&format!("building and running the {name} firmware"));
@@ -180,24 +185,21 @@ impl Experiment for PsciCalls {
             run.by_instruction = request.settings.get(BY_FUNCTION);
             let images = images(request, build)?;
             let report = payload::run(&images, &machine, &run).map_err(Error::failed)?;
-            let elf_files = if run.by_instruction { &images.elf_files()[..] } else { &[] };
-            reports.push((name, report, symbols(elf_files)?));
+            let symbols = run.by_instruction.then(|| Symbols::read(&images.firmware_elf())).transpose();
+            builds.push(firmware::Build { name, report, symbols: symbols.map_err(Error::failed)? });
         }
-        let recording = firmware::calls(&machine, &reports);
+        let recording = firmware::calls(&machine, &builds);
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }
-}
-
-/// The functions of ELF files.
-fn symbols(files: &[std::path::PathBuf]) -> Result<Vec<Symbols>, Error> {
-    files.iter().map(|file| Symbols::read(file).map_err(Error::failed)).collect()
 }
 
 /// Runs the payload on firmware that is not ours.
 fn run_own(request: &Request<'_>, sink: &mut dyn Sink, machine: &qemu::Machine, own: &Own) -> Result<(), Error> {
     let settings = &request.settings;
     let progress = sink.progress();
+    // What is wrong with the file is told before anything is built.
+    let symbols = settings.get(SYMBOLS).map(|file| Symbols::read(&file)).transpose().map_err(Error::failed)?;
     let payload = match own.placement {
         Placement::Packed => None,
         _ => {
@@ -210,10 +212,13 @@ fn run_own(request: &Request<'_>, sink: &mut dyn Sink, machine: &qemu::Machine, 
     progress.say(&format!("running {}", own.image.display()));
     let mut run = payload::Options::new(payload::Run::Calls, settings.get(COUNT));
     (run.standby, run.power_down) = (settings.get(STANDBY_STATE), settings.get(POWER_DOWN_STATE));
-    let symbols = symbols(settings.get(SYMBOLS).as_slice())?;
-    run.by_instruction = settings.get(BY_FUNCTION) || !symbols.is_empty();
+    run.by_instruction = symbols.is_some();
     let report = payload::run_on(&boot, machine, &run).map_err(Error::failed)?;
-    let recording = firmware::calls_of_own(machine, own, &report, &symbols);
+    if run.by_instruction && report.passages.is_empty() {
+        let message = format!("the payload in {} does not say where calls begin and end", own.image.display());
+        return Err(Error::usage(message, "write it anew with `stopwatt payload`, and pack it into the image"));
+    }
+    let recording = firmware::calls_of_own(machine, own, report, symbols);
     sink.start(recording.header.clone())?;
     sink.append(&recording)
 }

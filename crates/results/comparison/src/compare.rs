@@ -4,7 +4,6 @@ use crate::inputs;
 use crate::judgement::judge;
 use crate::matching::match_rows;
 use crate::order::{leave_unjudged, other_orders};
-use crate::parts::complete;
 use crate::paths::{paths, side_by_side};
 use crate::releases::{choose, side};
 use crate::request::{Error, Input, Options};
@@ -29,8 +28,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         let variant = |variant: &str| chosen.key(variant).filter(|_| chosen.takes(side, variant));
         (Table::new(&timelines, variant), paths(&timelines, variant))
     });
-    let (mut tables, paths): (Vec<Table>, Vec<_>) = read.unzip();
-    complete(&mut tables);
+    let (tables, paths): (Vec<Table>, Vec<_>) = read.unzip();
     let known: BTreeSet<&str> =
         tables.iter().flat_map(|table| &table.rows).map(|(key, _)| key.metric.as_str()).collect();
     if let Some(metric) = options.metrics.iter().find(|metric| !known.contains(metric.as_str())) {

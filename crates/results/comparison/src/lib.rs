@@ -20,7 +20,6 @@ mod inputs;
 mod judgement;
 mod matching;
 mod order;
-mod parts;
 mod paths;
 mod policy;
 mod releases;

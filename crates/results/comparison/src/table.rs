@@ -73,11 +73,6 @@ pub struct Key {
 }
 
 impl Key {
-    /// True if the row is a part of what its case is of: a function of a call.
-    pub fn is_part(&self) -> bool {
-        crate::parts::is_part(self)
-    }
-
     /// The last part of the row's label, as tables print it: the CPU or role, the subject.
     pub fn row(&self) -> String {
         match (&self.who, self.subject.as_str()) {

@@ -1,9 +1,8 @@
-//! Executions by instruction, counted by a plugin that the emulator loads (`../tcg-plugin`), and
-//! what they are: functions, and kinds of instructions.
+//! Executions by instruction and by the calls that led to it, counted by a plugin that the emulator
+//! loads (`../tcg-plugin`), and what they are of: functions, and kinds of instructions.
 
 use crate::Error;
 use crate::opcodes::{Kind, kind};
-use crate::symbols::Symbols;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -29,13 +28,14 @@ impl Plugin {
         Ok(Self { folder, between: String::new() })
     }
 
-    /// The same, for passages from one address to one of others, which it also counts.
+    /// A plugin that counts passages from one address to one of others, or to the return from the
+    /// function at the first if there are no others; `most` passages at most.
     ///
     /// # Errors
     /// As [`Plugin::new`].
-    pub fn between(from: u64, to: &[u64]) -> Result<Self, Error> {
+    pub fn between(from: u64, to: &[u64], most: u64) -> Result<Self, Error> {
         let to: String = to.iter().map(|to| format!(",to={to:x}")).collect();
-        Ok(Self { between: format!(",from={from:x}{to}"), ..Self::new()? })
+        Ok(Self { between: format!(",from={from:x},most={most}{to}"), ..Self::new()? })
     }
 
     /// The emulator's argument.
@@ -49,89 +49,224 @@ impl Plugin {
         self.folder.path().join("counts")
     }
 
-    /// Reads what was counted so far, a value for each kind of passage in order.
+    /// True if the emulator loaded it.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.out().exists()
+    }
+
+    /// Reads what was counted so far.
     ///
     /// # Errors
-    /// The emulator did not load the plugin, or was stopped while it wrote.
-    pub fn read(&self) -> Result<Vec<Passages>, Error> {
-        let path = self.out();
-        let wrong = |cause: String| Error::Plugin { cause };
-        let text = std::fs::read_to_string(&path).map_err(|error| wrong(format!("it wrote nothing: {error}")))?;
-        let mut found: Vec<Passages> = Vec::new();
-        for (number, line) in (1..).zip(text.lines()) {
-            let words: Vec<&str> = line.split(' ').collect();
-            let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-            let read = match words.as_slice() {
-                ["passages", count] => {
-                    count.parse().ok().map(|count| found.push(Passages { count, executed: Vec::new() }))
-                }
-                [address, opcode, count] => found.last_mut().zip(hex(address)).and_then(|(last, address)| {
-                    let (opcode, count) = (u32::try_from(hex(opcode)?).ok()?, count.parse().ok()?);
-                    last.executed.push(Executed { address, opcode, count });
-                    Some(())
-                }),
-                _ => None,
-            };
-            read.ok_or_else(|| wrong(format!("line {number} of what it wrote cannot be read: {line}")))?;
-        }
-        Ok(found)
+    /// The emulator did not load the plugin, or that wrote something else.
+    pub fn read(&self) -> Result<Counts, Error> {
+        let text = std::fs::read_to_string(self.out());
+        let text = text.map_err(|error| Error::Plugin { cause: format!("it wrote nothing: {error}") })?;
+        read(&text).map_err(|line| Error::Plugin { cause: format!("a line of what it wrote cannot be read: {line}") })
     }
 }
 
 const NAME: &str = "libcounts.so";
+
+/// What the plugin counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The passages of each kind between marks, or each passage between addresses, in order.
+    pub passages: Vec<Passages>,
+    /// True if a passage between addresses began.
+    pub has_begun: bool,
+}
 
 /// The passages of one kind: the calls of one function, say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Passages {
     /// The number of passages.
     pub count: u64,
-    /// Every instruction that was executed in one of them, in order of addresses.
-    pub executed: Vec<Executed>,
+    /// For each frame but that in which passages begin, the frame that called it, and the address
+    /// of the call; a caller stands before what it calls.
+    frames: Vec<(usize, u64)>,
+    taken: Vec<Taken>,
+    executed: Vec<Executed>,
 }
 
-/// An instruction with how often it was executed, in all passages of a kind together.
+/// An exception, with how often it was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Executed {
-    /// Its address.
-    pub address: u64,
-    /// The instruction.
-    pub opcode: u32,
-    /// The number of executions.
-    pub count: u64,
+struct Taken {
+    /// The last instruction before it.
+    after: u64,
+    vector: u64,
+    count: u64,
+}
+
+/// An instruction, with how often it was executed in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Executed {
+    frame: usize,
+    address: u64,
+    opcode: u32,
+    count: u64,
+}
+
+/// Reads the plugin's lines; what it was writing when it was stopped is left out. The error is the
+/// line that cannot be read.
+fn read(text: &str) -> Result<Counts, String> {
+    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+    let mut counts = Counts::default();
+    let mut open: Option<Passages> = None;
+    // A line without an end was cut off.
+    for line in text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut understand = || -> Option<()> {
+            match (words.as_slice(), &mut open) {
+                (["begun"], None) => counts.has_begun = true,
+                (["passages", count], None) => {
+                    open = Some(Passages { count: count.parse().ok()?, ..Passages::default() });
+                }
+                (["call", frame, caller, call], Some(passages)) => {
+                    let (frame, caller): (usize, usize) = (frame.parse().ok()?, caller.parse().ok()?);
+                    if frame != passages.frames.len() + 1 || caller >= frame {
+                        return None;
+                    }
+                    passages.frames.push((caller, hex(call)?));
+                }
+                (["taken", _, after, vector, count], Some(passages)) => {
+                    passages.taken.push(Taken { after: hex(after)?, vector: hex(vector)?, count: count.parse().ok()? });
+                }
+                (["at", frame, address, opcode, count], Some(passages)) => {
+                    let (frame, opcode) = (frame.parse().ok()?, u32::try_from(hex(opcode)?).ok()?);
+                    if frame > passages.frames.len() {
+                        return None;
+                    }
+                    let (address, count) = (hex(address)?, count.parse().ok()?);
+                    passages.executed.push(Executed { frame, address, opcode, count });
+                }
+                (["end"], Some(_)) => counts.passages.extend(open.take()),
+                _ => return None,
+            }
+            Some(())
+        };
+        understand().ok_or_else(|| line.to_owned())?;
+    }
+    Ok(counts)
+}
+
+/// What a function executed itself, without those that it calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Function {
+    /// Instructions.
+    pub instructions: u64,
+    /// Those of a kind that matters, by kind.
+    pub kinds: BTreeMap<Kind, u64>,
+    /// Exceptions that were taken in it, by kind and origin: "synchronous, from a lower level".
+    pub taken: BTreeMap<String, u64>,
 }
 
 impl Passages {
-    /// Instructions of one passage, in the mean.
-    pub fn instructions(&self) -> f64 {
-        self.mean(self.executed.iter().map(|executed| executed.count).sum())
+    /// Instructions of all passages together.
+    pub fn instructions(&self) -> u64 {
+        self.executed.iter().map(|executed| executed.count).sum()
     }
 
-    /// Instructions of one passage by function, in the mean, the most first; by `other` what no
-    /// symbol names.
-    pub fn by_function<'s>(&self, symbols: &'s [Symbols], other: &'s str) -> Vec<(&'s str, f64)> {
-        let mut functions: BTreeMap<&str, u64> = BTreeMap::new();
+    /// The functions, by their names, which `name` gives to addresses.
+    pub fn functions<'s>(&self, name: impl Fn(u64) -> &'s str) -> BTreeMap<&'s str, Function> {
+        let mut functions: BTreeMap<&str, Function> = BTreeMap::new();
         for executed in &self.executed {
-            let name = symbols.iter().find_map(|symbols| symbols.at(executed.address)).unwrap_or(other);
-            *functions.entry(name).or_default() += executed.count;
+            let function = functions.entry(name(executed.address)).or_default();
+            function.instructions += executed.count;
+            if let Some(kind) = kind(executed.opcode) {
+                *function.kinds.entry(kind).or_default() += executed.count;
+            }
         }
-        let mut functions: Vec<_> = functions.into_iter().map(|(name, count)| (name, self.mean(count))).collect();
-        functions.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+        for taken in &self.taken {
+            let function = functions.entry(name(taken.after)).or_default();
+            *function.taken.entry(exception(taken.vector)).or_default() += taken.count;
+        }
         functions
     }
 
-    /// Instructions of one passage by their kind, in the mean; those that are of no kind are left
-    /// out.
-    pub fn by_kind(&self) -> BTreeMap<Kind, f64> {
-        let mut kinds: BTreeMap<Kind, u64> = BTreeMap::new();
-        for executed in &self.executed {
-            if let Some(kind) = kind(executed.opcode) {
-                *kinds.entry(kind).or_default() += executed.count;
-            }
+    /// Instructions by the functions that called each other, the outermost first.
+    pub fn stacks<'s>(&self, name: impl Fn(u64) -> &'s str) -> BTreeMap<Vec<&'s str>, u64> {
+        let mut callers: Vec<Vec<&str>> = vec![Vec::new()];
+        for &(caller, call) in &self.frames {
+            let stack = callers[caller].iter().copied().chain([name(call)]).collect();
+            callers.push(stack);
         }
-        kinds.into_iter().map(|(kind, count)| (kind, self.mean(count))).collect()
+        let mut stacks = BTreeMap::new();
+        for executed in &self.executed {
+            let stack = callers[executed.frame].iter().copied().chain([name(executed.address)]).collect();
+            *stacks.entry(stack).or_default() += executed.count;
+        }
+        stacks
+    }
+}
+
+/// The kind and the origin of an exception, by where its vector lies in the table (Arm ARM, D1.3).
+fn exception(vector: u64) -> String {
+    if !vector.is_multiple_of(0x80) {
+        return "to no vector".to_owned();
+    }
+    let kind = ["synchronous", "IRQ", "FIQ", "SError"][(vector >> 7 & 3) as usize];
+    let origin = ["the same level with SP_EL0", "the same level", "a lower level", "a lower level in AArch32"];
+    format!("{kind} from {}", origin[(vector >> 9 & 3) as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNTS: &str = "begun\npassages 2\ncall 1 0 1000\ncall 2 1 2004\ntaken 0 1000 8400 2\nat 0 1000 d4000003 2\n\
+                          at 1 2000 d5033fdf 4\nat 1 2004 94000000 2\nat 2 2000 d5033fdf 2\nat 2 3000 d51e1100 2\nend\n";
+
+    fn name(address: u64) -> &'static str {
+        match address {
+            0x1000 => "caller",
+            0x2000..0x3000 => "a",
+            _ => "b",
+        }
     }
 
-    fn mean(&self, count: u64) -> f64 {
-        count as f64 / self.count.max(1) as f64
+    #[test]
+    fn functions_and_stacks_add_up_to_the_whole() {
+        let counts = read(COUNTS).unwrap();
+        let [passages] = counts.passages.as_slice() else { panic!("{counts:?}") };
+        assert_eq!((passages.count, passages.instructions(), counts.has_begun), (2, 12, true));
+        let functions = passages.functions(name);
+        let each: Vec<_> = functions.iter().map(|(name, function)| (*name, function.instructions)).collect();
+        assert_eq!(each, [("a", 8), ("b", 2), ("caller", 2)]);
+        assert_eq!(functions["a"].kinds, BTreeMap::from([(Kind::Barrier, 6)]));
+        assert_eq!(functions["b"].kinds, BTreeMap::from([(Kind::SystemWrite("SCR_EL3".to_owned()), 2)]));
+        assert_eq!(functions["caller"].taken, BTreeMap::from([("synchronous from a lower level".to_owned(), 2)]));
+        let stacks = passages.stacks(name);
+        let expected = [
+            (vec!["caller"], 2),
+            (vec!["caller", "a"], 6),
+            (vec!["caller", "a", "a"], 2),
+            (vec!["caller", "a", "b"], 2),
+        ];
+        assert_eq!(stacks, BTreeMap::from(expected));
+    }
+
+    #[test]
+    fn what_was_cut_off_is_left_out_and_what_is_wrong_is_named() {
+        for length in 0..COUNTS.len() {
+            let counts = read(&COUNTS[..length]).unwrap();
+            assert_eq!(counts.passages, [], "{length}");
+        }
+        for wrong in
+            ["begun\nbegun 1\n", "end\n", "passages 1\ncall 2 0 1\n", "passages 1\nat 1 0 0 1\n", "passages x\n"]
+        {
+            assert_eq!(read(wrong).unwrap_err(), wrong.lines().last().unwrap());
+        }
+    }
+
+    #[test]
+    fn exceptions_are_told_by_their_vectors() {
+        let names = [0x400, 0x1280, 0x8780, 0x8004].map(exception);
+        let expected = [
+            "synchronous from a lower level",
+            "IRQ from the same level",
+            "SError from a lower level in AArch32",
+            "to no vector",
+        ];
+        assert_eq!(names, expected);
     }
 }

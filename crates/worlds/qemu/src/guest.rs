@@ -68,6 +68,26 @@ impl Guest {
         if let Some(plugin) = plugin {
             command.args(["-plugin", &plugin.argument()]);
         }
+        Self::spawn(command, files, silence, limit)
+    }
+
+    /// Starts the emulator with the arguments that a user gave, to count by a plugin.
+    ///
+    /// # Errors
+    /// As [`Guest::start`].
+    pub(crate) fn start_with(arguments: &[String], plugin: &Plugin, limit: Duration) -> Result<Self, Error> {
+        let files = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
+        let mut command = Command::new(PROGRAM);
+        command.args(arguments).args(["-plugin", &plugin.argument()]);
+        Self::spawn(command, files, limit, limit)
+    }
+
+    fn spawn(
+        mut command: Command,
+        files: tempfile::TempDir,
+        silence: Duration,
+        limit: Duration,
+    ) -> Result<Self, Error> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|source| match source.kind() {
             std::io::ErrorKind::NotFound => Error::Missing { program: PROGRAM, package: PACKAGE },
@@ -94,10 +114,7 @@ impl Guest {
         let left = self.limit.saturating_sub(self.started.elapsed());
         match self.lines.recv_timeout(self.silence.min(left)) {
             Ok(line) => {
-                if self.last.len() == LAST_LINES {
-                    self.last.pop_front();
-                }
-                self.last.push_back(line.clone());
+                self.remember(line.clone());
                 Ok(Some(line))
             }
             Err(RecvTimeoutError::Disconnected) => Ok(None),
@@ -110,6 +127,34 @@ impl Guest {
                 Err(Error::Hung { why, limit, last: self.last.iter().cloned().collect() })
             }
         }
+    }
+
+    /// Waits until the machine is off, or `is_enough` of it, or its time is over: true if it is off.
+    pub(crate) fn wait(&mut self, mut is_enough: impl FnMut() -> bool) -> bool {
+        const LOOK: Duration = Duration::from_millis(20);
+        while self.started.elapsed() < self.limit && !is_enough() {
+            match self.lines.recv_timeout(LOOK) {
+                Ok(line) => self.remember(line),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return true,
+            }
+        }
+        false
+    }
+
+    fn remember(&mut self, line: String) {
+        if self.last.len() == LAST_LINES {
+            self.last.pop_front();
+        }
+        self.last.push_back(line);
+    }
+
+    /// The error of an emulator that ended without loading a plugin; `None` if it loaded it.
+    pub(crate) fn not_loaded(&self, plugin: &Plugin) -> Option<Error> {
+        (!plugin.is_loaded()).then(|| match self.last.back() {
+            Some(last) => Error::Plugin { cause: last.trim_start_matches("qemu: ").to_owned() },
+            None => Error::Plugin { cause: "the emulator ended without a word".to_owned() },
+        })
     }
 
     /// Reads what the guest still has to say after a complaint, for the error that shows it. A CPU
@@ -129,6 +174,11 @@ impl Guest {
             Some(Ok(())) => Ok(()),
             _ => Err(self.failed("it does not read its console")),
         }
+    }
+
+    /// The last lines, in order.
+    pub(crate) fn last_lines(&self) -> Vec<String> {
+        self.last.iter().cloned().collect()
     }
 
     /// An error that shows the last lines.

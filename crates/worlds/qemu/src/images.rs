@@ -53,9 +53,9 @@ impl Images {
         Ok(Self { firmware, payload: image(&workspace, &folder, "payload", &[])? })
     }
 
-    /// The ELF files of both images, which name their functions.
-    pub fn elf_files(&self) -> [PathBuf; 2] {
-        [&self.firmware, &self.payload].map(|image| image.with_extension(""))
+    /// The ELF file of the firmware, which names its functions.
+    pub fn firmware_elf(&self) -> PathBuf {
+        self.firmware.with_extension("")
     }
 
     /// Builds the payload alone: the normal world for another firmware.

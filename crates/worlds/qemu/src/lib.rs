@@ -11,6 +11,7 @@
 //! counter one instruction. Instructions of all CPUs are counted together.
 #![forbid(unsafe_code)]
 
+pub mod count;
 mod counts;
 mod debian;
 mod debian_programs;
@@ -27,7 +28,7 @@ pub mod programs;
 mod symbols;
 mod target;
 
-pub use counts::{Executed, Passages, Plugin};
+pub use counts::{Counts, Function, Passages, Plugin};
 pub use error::Error;
 pub use guest::{Guest, Load};
 pub use images::{Build, Images};

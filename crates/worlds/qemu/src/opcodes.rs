@@ -1,7 +1,5 @@
 //! Kinds of A64 instructions, by their encoding (Arm ARM, C4.1).
 
-use std::fmt;
-
 /// A kind of instruction whose number matters beside that of all.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -23,31 +21,6 @@ pub enum Kind {
     SystemWrite(String),
 }
 
-impl Kind {
-    /// The name in tables and recordings.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Load => "loads",
-            Self::Store => "stores",
-            Self::Barrier => "barriers",
-            Self::CacheMaintenance => "cache maintenance",
-            Self::Translation => "translation maintenance",
-            Self::Exception => "exceptions and returns",
-            Self::Wait => "waits",
-            Self::SystemWrite(_) => "system registers written",
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::SystemWrite(register) => write!(f, "{} ({register})", self.name()),
-            _ => f.write_str(self.name()),
-        }
-    }
-}
-
 /// The kind of an instruction; `None` for one that only computes or branches.
 pub(crate) fn kind(opcode: u32) -> Option<Kind> {
     let is = |mask: u32, value: u32| opcode & mask == value;
@@ -64,6 +37,22 @@ pub(crate) fn kind(opcode: u32) -> Option<Kind> {
     // CLREX, DSB, DMB, ISB, SB.
     if is(0xffff_f01f, 0xd503_301f) {
         return (opcode >> 5 & 7 != 2).then_some(Kind::Barrier);
+    }
+    // MSR (immediate): a field of PSTATE.
+    if is(0xfff8_f01f, 0xd500_401f) {
+        let field = match (opcode >> 16 & 7, opcode >> 5 & 7) {
+            (0, 3) => "UAO",
+            (0, 4) => "PAN",
+            (0, 5) => "SPSel",
+            (3, 1) => "SSBS",
+            (3, 2) => "DIT",
+            (3, 4) => "TCO",
+            (3, 6) => "DAIFSet",
+            (3, 7) => "DAIFClr",
+            // CFINV and its kin.
+            _ => return None,
+        };
+        return Some(Kind::SystemWrite(field.to_owned()));
     }
     // SYS: CRn 7 is caches and address translation, CRn 8 the TLB.
     if is(0xfff8_0000, 0xd508_0000) {
@@ -83,6 +72,10 @@ pub(crate) fn kind(opcode: u32) -> Option<Kind> {
     // Loads and stores: bit 27 set, bit 25 clear.
     if !is(0x0a00_0000, 0x0800_0000) {
         return None;
+    }
+    // Atomic operations both read and write; they are stores here, but for LDAPR.
+    if is(0x3f20_0c00, 0x3820_0000) {
+        return Some(if is(0x0000_f000, 0x0000_c000) { Kind::Load } else { Kind::Store });
     }
     let load = match (opcode >> 28 & 3, opcode >> 24 & 3) {
         // Exclusive and ordered: bit 22. Compare-and-swap both reads and writes; it is a store here.
@@ -122,6 +115,25 @@ fn register(op0: u32, op1: u32, crn: u32, crm: u32, op2: u32) -> String {
         (3, 4, 4, 1, 0) => "SP_EL1",
         (3, 6, 4, 1, 0) => "SP_EL2",
         (3, 3, 9, 12, 0) => "PMCR_EL0",
+        (3, 0, 1, 0, 0) => "SCTLR_EL1",
+        (3, 4, 1, 0, 0) => "SCTLR_EL2",
+        (3, 4, 1, 1, 0) => "HCR_EL2",
+        (3, 0, 4, 0, 0) => "SPSR_EL1",
+        (3, 0, 4, 0, 1) => "ELR_EL1",
+        (3, 0, 12, 0, 0) => "VBAR_EL1",
+        (3, 0, 13, 0, 4) => "TPIDR_EL1",
+        (3, 2, 0, 0, 0) => "CSSELR_EL1",
+        (3, 3, 4, 2, 1) => "DAIF",
+        (3, 0, 4, 2, 0) => "SPSel",
+        (3, 3, 14, 2, 1) => "CNTP_CTL_EL0",
+        (3, 3, 14, 3, 1) => "CNTV_CTL_EL0",
+        (3, 7, 14, 2, 1) => "CNTPS_CTL_EL1",
+        (3, 0, 12, 12, 5) => "ICC_SRE_EL1",
+        (3, 0, 12, 12, 6) => "ICC_IGRPEN0_EL1",
+        (3, 0, 12, 12, 7) => "ICC_IGRPEN1_EL1",
+        (3, 6, 12, 12, 7) => "ICC_IGRPEN1_EL3",
+        (3, 0, 12, 12, 1) => "ICC_EOIR1_EL1",
+        (3, 1, 15, 2, 1) => "CPUECTLR_EL1",
         (3, 0, 12, 11, 5) => "ICC_SGI1R_EL1",
         (3, 0, 12, 11, 7) => "ICC_SGI0R_EL1",
         (3, 0, 4, 6, 0) => "ICC_PMR_EL1",
@@ -168,6 +180,12 @@ mod tests {
             (0xf980_0020, "prfm pldl1keep, [x1]", None),
             (0x3dc0_0020, "ldr q0, [x1]", Some(Kind::Load)),
             (0x3d80_0020, "str q0, [x1]", Some(Kind::Store)),
+            (0xd503_4fdf, "msr daifset, #0xf", write("DAIFSet")),
+            (0xd500_41bf, "msr spsel, #1", write("SPSel")),
+            (0xd500_401f, "cfinv", None),
+            (0xf820_0041, "ldadd x0, x1, [x2]", Some(Kind::Store)),
+            (0xf8bf_c041, "ldapr x1, [x2]", Some(Kind::Load)),
+            (0xf860_6841, "ldr x1, [x2, x0]", Some(Kind::Load)),
             (0x8b01_0000, "add x0, x0, x1", None),
             (0x1400_0001, "b 4", None),
             (0xd65f_03c0, "ret", None),

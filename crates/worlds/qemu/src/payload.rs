@@ -174,7 +174,7 @@ pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Repor
         if line == "@done" {
             report.lines.push(line);
             if let Some(plugin) = &plugin {
-                report.passages = plugin.read()?;
+                report.passages = plugin.read()?.passages;
             }
             return Ok(report);
         }
@@ -193,7 +193,8 @@ pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Repor
         }
         report.lines.push(line);
     }
-    Err(guest.failed("it ended before it was done"))
+    let not_loaded = plugin.and_then(|plugin| guest.not_loaded(&plugin));
+    Err(not_loaded.unwrap_or_else(|| guest.failed("it ended before it was done")))
 }
 
 /// The complaint in a line that no good run prints.

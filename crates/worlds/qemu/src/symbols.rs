@@ -25,13 +25,15 @@ impl Symbols {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let wrong = |cause: &str| Error::Image { path: path.to_owned(), cause: cause.to_owned() };
         let data = disk::read(path, LARGEST).map_err(Error::file(path))?;
-        let not_elf = |_| wrong("it is no ELF file; name the one that the image was made of, such as bl31.elf");
+        let not_elf = |_| wrong("it is no whole ELF file; name the one that the image was made of, such as bl31.elf");
         let elf = ElfBytes::<AnyEndian>::minimal_parse(&data).map_err(not_elf)?;
         if elf.ehdr.e_machine != EM_AARCH64 {
-            return Err(wrong("it is of another machine than AArch64"));
+            return Err(wrong("it is of another machine than AArch64, whose images alone are counted"));
         }
         let damaged = |_| wrong("its table of sections or symbols cannot be read");
-        let sections = elf.section_headers().ok_or_else(|| wrong("it has no sections"))?;
+        let sections = elf.section_headers().ok_or_else(|| {
+            wrong("it has no sections, and so no names of functions; name the file from before it was stripped")
+        })?;
         let executable = |index: u16| {
             let section = sections.get(usize::from(index)).ok()?;
             (section.sh_flags & u64::from(SHF_EXECINSTR) != 0)
@@ -84,5 +86,44 @@ impl Symbols {
     /// All names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.functions.iter().map(|(.., name)| name.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is wrong with a file of these bytes.
+    fn wrong(bytes: &[u8]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("image");
+        std::fs::write(&path, bytes).unwrap();
+        Symbols::read(&path).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn files_without_functions_are_refused_with_what_would_be_right() {
+        assert!(wrong(b"text").contains("no whole ELF file; name the one"));
+        assert!(Symbols::read(Path::new("not/there")).unwrap_err().to_string().starts_with("not/there: No such file"));
+        // A program of this machine; with another machine's number it would be AArch64's.
+        let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        if cfg!(target_arch = "x86_64") {
+            assert!(wrong(&program).contains("of another machine than AArch64"));
+        }
+        let mut other = program.clone();
+        other[18..20].copy_from_slice(&EM_AARCH64.to_le_bytes());
+        // The offset, the number and the names' place of its sections are 0: as if they were cut off.
+        let mut stripped = other.clone();
+        stripped[40..48].fill(0);
+        stripped[60..64].fill(0);
+        assert!(wrong(&stripped).contains("it has no sections"), "{}", wrong(&stripped));
+        assert!(wrong(&other[..other.len() / 2]).contains("no whole ELF file"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("image");
+        std::fs::write(&path, &other).unwrap();
+        let symbols = Symbols::read(&path).unwrap();
+        let main = symbols.address("main").unwrap();
+        assert_eq!((symbols.at(main), symbols.at(main + 1)), (Some("main"), Some("main")));
+        assert!(symbols.names().any(|name| name.ends_with("tests::wrong")), "names are demangled");
     }
 }

@@ -5,7 +5,7 @@ use elf::ElfBytes;
 use elf::endian::AnyEndian;
 use qemu::payload::{self, Options, Report, Run};
 use qemu::programs::{self, Program};
-use qemu::{Build, Error, Gic, Guest, Images, Load, Machine, Own, Placement, linux};
+use qemu::{Build, Error, Gic, Guest, Images, Kind, Load, Machine, Own, Placement, Symbols, linux};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -45,6 +45,39 @@ fn counts(build: Build) -> BTreeMap<String, f64> {
         .iter()
         .map(|calls| (calls.name.clone(), machine.instructions(calls.ticks) / calls.count as f64))
         .collect()
+}
+
+/// Counts by function are of the calls and nothing else: they add up to what the machine's clock
+/// says, and what is known of a call is in them.
+#[test]
+fn functions_add_up_to_the_clock() {
+    let images = images(Build::Plain);
+    let machine = machine(1, Gic::V3, false, Some(0));
+    let options = Options { by_instruction: true, ..Options::new(Run::Calls, 1000) };
+    let report = run(&images, &machine, &options);
+    assert_eq!(report.calls.len(), report.passages.len());
+    let symbols = Symbols::read(&images.firmware_elf()).unwrap();
+    let name = |address: u64| symbols.at(address).unwrap_or("caller");
+    for (calls, passages) in report.calls.iter().zip(&report.passages) {
+        let clock = machine.instructions(calls.ticks) / 1000.0;
+        assert_eq!(passages.instructions(), 1000 * clock.round() as u64, "{}: {clock}", calls.name);
+        let functions = passages.functions(name);
+        assert_eq!(functions.values().map(|of| of.instructions).sum::<u64>(), passages.instructions());
+        assert_eq!(passages.stacks(name).values().sum::<u64>(), passages.instructions());
+        // The caller's loop: four arguments, SMC, count, branch; and its SMC is one exception, from
+        // which one ERET leads back.
+        let caller = &functions["caller"];
+        assert_eq!((caller.instructions, caller.kinds[&Kind::Exception]), (7000, 1000), "{}", calls.name);
+        assert_eq!(caller.taken, BTreeMap::from([("synchronous from a lower level".to_owned(), 1000)]));
+        let of_kind = |kind: Kind| functions.values().filter_map(|of| of.kinds.get(&kind)).sum::<u64>();
+        assert_eq!(of_kind(Kind::Exception), 2000, "{}", calls.name);
+        // A standby waits once, and an interrupt is pending; nothing else does.
+        assert_eq!(of_kind(Kind::Wait), if calls.name.starts_with("standby") { 1000 } else { 0 }, "{}", calls.name);
+    }
+    let features = report.calls.iter().position(|calls| calls.name == "PSCI_FEATURES").unwrap();
+    let stacks = report.passages[features].stacks(name);
+    let last = stacks.keys().max_by_key(|stack| stack.len()).unwrap();
+    assert!(last[0] == "caller" && last.last().unwrap().contains("features"), "{last:?}");
 }
 
 #[test]

@@ -16,10 +16,10 @@
 //! addresses and opcodes in hexadecimal and all others in decimal:
 //!
 //! ```text
-//! passages N                    the number of passages of this kind
-//! call FRAME CALLER ADDRESS     a frame: in which other one, and by which instruction, it was called
-//! taken FRAME ADDRESS COUNT     exceptions that were taken in a frame, by address of the vector
-//! at FRAME ADDRESS OPCODE COUNT executions of an instruction in a frame
+//! passages N                        the number of passages of this kind
+//! call FRAME CALLER ADDRESS         a frame: in which other one, and by which instruction, it was called
+//! taken FRAME ADDRESS VECTOR COUNT  exceptions that were taken in a frame after an instruction
+//! at FRAME ADDRESS OPCODE COUNT     executions of an instruction in a frame
 //! end
 //! ```
 //!

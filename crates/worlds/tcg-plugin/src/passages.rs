@@ -18,7 +18,8 @@ struct Tree {
     frames: Vec<Frame>,
     numbers: HashMap<(usize, Instruction, bool), usize>,
     executed: HashMap<(usize, Instruction), u64>,
-    taken: HashMap<(usize, u64), u64>,
+    /// By frame, what was executed before, and the vector.
+    taken: HashMap<(usize, Instruction, u64), u64>,
     passages: u64,
 }
 
@@ -121,7 +122,7 @@ impl Cpu {
             if address.is_multiple_of(VECTOR) && !vectors.contains(&base) {
                 vectors.push(base);
             }
-            *self.tree.taken.entry((self.frame, address)).or_default() += 1;
+            *self.tree.taken.entry((self.frame, last, address)).or_default() += 1;
             self.call(last, true);
             return false;
         }
@@ -192,8 +193,8 @@ impl Tree {
         }
         let mut taken: Vec<_> = self.taken.into_iter().collect();
         taken.sort_unstable();
-        for ((frame, address), count) in taken {
-            let _ = writeln!(text, "taken {frame} {address:x} {count}");
+        for ((frame, last, vector), count) in taken {
+            let _ = writeln!(text, "taken {frame} {:x} {vector:x} {count}", last.address);
         }
         let mut executed: Vec<_> = self.executed.into_iter().collect();
         executed.sort_unstable();
@@ -231,11 +232,11 @@ mod tests {
         let turn = [(0x1000, NOP), (0x1004, BL), (0x2000, NOP), (0x2004, RET), (0x1008, NOP)];
         assert_eq!(execute(&mut passages, &turn) + execute(&mut passages, &turn[..1]), 6);
         passages.end(0);
-        let counts = "passages 1\ncall 1 0 1004\ntaken 0 1000 1\nat 0 1000 d503201f 1\nat 0 1004 940003ff 1\nat 0 1008 d503201f 1\n\
+        let counts = "passages 1\ncall 1 0 1004\ntaken 0 1008 1000 1\nat 0 1000 d503201f 1\nat 0 1004 940003ff 1\nat 0 1008 d503201f 1\n\
                       at 1 2000 d503201f 1\nat 1 2004 d65f03c0 1\n";
         // From 0x1008 nothing leads to 0x1000: an exception was taken.
         let text = passages.take(0);
-        assert!(text.contains("taken 0 1000 1\n") && text.contains("call 2 0 1008\n"), "{text}");
+        assert!(text.contains("taken 0 1008 1000 1\n") && text.contains("call 2 0 1008\n"), "{text}");
         assert_eq!(text.lines().filter(|line| counts.contains(line)).count(), 8, "{text}");
     }
 
@@ -246,7 +247,7 @@ mod tests {
         let call = [(0x1000, SMC), (0x8400, NOP), (0x8404, ERET), (0x1004, NOP)];
         execute(&mut passages, &call);
         passages.end(0);
-        let counts = "passages 1\ncall 1 0 1000\ntaken 0 8400 1\nat 0 1000 d4000003 1\nat 0 1004 d503201f 1\nat 1 8400 d503201f 1\n\
+        let counts = "passages 1\ncall 1 0 1000\ntaken 0 1000 8400 1\nat 0 1000 d4000003 1\nat 0 1004 d503201f 1\nat 1 8400 d503201f 1\n\
                       at 1 8404 d69f03e0 1\nend\n";
         assert_eq!(passages.take(0), counts);
     }
@@ -264,7 +265,7 @@ mod tests {
         execute(&mut passages, &all);
         passages.end(0);
         let text = passages.take(0);
-        assert!(text.contains("taken 0 8400 1\ntaken 2 8280 1\n"), "{text}");
+        assert!(text.contains("taken 0 1000 8400 1\ntaken 2 2000 8280 1\n"), "{text}");
         assert!(text.contains("at 0 1008 d503201f 1"), "{text}");
     }
 

@@ -11,18 +11,21 @@
 //! | `dataplane.rs` | loaded graphs, the stride study, frame sizes, rates, the forwarder |
 //! | `energy.rs` | what configurations of RCU save; a workload under policies of placement |
 //! | `explore.rs` | a schedule that breaks something |
+//! | `functions.rs` | instructions of passages by function |
 //! | `idle.rs` | governors replayed on a trace; clocks and divisions |
 //! | `kernel.rs` | a trace of a kernel |
 
 mod dataplane;
 mod energy;
 mod explore;
+mod functions;
 mod idle;
 mod kernel;
 
 pub use dataplane::{Driver, Forwarded, Loaded, Rates, Study};
 pub use energy::{Benchmark, Energy, Placement, Power, Unknown, WorkOfCore};
 pub use explore::Exploration;
+pub use functions::{FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, Replay};
 pub use kernel::{IdleState, IdleUsage, KernelTrace, Mark};
 

@@ -33,7 +33,6 @@ pub(super) fn answer(comparison: &Comparison) -> String {
             false => "Nothing changed that can be told from chance.".to_owned(),
         });
     }
-    sentences.extend(functions(comparison));
     sentences.extend(unjudged(comparison));
     sentences.join(" ")
 }
@@ -44,9 +43,6 @@ fn groups(comparison: &Comparison) -> Vec<Vec<Changed<'_>>> {
     for row in &comparison.rows {
         for (side, change) in (1..).zip(&row.changes) {
             let Some(change) = change.as_ref().filter(|change| matters(change.verdict)) else { continue };
-            if row.key.is_part() {
-                continue;
-            }
             let is_same = |group: &&mut Vec<Changed<'_>>| {
                 let (head, of, first) = group[0];
                 // What became more and what became less is not told in one breath.
@@ -177,40 +173,6 @@ fn longest_path(comparison: &Comparison) -> Option<String> {
         figure(part.absolute().abs()),
         less(part.absolute()),
     ))
-}
-
-/// Functions that a sentence names.
-const MOST_FUNCTIONS: usize = 3;
-
-/// The functions in which the change of a call is, in a sentence: of the call that changed most.
-fn functions(comparison: &Comparison) -> Option<String> {
-    let mut calls: Vec<(&str, Vec<(&str, f64)>)> = Vec::new();
-    let of_functions = comparison.rows.iter().filter(|row| row.key.is_part() && row.key.mode == "function");
-    for row in of_functions {
-        let change = row.changes.first()?.as_ref()?;
-        if change.absolute == 0.0 {
-            continue;
-        }
-        let part = (row.key.subject.as_str(), change.absolute);
-        match calls.iter_mut().find(|(call, _)| *call == row.key.case) {
-            Some((_, parts)) => parts.push(part),
-            None => calls.push((&row.key.case, vec![part])),
-        }
-    }
-    let moved = |parts: &[(&str, f64)]| parts.iter().map(|(_, change)| change.abs()).sum::<f64>();
-    let count = calls.len();
-    let (call, mut parts) = calls.into_iter().max_by(|a, b| moved(&a.1).total_cmp(&moved(&b.1)))?;
-    parts.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-    let named: Vec<String> = parts
-        .iter()
-        .take(MOST_FUNCTIONS)
-        .map(|(function, change)| format!("{function} ({})", fixed(*change, 0).signed()))
-        .collect();
-    let rest = parts.len().saturating_sub(MOST_FUNCTIONS);
-    let more = if rest > 0 { format!(" and {rest} more functions") } else { String::new() };
-    let whole: f64 = parts.iter().map(|(_, change)| change).sum();
-    let others = if count > 1 { format!("; {} other calls changed too", count - 1) } else { String::new() };
-    Some(format!("The {} instructions of {call} are in {}{more}{others}.", fixed(whole, 0).signed(), named.join(", ")))
 }
 
 /// The rows that the order of the CPUs decides, in a sentence.

@@ -2,7 +2,7 @@
 
 use super::run::Run;
 use super::story::Story;
-use crate::blocks::{Bar, Blocks, Cell, Drawing, Figure, Number, Picture, Table, code, fixed, text, whole};
+use crate::blocks::{Blocks, Cell, Number, Table, code, fixed, text, whole};
 use published::{CallFigure, CallReference};
 use recording::Recording;
 use serde::Serialize;
@@ -16,8 +16,6 @@ pub(super) struct Calls<'r> {
     recording: &'r str,
     conditions_of_others: Option<&'r str>,
     calls: Vec<Call<'r>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    by_function: Vec<CallParts<'r>>,
     #[serde(skip)]
     reference: Option<&'r CallReference>,
 }
@@ -43,47 +41,6 @@ struct Other<'r> {
     high: u64,
 }
 
-/// The parts of a call in one build, in instructions of one call, the most first.
-#[derive(Serialize)]
-struct CallParts<'r> {
-    build: &'r str,
-    call: &'r str,
-    functions: Vec<Part<'r>>,
-    /// Of kinds that matter: loads, barriers, system registers that are written.
-    kinds: Vec<Part<'r>>,
-}
-
-#[derive(Serialize)]
-struct Part<'r> {
-    name: &'r str,
-    instructions: f64,
-}
-
-/// The parts of each call, where they were counted.
-fn by_function(recording: &Recording) -> Vec<CallParts<'_>> {
-    let mut found: Vec<CallParts<'_>> = Vec::new();
-    for measure in recording.measures() {
-        let (build, call, mode) = recording.series_texts(measure.series);
-        let Some(name) = measure.subject.map(|subject| recording.text(subject)) else { continue };
-        if !["function", "kind"].contains(&mode) {
-            continue;
-        }
-        let at = found.iter().position(|known| (known.build, known.call) == (build, call)).unwrap_or_else(|| {
-            found.push(CallParts { build, call, functions: Vec::new(), kinds: Vec::new() });
-            found.len() - 1
-        });
-        let part = Part { name, instructions: measure.value };
-        match mode {
-            "function" => found[at].functions.push(part),
-            _ => found[at].kinds.push(part),
-        }
-    }
-    for parts in &mut found {
-        parts.functions.sort_by(|a, b| b.instructions.total_cmp(&a.instructions));
-    }
-    found
-}
-
 /// Reads the calls in the recording's order; those that not all builds counted are left out.
 pub(super) fn read<'r>(run: &Run<'r>) -> Calls<'r> {
     let reference = run.published.calls.as_ref();
@@ -93,22 +50,20 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Calls<'r> {
         recording: run.folder,
         conditions_of_others: reference.map(|reference| reference.conditions.as_str()),
         calls: calls(run.recording, reference),
-        by_function: by_function(run.recording),
         reference,
     }
 }
 
 fn calls<'r>(recording: &'r Recording, reference: Option<&'r CallReference>) -> Vec<Call<'r>> {
     let mut builds: Vec<&str> = Vec::new();
-    let of_calls = || recording.measures().iter().filter(|measure| recording.text(measure.metric) == "call");
-    for measure in of_calls() {
+    for measure in recording.measures() {
         let (build, ..) = recording.series_texts(measure.series);
         if !builds.contains(&build) {
             builds.push(build);
         }
     }
     let value = |build: &str, call: &str| {
-        of_calls().find_map(|measure| {
+        recording.measures().iter().find_map(|measure| {
             let subject = recording.text(measure.subject?);
             let (variant, ..) = recording.series_texts(measure.series);
             (variant == build && subject == call).then_some(measure.value)
@@ -125,7 +80,7 @@ fn calls<'r>(recording: &'r Recording, reference: Option<&'r CallReference>) -> 
         figures.filter(|figure| figure.call == call).map(other).collect()
     };
     let mut calls: Vec<Call<'_>> = Vec::new();
-    for call in of_calls().filter_map(|measure| Some(recording.text(measure.subject?))) {
+    for call in recording.measures().iter().filter_map(|measure| Some(recording.text(measure.subject?))) {
         if calls.iter().any(|known| known.call == call) {
             continue;
         }
@@ -143,45 +98,6 @@ fn count(value: f64) -> Number {
 
 fn range(figure: &CallFigure) -> Cell {
     Cell::Range(whole(figure.low as f64), whole(figure.high as f64))
-}
-
-/// Functions of a call in the picture; the rest is one part.
-const MOST_FUNCTIONS: usize = 8;
-
-impl Calls<'_> {
-    /// The functions in which the calls spend their instructions, and the kinds of these.
-    fn tell_functions(&self, told: &mut Blocks) {
-        let Some(build) = self.by_function.first().map(|parts| parts.build) else { return };
-        let bar = |parts: &CallParts<'_>| {
-            let (shown, rest) = parts.functions.split_at(parts.functions.len().min(MOST_FUNCTIONS));
-            let figure = |value: f64| Figure { value, published: None };
-            let mut bars: Vec<_> = shown.iter().map(|part| (part.name.to_owned(), figure(part.instructions))).collect();
-            let rest: f64 = rest.iter().map(|part| part.instructions).sum();
-            if rest > 0.0 {
-                bars.push(("others".to_owned(), figure(rest)));
-            }
-            Bar { name: parts.call.to_owned(), parts: bars }
-        };
-        let of_build = || self.by_function.iter().filter(|parts| parts.build == build);
-        let bars: Vec<Bar> = of_build().map(bar).collect();
-        told.picture(Picture::new(format!("By function, build {build}"), "", "instructions", Drawing::Bars(bars)));
-        told.rest();
-        for parts in &self.by_function {
-            told.heading(format!("{}, {}", parts.call, parts.build));
-            let table = |parts: &[Part<'_>], what: &str| {
-                Table::with_rows(parts)
-                    .words(what, |part| text![code(part.name)])
-                    .numbers("instructions", "", |part| count(part.instructions))
-                    .done()
-            };
-            told.table(table(&parts.functions, "function"));
-            told.table(table(&parts.kinds, "kind"));
-        }
-        told.note(
-            "Of a call that goes through many turns of a loop, functions are rounded to whole instructions. The caller's loop is among them. Loads \
-             and stores are instructions, whatever they move; exceptions that nothing asks for, and values in registers, are not counted.",
-        );
-    }
 }
 
 impl Story for Calls<'_> {
@@ -221,7 +137,6 @@ impl Story for Calls<'_> {
             }
         }
         told.table(table.done());
-        self.tell_functions(told);
         if let Some(reference) = self.reference {
             told.note(format!("Others: {}.", reference.conditions));
             for (name, source) in &reference.implementations {

@@ -1,0 +1,63 @@
+//! Counts by function as the facts of a recording.
+
+use qemu::{Function, Images, Kind, Passages, Symbols};
+use recording::facts::{FunctionCounts, Passage};
+
+/// Name of the normal world that calls firmware.
+pub(crate) const CALLER: &str = "caller";
+
+/// Name of what no symbol names.
+const UNNAMED: &str = "[no symbol]";
+
+/// What the emulator does not tell, or this does not count.
+pub(crate) const NOT_COUNTED: [&str; 5] = [
+    "Clocks, cache misses and values in registers: the emulator has none of the first two and tells plugins none of the third.",
+    "Functions that the compiler inlined: their instructions are counted with the function that they are in.",
+    "Accesses to memory are counted by instruction: a pair of registers is one load or store, and so is an atomic operation (a store).",
+    "Instructions of other CPUs, and those of AArch32.",
+    "An instruction that takes a fault is counted each time that it is begun.",
+];
+
+/// The passages of a build's call, which were made a number of times. `outside` is the name of what
+/// lies in the normal world's memory and has no symbol.
+pub(crate) fn passage(
+    passages: &Passages,
+    symbols: &Symbols,
+    outside: &str,
+    (build, call, calls): (&str, &str, u64),
+) -> Passage {
+    let name = |address: u64| symbols.at(address).unwrap_or(if address >= Images::ENTRY { outside } else { UNNAMED });
+    let counts = passages.functions(name);
+    let mut functions: Vec<FunctionCounts> =
+        counts.into_iter().map(|(name, function)| counts_of(name, function)).collect();
+    functions.sort_by(|a, b| b.instructions.cmp(&a.instructions).then(a.name.cmp(&b.name)));
+    let stacks = passages.stacks(name).into_iter().map(|(stack, count)| {
+        // A semicolon would look like another function.
+        let stack: Vec<String> = stack.iter().map(|name| name.replace(';', ",")).collect();
+        format!("{} {count}\n", stack.join(";"))
+    });
+    Passage { build: build.to_owned(), call: call.to_owned(), calls, functions, stacks: stacks.collect() }
+}
+
+fn counts_of(name: &str, function: Function) -> FunctionCounts {
+    let mut counts = FunctionCounts {
+        name: name.to_owned(),
+        instructions: function.instructions,
+        exceptions: function.taken,
+        ..FunctionCounts::default()
+    };
+    for (kind, count) in function.kinds {
+        let place = match kind {
+            Kind::Load => &mut counts.loads,
+            Kind::Store => &mut counts.stores,
+            Kind::Barrier => &mut counts.barriers,
+            Kind::CacheMaintenance => &mut counts.cache_maintenance,
+            Kind::Translation => &mut counts.translation_maintenance,
+            Kind::Exception => &mut counts.exception_instructions,
+            Kind::Wait => &mut counts.waits,
+            Kind::SystemWrite(register) => counts.system_registers.entry(register).or_default(),
+        };
+        *place += count;
+    }
+    counts
+}

@@ -1,0 +1,111 @@
+use super::Facts;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Instructions of passages by function: of calls of firmware, of a function of an image.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Functions {
+    /// What was not counted, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_counted: Vec<String>,
+    /// The passages.
+    pub passages: Vec<Passage>,
+}
+
+/// The passages of one kind in one build.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passage {
+    /// The build, as the variant of its measures.
+    pub build: String,
+    /// The call, as the subject of its measure; or the passage between two addresses.
+    pub call: String,
+    /// The number of calls that all counts are of together, from 1.
+    pub calls: u64,
+    /// Functions, the one with the most instructions first.
+    pub functions: Vec<FunctionCounts>,
+    /// Instructions by who called whom, the outermost first: lines of names with `;` between them, a
+    /// blank and the number, as tools for flame graphs read them.
+    pub stacks: String,
+}
+
+/// What a function executed itself, without those that it called.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionCounts {
+    /// The name.
+    pub name: String,
+    /// Instructions.
+    pub instructions: u64,
+    /// Instructions that read memory.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub loads: u64,
+    /// Instructions that write memory.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stores: u64,
+    /// DSB, DMB, ISB and their kin.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub barriers: u64,
+    /// DC and IC.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_maintenance: u64,
+    /// TLBI and AT.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub translation_maintenance: u64,
+    /// WFI and WFE.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waits: u64,
+    /// SMC, HVC, SVC, BRK and ERET.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub exception_instructions: u64,
+    /// Writes of system registers, by register.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub system_registers: BTreeMap<String, u64>,
+    /// Exceptions that were taken in it, by kind and origin.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub exceptions: BTreeMap<String, u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Functions {
+    /// The passages of a build's call.
+    pub fn passage(&self, build: &str, call: &str) -> Option<&Passage> {
+        self.passages.iter().find(|passage| passage.build == build && passage.call == call)
+    }
+}
+
+impl Passage {
+    /// Instructions of all calls together.
+    pub fn instructions(&self) -> u64 {
+        self.functions.iter().map(|function| function.instructions).sum()
+    }
+
+    /// A count for one call, in the mean.
+    pub fn each(&self, count: u64) -> f64 {
+        count as f64 / self.calls.max(1) as f64
+    }
+
+    /// The stacks, the outermost function of each first, with their instructions.
+    pub fn folded(&self) -> impl Iterator<Item = (Vec<&str>, u64)> {
+        self.stacks.lines().filter_map(|line| {
+            let (stack, count) = line.rsplit_once(' ')?;
+            Some((stack.split(';').collect(), count.parse().ok()?))
+        })
+    }
+}
+
+impl FunctionCounts {
+    /// Writes of all system registers.
+    pub fn system_register_writes(&self) -> u64 {
+        self.system_registers.values().sum()
+    }
+
+    /// All exceptions that were taken in it.
+    pub fn exceptions_taken(&self) -> u64 {
+        self.exceptions.values().sum()
+    }
+}
+
+impl Facts for Functions {}
