@@ -65,7 +65,7 @@ pub(crate) fn of_order(order: &OtherOrder, sides: &[Side], headers: &[&Header]) 
         ([false, false], true) if headers[0].experiment == "psci-latency" => {
             let release = |side: &Side| side.variants.first().cloned().unwrap_or_default();
             format!(
-                "; `stopwatt run psci-latency --release {} --order {}` runs both in one order",
+                "; `stopwatt run psci-latency --release {} --order {}` runs it in the base's order",
                 release(other),
                 release(base)
             )
@@ -279,8 +279,8 @@ mod tests {
                 [false; 2],
                 true,
                 format!(
-                    "{head}, which decides the rows: they are not judged; `stopwatt run psci-latency --release v --order v` runs both \
-                     in one order"
+                    "{head}, which decides the rows: they are not judged; `stopwatt run psci-latency --release v --order v` runs it \
+                     in the base's order"
                 ),
             ),
             (
