@@ -31,12 +31,11 @@ mod warnings;
 
 pub use compare::compare;
 pub use inputs::Difference;
-pub use order::OtherOrder;
 pub use policy::{Policy, Rule};
 pub use recording::metrics::Better;
 pub use request::{Error, Input, Options};
 pub use result::{
-    Basis, CauseChange, Cell, Change, Comparison, CriticalPath, PathChange, Row, Side, TablePaths, Verdict,
+    Basis, CauseChange, Cell, Change, Comparison, CriticalPath, OtherOrder, PathChange, Row, Side, TablePaths, Verdict,
 };
 pub use statistics::{SMALLEST_SAMPLE, holm, interval_of_change, rank_test};
 pub use table::{Key, Who};

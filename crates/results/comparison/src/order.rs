@@ -1,37 +1,12 @@
 //! The order in which CPUs came: a condition of a run, which decides the rows of roles.
 
 use crate::matching::Pending;
-use crate::result::{Basis, Verdict};
+use crate::result::{Basis, OtherOrder, Verdict};
 use crate::table::{Key, Table, Who};
 use recording::Header;
 
 /// Release, case and mode, as in a row's key.
 type Name = (String, String, String);
-
-/// A table of roles in which the CPUs came otherwise than in the base, or as chance had it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OtherOrder {
-    /// As in [`Key`].
-    pub variant: String,
-    /// The case.
-    pub case: String,
-    /// The mode.
-    pub mode: String,
-    /// The recording's place among the sides.
-    pub side: usize,
-    /// The clusters in the order in which their CPUs went down, in the base and in the recording.
-    pub clusters: [Vec<u16>; 2],
-    /// Which of the two left the order to chance.
-    pub by_chance: [bool; 2],
-    /// True if both have the case in a mode whose iterations are draws of the order.
-    pub drawn_as_well: bool,
-}
-
-impl OtherOrder {
-    fn holds(&self, key: &Key, side: usize) -> bool {
-        (&self.variant, &self.case, &self.mode, self.side) == (&key.variant, &key.case, &key.mode, side)
-    }
-}
 
 /// The tables whose rows of roles the order decides. A mode whose iterations draw it is a sample of
 /// orders, so it is none of them.

@@ -1,7 +1,6 @@
 //! The result of a comparison.
 
 use crate::inputs::Difference;
-use crate::order::OtherOrder;
 use crate::table::{Key, Who};
 use attribution::{Cause, Spent};
 use recording::metrics::Better;
@@ -51,6 +50,32 @@ pub struct Comparison {
     pub alpha: f64,
     /// The change in percent below which one does not matter, where no rule says otherwise.
     pub threshold: f64,
+}
+
+/// A table of roles in which the CPUs came otherwise than in the base, or as chance had it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherOrder {
+    /// As in [`Key`].
+    pub variant: String,
+    /// The case.
+    pub case: String,
+    /// The mode.
+    pub mode: String,
+    /// The recording's place among the sides.
+    pub side: usize,
+    /// The clusters in the order in which their CPUs went down, in the base and in the recording.
+    pub clusters: [Vec<u16>; 2],
+    /// Which of the two left the order to chance.
+    pub by_chance: [bool; 2],
+    /// True if both have the case in a mode whose iterations are draws of the order.
+    pub drawn_as_well: bool,
+}
+
+impl OtherOrder {
+    /// True if it is the table of a row, in a recording.
+    pub(crate) fn holds(&self, key: &Key, side: usize) -> bool {
+        (&self.variant, &self.case, &self.mode, self.side) == (&key.variant, &key.case, &key.mode, side)
+    }
 }
 
 /// One row.

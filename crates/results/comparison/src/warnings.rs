@@ -1,9 +1,8 @@
 //! The warnings before a comparison.
 
 use crate::matching::{Pending, factor, is_exact};
-use crate::order::OtherOrder;
 use crate::policy::Rule;
-use crate::result::{Basis, Change, Side};
+use crate::result::{Basis, Change, OtherOrder, Side};
 use crate::statistics::rank_test;
 use crate::table::{Key, Table};
 use recording::{Header, stats};

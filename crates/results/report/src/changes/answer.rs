@@ -1,5 +1,6 @@
 //! The answer of a comparison, in a few sentences.
 
+use super::names::{letter, table_name};
 use crate::blocks::{figure, fixed};
 use crate::words::capital;
 use comparison::{Better, Change, Comparison, CriticalPath, Row, TablePaths, Verdict};
@@ -73,7 +74,7 @@ fn sentence(comparison: &Comparison, group: &[Changed<'_>]) -> String {
     let (head, side, first) = group[0];
     let which = match comparison.sides.len() {
         2 => String::new(),
-        _ => format!("{}: ", super::blocks::letter(side)),
+        _ => format!("{}: ", letter(side)),
     };
     let metric = capital(&head.key.metric.replace('_', " "));
     let way = if first.absolute < 0.0 { "less" } else { "more" };
@@ -95,7 +96,7 @@ fn sentence(comparison: &Comparison, group: &[Changed<'_>]) -> String {
         let tables: BTreeSet<_> =
             group.iter().map(|(row, ..)| (&row.key.variant, &row.key.case, &row.key.mode)).collect();
         let tables = match tables.len() {
-            1 => super::blocks::table_name(head),
+            1 => table_name(head),
             count => format!("{count} tables"),
         };
         // A few rows may have changed by far more than all others.

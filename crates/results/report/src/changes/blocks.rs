@@ -3,6 +3,7 @@
 
 use super::PublishedChanges;
 use super::answer::answer;
+use super::names::{letter, table_name};
 use crate::blocks::{
     Block, Blocks, Cell, Column, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text, Tone, code, figure,
     fixed, text, whole,
@@ -64,14 +65,6 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
 
 fn table_of(row: &Row) -> (&str, &str, &str, &str) {
     (&row.key.variant, &row.key.case, &row.key.mode, &row.key.metric)
-}
-
-/// Recordings go by letters in the tables.
-pub(super) fn letter(side: usize) -> String {
-    match u8::try_from(side) {
-        Ok(side @ 0..26) => char::from(b'A' + side).to_string(),
-        _ => format!("#{side}"),
-    }
 }
 
 /// The facts of each recording, a line each.
@@ -262,12 +255,6 @@ fn counts(row: &Row) -> String {
 /// The title of a table of rows.
 fn title(head: &Row) -> String {
     format!("{}: {} ({})", table_name(head), head.key.metric, head.unit)
-}
-
-/// The release, the case and the mode of a row's table.
-pub(super) fn table_name(head: &Row) -> String {
-    let parts = [&head.key.variant, &head.key.case, &head.key.mode].map(String::as_str);
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// A change in percent, with its interval.

@@ -5,6 +5,7 @@
 //! | `answer.rs` | the answer in sentences |
 //! | `blocks.rs` | blocks: the largest changes, the tables |
 //! | `json.rs` | JSON |
+//! | `names.rs` | names of recordings and tables |
 //! | `ci.rs` | the formats that continuous integration reads |
 //! | `published_changes.rs` | changes that a document prints beside its figures |
 
@@ -12,6 +13,7 @@ mod answer;
 mod blocks;
 mod ci;
 mod json;
+mod names;
 mod published_changes;
 
 pub use blocks::{comparison_html, comparison_text};
