@@ -67,6 +67,8 @@ enum CompareFormat {
     Term,
     /// For machines.
     Json,
+    /// Tables for a comment on a change.
+    Markdown,
     /// One self-contained page, with how the values scatter.
     Html,
     /// `customSmallerIsBetter` of github-action-benchmark: the last recording's values.
@@ -104,6 +106,7 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
     let text = match options.format {
         CompareFormat::Term => report::comparison_text(&comparison, published.as_ref(), options.all, console.style()),
         CompareFormat::Json => format!("{:#}\n", report::comparison_json(&comparison, published.as_ref())),
+        CompareFormat::Markdown => report::comparison_markdown(&comparison, published.as_ref(), options.all),
         CompareFormat::Html => report::comparison_html(&comparison, published.as_ref(), options.all),
         CompareFormat::GithubActionBenchmark => format!("{:#}\n", report::github_action_benchmark(&comparison)),
         CompareFormat::Bencher => format!("{:#}\n", report::bencher(&comparison)),

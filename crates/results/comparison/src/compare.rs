@@ -1,5 +1,6 @@
 //! The comparison itself.
 
+use crate::functions;
 use crate::inputs;
 use crate::judgement::judge;
 use crate::matching::match_rows;
@@ -64,12 +65,14 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     // With several releases in each recording, the first that they share speaks for the inputs.
     let variants: Vec<&str> = sides.iter().map(|side| side.variants.first().map_or("", String::as_str)).collect();
     let rows: Vec<Row> = rows.into_iter().map(|pending| pending.row).collect();
+    let functions = functions::functions(&sides, &headers, &mut warnings);
     Ok(Comparison {
         differences: inputs::differences(&headers, &variants),
         warnings,
         paths: side_by_side(&rows, &paths),
         rows,
         orders,
+        functions,
         unmatched,
         tests,
         alpha: options.policy.alpha,

@@ -1,5 +1,6 @@
 //! The result of a comparison.
 
+use crate::functions::CallFunctions;
 use crate::inputs::Difference;
 use crate::table::{Key, Who};
 use attribution::{Cause, Spent};
@@ -41,6 +42,9 @@ pub struct Comparison {
     pub paths: Vec<TablePaths>,
     /// Tables whose rows the order of the CPUs decides, so that they are not judged.
     pub orders: Vec<OtherOrder>,
+    /// The functions of calls that were counted by function in all recordings, in the order of the
+    /// base.
+    pub functions: Vec<CallFunctions>,
     /// Labels of rows that only one recording has, with its place among the sides.
     pub unmatched: Vec<(usize, Key)>,
     /// The number of rank tests that were made, which is what p-values and intervals are corrected

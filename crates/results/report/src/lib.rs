@@ -27,7 +27,7 @@ mod what_if;
 mod words;
 
 pub use changes::{
-    PrintedChange, PublishedChanges, bencher, comparison_html, comparison_json, comparison_text,
+    PrintedChange, PublishedChanges, bencher, comparison_html, comparison_json, comparison_markdown, comparison_text,
     github_action_benchmark, published_changes,
 };
 pub use export::Format;

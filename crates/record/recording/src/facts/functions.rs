@@ -96,7 +96,23 @@ impl Passage {
     }
 }
 
+/// A count beside that of all instructions: its name, and what it is of a function.
+pub type Counted = (&'static str, fn(&FunctionCounts) -> u64);
+
 impl FunctionCounts {
+    /// The counts beside that of all instructions, by the names that tables have for them.
+    pub const OTHERS: [Counted; 9] = [
+        ("loads", |function| function.loads),
+        ("stores", |function| function.stores),
+        ("barriers", |function| function.barriers),
+        ("cache maintenance", |function| function.cache_maintenance),
+        ("TLBI and AT", |function| function.translation_maintenance),
+        ("system registers written", Self::system_register_writes),
+        ("SMC, ERET and kin", |function| function.exception_instructions),
+        ("exceptions taken", Self::exceptions_taken),
+        ("waits", |function| function.waits),
+    ];
+
     /// Writes of all system registers.
     pub fn system_register_writes(&self) -> u64 {
         self.system_registers.values().sum()

@@ -25,7 +25,7 @@ mod kernel;
 pub use dataplane::{Driver, Forwarded, Loaded, Rates, Study};
 pub use energy::{Benchmark, Energy, Placement, Power, Unknown, WorkOfCore};
 pub use explore::Exploration;
-pub use functions::{FunctionCounts, Functions, Passage};
+pub use functions::{Counted, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, Replay};
 pub use kernel::{IdleState, IdleUsage, KernelTrace, Mark};
 

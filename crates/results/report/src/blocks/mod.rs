@@ -8,15 +8,19 @@
 //! | `text.rs` | words, in which code, names and causes are told apart |
 //! | `number.rs` | numbers with their precision, and how they are written |
 //! | `table.rs` | tables of columns and cells |
+//! | `flame.rs` | a quantity by who called whom |
 //! | `lanes.rs` | the declared lanes of a recording over a part of its time |
 //! | `picture.rs` | pictures before they are drawn |
 
+mod flame;
 pub(crate) mod lanes;
 mod number;
 mod picture;
 mod table;
 mod text;
 
+pub use flame::Flame;
+pub(crate) use flame::Node;
 pub(crate) use number::{Number, Tone, figure, fixed, grouped, percent, quantity, scientific, whole};
 pub use picture::{Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
 pub(crate) use picture::{axis_words, is_logarithmic, on_axis};

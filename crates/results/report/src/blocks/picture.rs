@@ -1,5 +1,6 @@
 //! Pictures before they are drawn.
 
+use super::flame::Flame;
 use super::lanes::Lanes;
 use super::number::figure;
 use super::text::Text;
@@ -68,6 +69,8 @@ pub enum Drawing {
     },
     /// The values of some samples, a row each, with their quartiles and their median.
     Samples(Vec<Sample>),
+    /// Functions below those that called them.
+    Flames(Vec<Flame>),
     /// Idle states, tasks, calls and marks of each CPU over a part of the time.
     Lanes(Box<Lanes>),
     /// The timeline of a PSCI case, which pages alone can draw.
@@ -215,6 +218,10 @@ impl Picture {
             Drawing::Intervals(rows) => rows.iter().map(|row| row.series.as_str()).collect(),
             Drawing::Dots { dots, .. } => dots.iter().map(|dot| dot.name.as_str()).collect(),
             Drawing::Samples(samples) => samples.iter().map(|sample| sample.series.as_str()).collect(),
+            Drawing::Flames(flames) => {
+                let stacks = flames.iter().flat_map(|flame| &flame.stacks);
+                stacks.flat_map(|(stack, _)| stack).map(String::as_str).collect()
+            }
             Drawing::Lanes(lanes) => lanes.kinds(),
             Drawing::HeatMap { .. } | Drawing::Timeline { .. } => Vec::new(),
         };

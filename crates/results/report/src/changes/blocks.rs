@@ -3,6 +3,7 @@
 
 use super::PublishedChanges;
 use super::answer::answer;
+use super::functions;
 use super::names::{letter, table_name};
 use crate::blocks::{
     Block, Blocks, Cell, Column, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text, Tone, code, figure,
@@ -26,19 +27,33 @@ pub fn comparison_text(
 /// The comparison as one self-contained page of at most [`crate::MOST_BYTES`]; with `all`, rows
 /// that did not change as well.
 pub fn comparison_html(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> String {
+    let base = comparison.sides.first().map_or("", |side| side.name.as_str());
+    crate::html::plain_page(&title_of(comparison), &format!("{base} is the base."), &blocks(comparison, published, all))
+}
+
+/// "B against A", by the names of the recordings.
+fn title_of(comparison: &Comparison) -> String {
     let names: Vec<&str> = comparison.sides.iter().map(|side| side.name.as_str()).collect();
-    let title = match names.as_slice() {
+    match names.as_slice() {
         [base, others @ ..] => format!("{} against {base}", others.join(", ")),
         [] => "Nothing compared".to_owned(),
-    };
-    let lead = format!("{} is the base.", names.first().copied().unwrap_or_default());
-    crate::html::plain_page(&title, &lead, &blocks(comparison, published, all))
+    }
+}
+
+/// The comparison as Markdown, for a comment on a change; with `all`, rows that did not change as
+/// well.
+pub fn comparison_markdown(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> String {
+    crate::markup::markdown::document(&title_of(comparison), &[], blocks(comparison, published, all).all())
 }
 
 /// The blocks of a comparison.
 fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> Blocks {
     let mut told = Blocks::default();
     told.answer(answer(comparison));
+    for sentence in functions::sentences(comparison) {
+        told.paragraph(sentence);
+    }
+    functions::tell(&mut told, comparison);
     told.paragraph(format!("{}.", capital(&summary(comparison))));
     told.list(sides(comparison));
     for warning in comparison.warnings.iter().take(100) {
@@ -53,6 +68,7 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
     for rows in comparison.rows.chunk_by(same) {
         table(&mut told, comparison, rows, all);
     }
+    functions::tell_calls(&mut told, comparison);
     told.extend(inputs(comparison));
     told.heading("How it was compared");
     told.list(method(comparison));

@@ -1,6 +1,7 @@
 //! A comparison as JSON.
 
 use super::PublishedChanges;
+use super::functions::functions_json;
 use comparison::{Basis, Better, Comparison};
 use serde_json::{Map, Value, json};
 
@@ -42,6 +43,7 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "regression": comparison.has_regression(),
         "rows": comparison.rows.iter().map(row).collect::<Vec<_>>(),
         "critical_paths": comparison.paths.iter().map(paths).collect::<Vec<_>>(),
+        "functions": functions_json(comparison),
         "unmatched": unmatched,
         "published_changes": published.map(published_json),
     })

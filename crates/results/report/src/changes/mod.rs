@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `answer.rs` | the answer in sentences |
 //! | `blocks.rs` | blocks: the largest changes, the tables |
+//! | `functions.rs` | the functions in which a change is |
 //! | `json.rs` | JSON |
 //! | `names.rs` | names of recordings and tables |
 //! | `ci.rs` | the formats that continuous integration reads |
@@ -12,11 +13,12 @@
 mod answer;
 mod blocks;
 mod ci;
+mod functions;
 mod json;
 mod names;
 mod published_changes;
 
-pub use blocks::{comparison_html, comparison_text};
+pub use blocks::{comparison_html, comparison_markdown, comparison_text};
 pub use ci::{bencher, github_action_benchmark};
 pub use json::comparison_json;
 pub use published_changes::{PrintedChange, PublishedChanges, published_changes};

@@ -7,6 +7,7 @@ mod batch;
 mod energy;
 mod exploration;
 mod forward;
+mod functions;
 mod idle_cases;
 mod idle_clock;
 mod idle_replay;
@@ -42,7 +43,7 @@ type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
 const STORIES: [(&str, Teller); 15] = [
     ("explore-psci", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("explore-rcu", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
-    ("psci-calls", |run, _| Ok(StoryContent::new(&psci_calls::read(run)))),
+    ("psci-calls", |run, _| psci_calls::read(run).map(|story| StoryContent::new(&story))),
     ("linux-boot", |run, findings| Ok(StoryContent::new(&linux::read(run, findings)))),
     ("dataplane", |run, _| loaded::read(run).map(|story| StoryContent::new(&story))),
     ("prefetch", |run, _| strides::read(run).map(|story| StoryContent::new(&story))),

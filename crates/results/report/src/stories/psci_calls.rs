@@ -1,10 +1,12 @@
 //! `psci-calls`: instructions of the calls, counted on QEMU, beside other firmware's.
 
+use super::functions;
 use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Number, Table, code, fixed, text, whole};
 use published::{CallFigure, CallReference};
 use recording::Recording;
+use recording::facts::{FactsError, Functions};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -16,6 +18,8 @@ pub(super) struct Calls<'r> {
     recording: &'r str,
     conditions_of_others: Option<&'r str>,
     calls: Vec<Call<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_function: Option<Functions>,
     #[serde(skip)]
     reference: Option<&'r CallReference>,
 }
@@ -42,16 +46,20 @@ struct Other<'r> {
 }
 
 /// Reads the calls in the recording's order; those that not all builds counted are left out.
-pub(super) fn read<'r>(run: &Run<'r>) -> Calls<'r> {
+///
+/// # Errors
+/// The counts by function are of another version or form.
+pub(super) fn read<'r>(run: &Run<'r>) -> Result<Calls<'r>, FactsError> {
     let reference = run.published.calls.as_ref();
-    Calls {
+    Ok(Calls {
         experiment: "psci-calls",
         unit: "instructions",
         recording: run.folder,
         conditions_of_others: reference.map(|reference| reference.conditions.as_str()),
         calls: calls(run.recording, reference),
+        by_function: functions::read(run.recording)?,
         reference,
-    }
+    })
 }
 
 fn calls<'r>(recording: &'r Recording, reference: Option<&'r CallReference>) -> Vec<Call<'r>> {
@@ -137,11 +145,17 @@ impl Story for Calls<'_> {
             }
         }
         told.table(table.done());
+        if let Some(counts) = &self.by_function {
+            told.paragraph(functions::largest(counts));
+        }
         if let Some(reference) = self.reference {
             told.note(format!("Others: {}.", reference.conditions));
             for (name, source) in &reference.implementations {
                 told.note(format!("{name}: {source}"));
             }
+        }
+        if let Some(counts) = &self.by_function {
+            functions::tell(told, counts);
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::grid::paragraph;
 use super::paint::{BOLD, DIM, painted};
 use crate::blocks::lanes::Lanes;
-use crate::blocks::{Bar, Curve, Dot, Drawing, HeatMap, IntervalRow, Picture, Sample, axis_words, on_axis, quantity};
+use crate::blocks::{
+    Bar, Curve, Dot, Drawing, Flame, HeatMap, IntervalRow, Node, Picture, Sample, axis_words, on_axis, quantity,
+};
 use crate::style::Style;
 use recording::stats;
 use std::fmt::Write;
@@ -32,6 +34,7 @@ pub(super) fn draw(text: &mut String, picture: &Picture, style: Style) {
         Drawing::Intervals(rows) => draw_intervals(text, rows, unit, style),
         Drawing::Dots { x, dots } => draw_dots(text, dots, x, (&picture.quantity, unit), style),
         Drawing::Samples(samples) => draw_samples(text, samples, unit, style),
+        Drawing::Flames(flames) => flames.iter().for_each(|flame| draw_flame(text, flame, unit, style)),
         Drawing::Lanes(lanes) => draw_lanes(text, lanes, style),
         // A thousand spans have no room here; the answers say what they come to.
         Drawing::Timeline { answers, .. } => {
@@ -99,6 +102,25 @@ fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
     let legend: Vec<String> =
         subjects.iter().enumerate().map(|(index, subject)| format!("{} {subject}", letter(index))).collect();
     paragraph(text, &legend.join(", "), ("  ", "  "), DIM, style);
+}
+
+/// A line for each function, further in than the one that called it. What took less than a
+/// hundredth of the whole is left out.
+fn draw_flame(text: &mut String, flame: &Flame, unit: &str, style: Style) {
+    fn lines<'n>(nodes: &'n [Node], depth: usize, least: f64, all: &mut Vec<(String, &'n Node)>) {
+        for node in nodes.iter().filter(|node| node.total >= least) {
+            all.push((format!("{}{}", "  ".repeat(depth), node.name), node));
+            lines(&node.called, depth + 1, least, all);
+        }
+    }
+    let tree = flame.tree();
+    let mut all = vec![(tree.name.clone(), &tree)];
+    lines(&tree.called, 1, tree.total / 100.0, &mut all);
+    let columns = Columns::new(all.iter().map(|(name, _)| name.as_str()), 16, style);
+    for (name, node) in all {
+        let length = (node.total / tree.total.max(f64::MIN_POSITIVE) * columns.room as f64).round() as usize;
+        let _ = writeln!(text, "{} {} {}", columns.name(&name), "█".repeat(length), quantity(node.total, unit));
+    }
 }
 
 fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: Style) {

@@ -7,6 +7,7 @@ mod bars;
 mod curves;
 mod dots;
 mod figures;
+mod flames;
 mod heat_map;
 mod intervals;
 mod lanes;
@@ -111,6 +112,9 @@ fn drawn(picture: &Picture, palette: &Palette, detail: Detail) -> (Vec<Part>, Ce
             let shown = &samples[..samples.len().min(detail.most_rows)];
             let points = detail.most_points;
             (one(samples::draw(shown, unit, palette, points), String::new()), (Vec::new(), Vec::new()))
+        }
+        Drawing::Flames(graphs) => {
+            (one(flames::draw(graphs, unit, palette), String::new()), figures(flames::rows(graphs), unit))
         }
         Drawing::Lanes(lanes) => {
             let rows = if detail.tables { lanes::rows(lanes) } else { (Vec::new(), Vec::new()) };

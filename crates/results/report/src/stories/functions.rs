@@ -1,0 +1,138 @@
+//! Instructions of passages by function: what every story of counts by function tells alike.
+
+use crate::blocks::{
+    Block, Blocks, Cell, Drawing, Flame, Picture, Table, Text, code, figure, fixed, listed, percent, text,
+};
+use recording::Recording;
+use recording::facts::{Counted, FactsError, FunctionCounts, Functions, Passage};
+use std::collections::BTreeMap;
+
+/// The counts by function of a recording; `None` if it has none.
+///
+/// # Errors
+/// They are of another version or form.
+pub(super) fn read(recording: &Recording) -> Result<Option<Functions>, FactsError> {
+    recording.header.facts.is_some().then(|| recording.header.facts()).transpose()
+}
+
+/// Functions that the sentence names.
+const MOST_NAMED: usize = 3;
+
+/// The functions with the most instructions, over all passages of the first build.
+pub(super) fn largest(counts: &Functions) -> Text {
+    let Some(build) = counts.passages.first().map(|passage| &passage.build) else { return Text::default() };
+    let mut functions: BTreeMap<&str, f64> = BTreeMap::new();
+    let of_build = || counts.passages.iter().filter(|passage| passage.build == *build);
+    for passage in of_build() {
+        for function in &passage.functions {
+            *functions.entry(&function.name).or_default() += passage.each(function.instructions);
+        }
+    }
+    let whole: f64 = functions.values().sum();
+    let mut functions: Vec<_> = functions.into_iter().collect();
+    functions.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let named = functions.iter().take(MOST_NAMED).map(|(name, _)| code(*name));
+    let share = functions.iter().take(MOST_NAMED).map(|(_, count)| count).sum::<f64>() / whole.max(1.0);
+    let mut words = text!["By function: "];
+    words.extend(listed(named));
+    let of_all = match of_build().count() {
+        1 => format!("the {} instructions", count(whole)),
+        calls => format!("the instructions of these {calls} calls, each made once"),
+    };
+    words.push(format!(" have {} of {of_all} ({build}).", percent(share, 0)));
+    words
+}
+
+/// The counts in full: a flame graph for each build, a table for each passage, and what is not
+/// counted.
+pub(super) fn tell(told: &mut Blocks, counts: &Functions) {
+    told.rest();
+    told.heading("By function");
+    let mut builds: Vec<&str> = counts.passages.iter().map(|passage| passage.build.as_str()).collect();
+    builds.dedup();
+    for build in builds {
+        let of_build = counts.passages.iter().filter(|passage| passage.build == build);
+        let flames: Vec<Flame> = of_build.clone().map(flame).collect();
+        let title = format!("Who called whom, {build}");
+        let picture = Picture::new(title, "each below its caller", "instructions", Drawing::Flames(flames));
+        told.picture(
+            picture.noted(
+                "As wide as a function's instructions with those of all that it called, in the mean of all calls.",
+            ),
+        );
+    }
+    for passage in &counts.passages {
+        told.extend([Block::heading(2, text![code(passage.call.as_str()), format!(", {}", passage.build)])]);
+        told.table(table(passage));
+    }
+    told.heading("What is not counted");
+    told.list(counts.not_counted.iter().map(|sentence| sentence.as_str().into()).collect());
+}
+
+fn flame(passage: &Passage) -> Flame {
+    let stacks =
+        passage.folded().map(|(stack, count)| (stack.into_iter().map(str::to_owned).collect(), passage.each(count)));
+    Flame { name: passage.call.clone(), stacks: stacks.collect() }
+}
+
+/// A number of instructions: whole where it is whole.
+pub(super) fn count(value: f64) -> crate::blocks::Number {
+    if value.fract() == 0.0 { fixed(value, 0) } else { figure(value) }
+}
+
+/// The functions of a passage, and a row for all.
+fn table(passage: &Passage) -> Table {
+    let mut all = FunctionCounts { name: "all".to_owned(), ..FunctionCounts::default() };
+    for function in &passage.functions {
+        add(&mut all, function);
+    }
+    let whole = all.instructions.max(1) as f64;
+    let is_counted: Vec<&Counted> = FunctionCounts::OTHERS.iter().filter(|(_, of)| of(&all) > 0).collect();
+    let rows: Vec<&FunctionCounts> = passage.functions.iter().chain([&all]).collect();
+    let of = |value: u64| if value == 0 { Cell::Empty } else { count(passage.each(value)).into() };
+    let each = |counts: &BTreeMap<String, u64>| -> Text {
+        let each = counts.iter().map(|(name, &value)| match passage.each(value) {
+            1.0 => name.clone(),
+            value => format!("{name} {}", count(value)),
+        });
+        each.collect::<Vec<_>>().join(", ").into()
+    };
+    let mut table = Table::with_rows(&rows)
+        .words("function", |function| text![code(function.name.as_str())])
+        .numbers("instructions", "", |function| of(function.instructions))
+        .numbers("share", "", |function| percent(function.instructions as f64 / whole, 1));
+    for (heading, value) in is_counted {
+        table = table.numbers(*heading, "", |function| of(value(function)));
+    }
+    let table = table.when(all.system_register_writes() > 0, |table| {
+        table.words("which registers", |function| match function.name == all.name {
+            true => Text::default(),
+            false => each(&function.system_registers),
+        })
+    });
+    let table = table.when(all.exceptions_taken() > 0, |table| {
+        table.words("which exceptions", |function| match function.name == all.name {
+            true => Text::default(),
+            false => each(&function.exceptions),
+        })
+    });
+    table.done()
+}
+
+fn add(all: &mut FunctionCounts, function: &FunctionCounts) {
+    all.instructions += function.instructions;
+    all.loads += function.loads;
+    all.stores += function.stores;
+    all.barriers += function.barriers;
+    all.cache_maintenance += function.cache_maintenance;
+    all.translation_maintenance += function.translation_maintenance;
+    all.waits += function.waits;
+    all.exception_instructions += function.exception_instructions;
+    for (of, from) in
+        [(&mut all.system_registers, &function.system_registers), (&mut all.exceptions, &function.exceptions)]
+    {
+        for (name, count) in from {
+            *of.entry(name.clone()).or_default() += count;
+        }
+    }
+}
