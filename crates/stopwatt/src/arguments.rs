@@ -2,6 +2,7 @@
 
 use crate::calibrate_command::{CalibrateOptions, CalibratePrefetchOptions};
 use crate::compare_command::CompareOptions;
+use crate::count_command::CountOptions;
 use crate::experiments::EXPERIMENTS;
 use crate::explore_command::Explore;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};
@@ -26,6 +27,7 @@ EXPERIMENTS
   what-if             An experiment with every combination of some settings
   sweep               A plan of many points: on all cores, in shards, on a Slurm cluster
   forward             Forward packets between interfaces of this machine (run forward)
+  count               Instructions of a function of any bare-metal image, by function, on QEMU
   payload             Write the normal world that measures your own firmware (run psci-calls --firmware)
 
 Explore:
@@ -123,6 +125,8 @@ pub enum Command {
         #[command(subcommand)]
         what: Explore,
     },
+    /// Count the instructions of a function of any bare-metal image, and of all that it calls.
+    Count(CountOptions),
     /// Write the program that measures firmware from the normal world, for your own build to pack.
     Payload(PayloadOptions),
     /// Print completions for a shell.

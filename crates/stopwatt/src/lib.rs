@@ -10,6 +10,7 @@ mod calibrate_command;
 mod calibrate_study;
 pub mod compare_command;
 mod costs_files;
+mod count_command;
 pub mod data;
 pub mod experiments;
 mod explore_command;
@@ -129,6 +130,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::Explore { what } => return explore_command::run(console, what),
         Command::Sweep(options) => return sweep_command::run(console, &data, given, options),
         Command::Calibrate(options) => return calibrate_command::run(console, &data, options),
+        Command::Count(options) => return count_command::run(console, options),
         Command::Compare(options) => return compare_command::run(console, &data, options),
         Command::List(options) => list::run(console, &data, options),
         Command::Payload(options) => payload_command::run(console, &data, options),

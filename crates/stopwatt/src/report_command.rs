@@ -36,8 +36,9 @@ fn format() -> impl TypedValueParser<Value = Format> {
   stopwatt report recordings/psci-latency -o tables.rst          the documents' tables, ready to paste
   stopwatt report recordings/psci-latency -o run.pftrace         a trace for ui.perfetto.dev
   stopwatt report recordings/psci-latency --format csv | head    a row per cell, causes in columns
+  stopwatt report recordings/psci-calls --format folded          stacks, for flame graphs of other tools
 
-Without --format the ending of --output decides: .txt .rst .md .csv .json .html .pftrace")]
+Without --format the ending of --output decides: .txt .rst .md .csv .json .html .pftrace .folded")]
 pub struct ReportOptions {
     /// Folder of the recording; RECORDING@RELEASE picks one of its releases.
     #[arg(value_name = "RECORDING[@RELEASE]")]
@@ -103,6 +104,13 @@ pub fn write(
         return Err(miette!(
             help = "its measures can be had with --format csv, json or html",
             "{} has no events, and a trace is made of nothing else",
+            folder.display()
+        ));
+    }
+    if format == Format::Folded && report::folded_stacks(recording).is_empty() {
+        return Err(miette!(
+            help = "count by function: `stopwatt run psci-calls --by-function`, or `stopwatt count`",
+            "{} was not counted by function, and stacks are of nothing else",
             folder.display()
         ));
     }

@@ -139,7 +139,8 @@ fn push_functions(recording: &mut Recording, machine: &Machine, builds: &[Build<
     for Build { name, report, symbols } in builds {
         let Some(symbols) = symbols else { continue };
         for (calls, passages) in report.calls.iter().zip(&report.passages) {
-            let passage = functions::passage(passages, symbols, functions::CALLER, (name, &calls.name, calls.count));
+            let of = (*name, calls.name.as_str(), calls.count);
+            let passage = functions::passage(std::slice::from_ref(passages), symbols, functions::CALLER, of);
             let (counted, clock) = (passage.each(passage.instructions()), each(machine, calls));
             // Of a single call the clock shows no more than ticks, and the reading of it is counted.
             let is_single = passages.count == calls.count;

@@ -2,12 +2,13 @@
 
 use qemu::{Function, Images, Kind, Passages, Symbols};
 use recording::facts::{FunctionCounts, Passage};
+use std::collections::BTreeMap;
 
 /// Name of the normal world that calls firmware.
 pub(crate) const CALLER: &str = "caller";
 
 /// Name of what no symbol names.
-const UNNAMED: &str = "[no symbol]";
+pub(crate) const UNNAMED: &str = "[no symbol]";
 
 /// What the emulator does not tell, or this does not count.
 pub(crate) const NOT_COUNTED: [&str; 5] = [
@@ -18,20 +19,29 @@ pub(crate) const NOT_COUNTED: [&str; 5] = [
     "An instruction that takes a fault is counted each time that it is begun.",
 ];
 
-/// The passages of a build's call, which were made a number of times. `outside` is the name of what
+/// All passages of a build's call, which was made a number of times. `outside` is the name of what
 /// lies in the normal world's memory and has no symbol.
 pub(crate) fn passage(
-    passages: &Passages,
+    all: &[Passages],
     symbols: &Symbols,
     outside: &str,
     (build, call, calls): (&str, &str, u64),
 ) -> Passage {
     let name = |address: u64| symbols.at(address).unwrap_or(if address >= Images::ENTRY { outside } else { UNNAMED });
-    let counts = passages.functions(name);
-    let mut functions: Vec<FunctionCounts> =
-        counts.into_iter().map(|(name, function)| counts_of(name, function)).collect();
+    let mut functions: BTreeMap<&str, FunctionCounts> = BTreeMap::new();
+    let mut stacks: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
+    for passages in all {
+        for (name, function) in passages.functions(name) {
+            let whole = || FunctionCounts { name: name.to_owned(), ..FunctionCounts::default() };
+            functions.entry(name).or_insert_with(whole).add(&counts_of(function));
+        }
+        for (stack, count) in passages.stacks(name) {
+            *stacks.entry(stack).or_default() += count;
+        }
+    }
+    let mut functions: Vec<FunctionCounts> = functions.into_values().collect();
     functions.sort_by(|a, b| b.instructions.cmp(&a.instructions).then(a.name.cmp(&b.name)));
-    let stacks = passages.stacks(name).into_iter().map(|(stack, count)| {
+    let stacks = stacks.into_iter().map(|(stack, count)| {
         // A semicolon would look like another function.
         let stack: Vec<String> = stack.iter().map(|name| name.replace(';', ",")).collect();
         format!("{} {count}\n", stack.join(";"))
@@ -39,9 +49,8 @@ pub(crate) fn passage(
     Passage { build: build.to_owned(), call: call.to_owned(), calls, functions, stacks: stacks.collect() }
 }
 
-fn counts_of(name: &str, function: Function) -> FunctionCounts {
+fn counts_of(function: Function) -> FunctionCounts {
     let mut counts = FunctionCounts {
-        name: name.to_owned(),
         instructions: function.instructions,
         exceptions: function.taken,
         ..FunctionCounts::default()

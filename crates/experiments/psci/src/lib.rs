@@ -10,6 +10,7 @@ mod functions;
 mod latency;
 mod linux_boot;
 mod machine;
+pub mod passages;
 mod psci_calls;
 pub mod psci_latency;
 pub mod uncertainty;

@@ -143,6 +143,8 @@ metrics! {
     TIME_IN_STATE = Metric::new("time_in_state", ("Time in state", "state"), "us", Neither).derived();
     /// Mean instructions of a kind of call into the firmware.
     CALL = Metric::new("call", ("Call", "call"), "instructions", Lower);
+    /// Instructions of a passage of an image.
+    PASSAGE = Metric::new("passage", ("Passage", "passage"), "instructions", Lower);
 
     // Linux.
     /// CPUs that the kernel brought up.

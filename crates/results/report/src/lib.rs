@@ -32,6 +32,7 @@ pub use changes::{
 };
 pub use export::Format;
 pub use html::MOST_BYTES;
+pub use stories::folded_stacks;
 pub use report::{Report, table_text};
 pub use style::Style;
 pub use what_if::{

@@ -46,6 +46,7 @@ impl<'a> Report<'a> {
             Format::Json => format!("{:#}\n", self.json()).into_bytes(),
             Format::Html => crate::html::html(findings, &self.blocks()).into_bytes(),
             Format::Perfetto => perfetto::perfetto(findings),
+            Format::Folded => stories::folded_stacks(findings.recording).into_bytes(),
         }
     }
 

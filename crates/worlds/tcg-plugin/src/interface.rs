@@ -98,6 +98,8 @@ impl State {
 
     fn execute(&mut self, cpu: u32, now: Instruction) {
         match now.opcode {
+            // Between addresses, a guest's marks are hints like any other.
+            _ if self.from.is_some() => {}
             BEGIN => return self.begin(cpu),
             END => return self.end(cpu),
             NEXT => {

@@ -113,6 +113,25 @@ impl FunctionCounts {
         ("waits", |function| function.waits),
     ];
 
+    /// Adds another function's counts.
+    pub fn add(&mut self, other: &Self) {
+        self.instructions += other.instructions;
+        self.loads += other.loads;
+        self.stores += other.stores;
+        self.barriers += other.barriers;
+        self.cache_maintenance += other.cache_maintenance;
+        self.translation_maintenance += other.translation_maintenance;
+        self.waits += other.waits;
+        self.exception_instructions += other.exception_instructions;
+        for (of, from) in
+            [(&mut self.system_registers, &other.system_registers), (&mut self.exceptions, &other.exceptions)]
+        {
+            for (name, count) in from {
+                *of.entry(name.clone()).or_default() += count;
+            }
+        }
+    }
+
     /// Writes of all system registers.
     pub fn system_register_writes(&self) -> u64 {
         self.system_registers.values().sum()

@@ -1,5 +1,5 @@
 //! The formats of reports, and outputs for other programs that are no blocks: JSON and traces for
-//! Perfetto.
+//! Perfetto. Stacks for flame graphs are those of the recording.
 
 pub(crate) mod json;
 pub(crate) mod perfetto;
@@ -21,12 +21,22 @@ pub enum Format {
     Html,
     /// A trace for Perfetto, with every event.
     Perfetto,
+    /// Instructions by who called whom, a line for each stack.
+    Folded,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 7] =
-        [Self::Text, Self::Rst, Self::Markdown, Self::Csv, Self::Json, Self::Html, Self::Perfetto];
+    pub const ALL: [Self; 8] = [
+        Self::Text,
+        Self::Rst,
+        Self::Markdown,
+        Self::Csv,
+        Self::Json,
+        Self::Html,
+        Self::Perfetto,
+        Self::Folded,
+    ];
 
     /// Its name on the command line, a line about it, and the endings of file names that mean it,
     /// the usual one first.
@@ -41,6 +51,7 @@ impl Format {
             Self::Perfetto => {
                 ("perfetto", "A trace for ui.perfetto.dev, with every event", &["pftrace", "perfetto-trace"])
             }
+            Self::Folded => ("folded", "Folded stacks of counts by function, for flame graphs of other tools", &["folded"]),
         }
     }
 

@@ -15,6 +15,18 @@ pub(super) fn read(recording: &Recording) -> Result<Option<Functions>, FactsErro
     recording.header.facts.is_some().then(|| recording.header.facts()).transpose()
 }
 
+/// The stacks of a recording as tools for flame graphs read them, below the build and the call; empty
+/// if it was not counted by function.
+pub fn folded_stacks(recording: &Recording) -> String {
+    let counts = read(recording).ok().flatten().unwrap_or_default();
+    let plain = |words: &str| words.replace(';', ",");
+    let lines = counts.passages.iter().flat_map(|passage| {
+        let stacks = passage.stacks.lines();
+        stacks.map(|stack| format!("{};{};{stack}\n", plain(&passage.build), plain(&passage.call)))
+    });
+    lines.collect()
+}
+
 /// Functions that the sentence names.
 const MOST_NAMED: usize = 3;
 
@@ -84,7 +96,7 @@ pub(super) fn count(value: f64) -> crate::blocks::Number {
 fn table(passage: &Passage) -> Table {
     let mut all = FunctionCounts { name: "all".to_owned(), ..FunctionCounts::default() };
     for function in &passage.functions {
-        add(&mut all, function);
+        all.add(function);
     }
     let whole = all.instructions.max(1) as f64;
     let is_counted: Vec<&Counted> = FunctionCounts::OTHERS.iter().filter(|(_, of)| of(&all) > 0).collect();
@@ -117,22 +129,4 @@ fn table(passage: &Passage) -> Table {
         })
     });
     table.done()
-}
-
-fn add(all: &mut FunctionCounts, function: &FunctionCounts) {
-    all.instructions += function.instructions;
-    all.loads += function.loads;
-    all.stores += function.stores;
-    all.barriers += function.barriers;
-    all.cache_maintenance += function.cache_maintenance;
-    all.translation_maintenance += function.translation_maintenance;
-    all.waits += function.waits;
-    all.exception_instructions += function.exception_instructions;
-    for (of, from) in
-        [(&mut all.system_registers, &function.system_registers), (&mut all.exceptions, &function.exceptions)]
-    {
-        for (name, count) in from {
-            *of.entry(name.clone()).or_default() += count;
-        }
-    }
 }

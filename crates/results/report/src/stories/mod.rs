@@ -17,6 +17,7 @@ mod linux_rates;
 mod loaded;
 mod measured;
 mod nodes;
+mod passages;
 mod placement;
 mod psci_calls;
 mod rates;
@@ -27,6 +28,7 @@ mod spread;
 mod story;
 mod strides;
 
+pub use functions::folded_stacks;
 pub(crate) use run::Run;
 pub(crate) use story::StoryContent;
 
@@ -40,10 +42,11 @@ use recording::facts::FactsError;
 type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
 
 /// The experiments that have stories, besides those of PSCI latencies.
-const STORIES: [(&str, Teller); 15] = [
+const STORIES: [(&str, Teller); 16] = [
     ("explore-psci", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("explore-rcu", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("psci-calls", |run, _| psci_calls::read(run).map(|story| StoryContent::new(&story))),
+    ("count", |run, _| passages::read(run).map(|story| StoryContent::new(&story))),
     ("linux-boot", |run, findings| Ok(StoryContent::new(&linux::read(run, findings)))),
     ("dataplane", |run, _| loaded::read(run).map(|story| StoryContent::new(&story))),
     ("prefetch", |run, _| strides::read(run).map(|story| StoryContent::new(&story))),
@@ -143,11 +146,12 @@ mod tests {
             assert!(answer.is_some() || story.is_plain, "{name} answers");
             for format in Format::ALL {
                 let bytes = report.render(format, Style::PLAIN, true);
-                let has_nothing = format == Format::Perfetto && recording.events().is_empty();
+                let has_nothing = format == Format::Perfetto && recording.events().is_empty()
+                    || format == Format::Folded && folded_stacks(&recording).is_empty();
                 assert!(has_nothing || !bytes.is_empty(), "{name} as {}", format.name());
                 // Tables alone, and a trace, have no sentences; CSV and JSON of a run have its
                 // figures.
-                if matches!(format, Format::Csv | Format::Perfetto | Format::Json) || name == "psci-latency" {
+                if matches!(format, Format::Csv | Format::Perfetto | Format::Json | Format::Folded) || name == "psci-latency" {
                     continue;
                 }
                 let told = words(&String::from_utf8(bytes).unwrap());
