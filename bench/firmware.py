@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Our firmware against Arm's own on the same emulated machine, in one run: instructions of each call, with and without what a product needs.
+"""Our firmware against Arm's own on the same emulated machine, in one run: instructions of each call, with and without what a product needs; and in
+which functions the difference between builds of Arm's is.
 
     bench/firmware.py [--count 1000] [--work DIR] [--markdown]
 
@@ -33,7 +34,10 @@ THEIRS = [
     ("LTO", "ENABLE_LTO=1 E=0", "as default, optimised over the whole program"),
     ("LTO, -O3", "ENABLE_LTO=1 CFLAGS=-O3 E=0", "both"),
     ("instrumented", "ENABLE_RUNTIME_INSTRUMENTATION=1 ENABLE_PMF=1", "as default, and its time stamps"),
+    ("assertions", "ENABLE_ASSERTIONS=1", "as default, with assertions"),
 ]
+# Of the first peer, the builds whose difference from the default is told by function.
+BY_FUNCTION = ["instrumented", "-O3", "assertions"]
 # Name, features of the package el3, what is in it.
 OURS = [
     ("ours, bare", "plain", "saves 16 registers (the compiler keeps the others), barrier behind ERET"),
@@ -123,7 +127,7 @@ def build_theirs(source, name, options, payload, work):
     flash.extend(b"\xff" * ((256 << 10) - len(flash)))
     image = build / "flash.bin"
     image.write_bytes(flash + (made / "fip.bin").read_bytes())
-    return image
+    return image, made / "bl31/bl31.elf"
 
 
 def build_ours(features, work):
@@ -135,9 +139,9 @@ def build_ours(features, work):
     return image
 
 
-def count(stopwatt, image, arguments, work, more=()):
+def count(stopwatt, image, arguments, recording, more=()):
     text = subprocess.run([stopwatt, "run", "psci-calls", "--firmware", image, "--count", str(arguments.count), "--format", "json", "--replace",
-                           "-o", work / "recording", *more], stdout=subprocess.PIPE, text=True, check=True).stdout
+                           "-o", recording, *more], stdout=subprocess.PIPE, text=True, check=True).stdout
     return {call["call"]: call["firmware"] for call in json.loads(text)["calls"]}
 
 
@@ -158,10 +162,10 @@ def main():
     run([stopwatt, "payload", "-o", payload], cwd=ROOT)
 
     peers = [fetch(work), fetch_newer(work)]
-    rows = []
+    rows, recordings = [], {}
     # Their port uses GICv2, so both do.
     for name, features, has in OURS:
-        rows.append((name, has, count(stopwatt, build_ours(features, work), arguments, work, ["--gic", "2", "--payload-in-memory"])))
+        rows.append((name, has, count(stopwatt, build_ours(features, work), arguments, work / "recording", ["--gic", "2", "--payload-in-memory"])))
     for source in peers:
         # Its port to QEMU lacks the source of the PMF calls, which its EL3 monitor service needs.
         lacks_pmf = (source / "services/el3/ven_el3_svc.c").exists() and "pmf_smc.c" not in "".join(
@@ -171,10 +175,15 @@ def main():
             if lacks_pmf and "ENABLE_PMF=1" in options:
                 continue
             print(f"TF-A {version}, {name}", file=sys.stderr)
-            image = build_theirs(source, f"{version}-{name}", options, payload, work)
-            counts = count(stopwatt, image, arguments, work, ["--gic", "2"])
+            image, elf = build_theirs(source, f"{version}-{name}", options, payload, work)
+            counts = count(stopwatt, image, arguments, image.parent / "counts", ["--gic", "2", "--symbols", elf])
+            recordings[(version, name)] = image.parent / "counts"
             rows.append((f"TF-A {version}, {name}", f"{has}{f' ({options})' if options else ''}", counts))
     show(rows, " and ".join(source.name for source in peers), arguments)
+    version = next(version for version, _ in recordings)
+    for name in BY_FUNCTION:
+        told = run([stopwatt, "compare", recordings[(version, "default")], recordings[(version, name)], "--format", "markdown"], optional=True)
+        print(f"\nTF-A {version}, from default to {name}:\n" + told.split("\n\n- A ")[0].split("\n", 1)[1].strip())
 
 
 def show(rows, theirs, arguments):

@@ -36,7 +36,8 @@ pub struct CountOptions {
     /// Where a passage begins: a symbol, or an address such as 0x40080000.
     #[arg(long, value_name = "SYMBOL")]
     from: String,
-    /// Where it ends, before this is executed; may be given again. By default it ends with the return from FROM.
+    /// Where it ends, before this is executed; may be given again. By default it ends with the return from FROM. A passage that is
+    /// not at its end when FROM, which has returned, begins again is left out.
     #[arg(long, value_name = "SYMBOL")]
     to: Vec<String>,
     /// Passages to count.

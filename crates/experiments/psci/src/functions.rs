@@ -15,7 +15,7 @@ pub(crate) const NOT_COUNTED: [&str; 5] = [
     "Clocks, cache misses and values in registers: the emulator has none of the first two and tells plugins none of the third.",
     "Functions that the compiler inlined: their instructions are counted with the function that they are in.",
     "Accesses to memory are counted by instruction: a pair of registers is one load or store, and so is an atomic operation (a store).",
-    "Instructions of other CPUs, and those of AArch32.",
+    "By function, instructions of other CPUs: only how many there were meanwhile. Those of AArch32 are not counted at all.",
     "An instruction that takes a fault is counted each time that it is begun.",
 ];
 
@@ -46,7 +46,14 @@ pub(crate) fn passage(
         let stack: Vec<String> = stack.iter().map(|name| name.replace(';', ",")).collect();
         format!("{} {count}\n", stack.join(";"))
     });
-    Passage { build: build.to_owned(), call: call.to_owned(), calls, functions, stacks: stacks.collect() }
+    Passage {
+        build: build.to_owned(),
+        call: call.to_owned(),
+        calls,
+        of_others: all.iter().map(|passages| passages.of_others).sum(),
+        functions,
+        stacks: stacks.collect(),
+    }
 }
 
 fn counts_of(function: Function) -> FunctionCounts {

@@ -81,6 +81,8 @@ pub struct Counts {
 pub struct Passages {
     /// The number of passages.
     pub count: u64,
+    /// Instructions that other CPUs executed in the meantime; the machine's clock counts those, too.
+    pub of_others: u64,
     /// For each frame but that in which passages begin, the frame that called it, and the address
     /// of the call; a caller stands before what it calls.
     frames: Vec<(usize, u64)>,
@@ -118,8 +120,9 @@ fn read(text: &str) -> Result<Counts, String> {
         let mut understand = || -> Option<()> {
             match (words.as_slice(), &mut open) {
                 (["begun"], None) => counts.has_begun = true,
-                (["passages", count], None) => {
-                    open = Some(Passages { count: count.parse().ok()?, ..Passages::default() });
+                (["passages", count, others], None) => {
+                    let (count, of_others) = (count.parse().ok()?, others.parse().ok()?);
+                    open = Some(Passages { count, of_others, ..Passages::default() });
                 }
                 (["call", frame, caller, call], Some(passages)) => {
                     let (frame, caller): (usize, usize) = (frame.parse().ok()?, caller.parse().ok()?);
@@ -213,7 +216,7 @@ fn exception(vector: u64) -> String {
 mod tests {
     use super::*;
 
-    const COUNTS: &str = "begun\npassages 2\ncall 1 0 1000\ncall 2 1 2004\ntaken 0 1000 8400 2\nat 0 1000 d4000003 2\n\
+    const COUNTS: &str = "begun\npassages 2 3\ncall 1 0 1000\ncall 2 1 2004\ntaken 0 1000 8400 2\nat 0 1000 d4000003 2\n\
                           at 1 2000 d5033fdf 4\nat 1 2004 94000000 2\nat 2 2000 d5033fdf 2\nat 2 3000 d51e1100 2\nend\n";
 
     fn name(address: u64) -> &'static str {
@@ -228,7 +231,7 @@ mod tests {
     fn functions_and_stacks_add_up_to_the_whole() {
         let counts = read(COUNTS).unwrap();
         let [passages] = counts.passages.as_slice() else { panic!("{counts:?}") };
-        assert_eq!((passages.count, passages.instructions(), counts.has_begun), (2, 12, true));
+        assert_eq!((passages.count, passages.instructions(), passages.of_others, counts.has_begun), (2, 12, 3, true));
         let functions = passages.functions(name);
         let each: Vec<_> = functions.iter().map(|(name, function)| (*name, function.instructions)).collect();
         assert_eq!(each, [("a", 8), ("b", 2), ("caller", 2)]);
@@ -252,7 +255,7 @@ mod tests {
             assert_eq!(counts.passages, [], "{length}");
         }
         for wrong in
-            ["begun\nbegun 1\n", "end\n", "passages 1\ncall 2 0 1\n", "passages 1\nat 1 0 0 1\n", "passages x\n"]
+            ["begun\nbegun 1\n", "end\n", "passages 1 0\ncall 2 0 1\n", "passages 1 0\nat 1 0 0 1\n", "passages x\n"]
         {
             assert_eq!(read(wrong).unwrap_err(), wrong.lines().last().unwrap());
         }

@@ -112,17 +112,23 @@ impl State {
             self.end_and_write(cpu);
         }
         // A `to` is the end, so only a passage without one ends with the return.
-        if self.passages.execute(cpu, now) && self.from.is_some() && self.to.is_empty() {
+        if self.passages.follow(cpu, now) && self.from.is_some() && self.to.is_empty() {
             self.end_and_write(cpu);
         }
-        if self.from == Some(now.address) && !self.passages.is_inside(cpu) && self.left > 0 {
-            self.left -= 1;
-            if !std::mem::replace(&mut self.has_begun, true) {
-                self.write("begun\n");
+        if self.from == Some(now.address) {
+            if self.passages.forget_returned(cpu) {
+                self.left += 1;
+                INSIDE.fetch_sub(1, Ordering::Relaxed);
             }
-            self.begin(cpu);
-            self.passages.execute(cpu, now);
+            if !self.passages.is_inside(cpu) && self.left > 0 {
+                self.left -= 1;
+                if !std::mem::replace(&mut self.has_begun, true) {
+                    self.write("begun\n");
+                }
+                self.begin(cpu);
+            }
         }
+        self.passages.count(cpu, now);
     }
 }
 

@@ -9,14 +9,14 @@
 //! |---|---|
 //! | `out=FILE` | where the counts go |
 //! | `from=ADDRESS` | a passage begins where this address is executed |
-//! | `to=ADDRESS` | and ends where this one is; may be given again. Without it, a passage ends with the return from `from` |
+//! | `to=ADDRESS` | and ends where this one is; may be given again. Without it, a passage ends with the return from `from`. One whose function has returned before its end is forgotten when `from` is executed again |
 //! | `most=N` | passages between addresses that are counted |
 //!
 //! The file has, for each kind of passage in order (between addresses, for each passage), numbers of
 //! addresses and opcodes in hexadecimal and all others in decimal:
 //!
 //! ```text
-//! passages N                        the number of passages of this kind
+//! passages N OTHERS                 the number of passages of this kind, and of instructions of other CPUs meanwhile
 //! call FRAME CALLER ADDRESS         a frame: in which other one, and by which instruction, it was called
 //! taken FRAME ADDRESS VECTOR COUNT  exceptions that were taken in a frame after an instruction
 //! at FRAME ADDRESS OPCODE COUNT     executions of an instruction in a frame

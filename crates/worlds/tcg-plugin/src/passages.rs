@@ -21,6 +21,8 @@ struct Tree {
     /// By frame, what was executed before, and the vector.
     taken: HashMap<(usize, Instruction, u64), u64>,
     passages: u64,
+    /// Instructions that other CPUs executed in the meantime.
+    others: u64,
 }
 
 impl Default for Tree {
@@ -32,6 +34,7 @@ impl Default for Tree {
             executed: HashMap::new(),
             taken: HashMap::new(),
             passages: 0,
+            others: 0,
         }
     }
 }
@@ -40,6 +43,8 @@ impl Default for Tree {
 #[derive(Debug, Default)]
 struct Cpu {
     inside: bool,
+    /// True once the function in which the passage began has returned.
+    has_returned: bool,
     /// The frame that it is in.
     frame: usize,
     last: Option<Instruction>,
@@ -68,8 +73,15 @@ impl Passages {
     pub(crate) fn begin(&mut self, cpu: u32) {
         let cpu = self.cpus.entry(cpu).or_default();
         if !cpu.inside {
-            (cpu.inside, cpu.frame, cpu.last) = (true, 0, None);
+            (cpu.inside, cpu.has_returned, cpu.frame, cpu.last) = (true, false, 0, None);
         }
+    }
+
+    /// Forgets the passage of a CPU if the function in which it began has returned: what was to end
+    /// it did not come. True if it was forgotten.
+    pub(crate) fn forget_returned(&mut self, cpu: u32) -> bool {
+        let returned = self.cpus.get_mut(&cpu).filter(|cpu| cpu.inside && cpu.has_returned);
+        returned.map(|cpu| *cpu = Cpu::default()).is_some()
     }
 
     /// The passage of a CPU ends before its next instruction.
@@ -81,16 +93,26 @@ impl Passages {
         }
     }
 
-    /// Counts an instruction that a CPU executes in a passage. Returns true if the passage ended
-    /// before it, by the return from the frame in which it began.
-    pub(crate) fn execute(&mut self, number: u32, now: Instruction) -> bool {
+    /// Follows a CPU to an instruction that it executes in a passage. Returns true if it came there
+    /// by the return from the function in which the passage began.
+    pub(crate) fn follow(&mut self, number: u32, now: Instruction) -> bool {
         let Some(cpu) = self.cpus.get_mut(&number).filter(|cpu| cpu.inside) else { return false };
         let has_returned = cpu.last.is_some_and(|last| cpu.follow(last, now.address, &mut self.vectors));
-        if !has_returned {
-            *cpu.tree.executed.entry((cpu.frame, now)).or_default() += 1;
-            cpu.last = Some(now);
-        }
+        cpu.has_returned |= has_returned;
         has_returned
+    }
+
+    /// Counts the instruction to which a CPU was followed: if it is in a passage for that, and for
+    /// the passages of others as another's.
+    pub(crate) fn count(&mut self, number: u32, now: Instruction) {
+        for (of, cpu) in self.cpus.iter_mut().filter(|(_, cpu)| cpu.inside) {
+            if *of == number {
+                *cpu.tree.executed.entry((cpu.frame, now)).or_default() += 1;
+                cpu.last = Some(now);
+            } else {
+                cpu.tree.others += 1;
+            }
+        }
     }
 
     /// The passages of a CPU so far as text, after which others are counted; nothing where there
@@ -187,7 +209,7 @@ impl Tree {
         if self.passages == 0 {
             return text;
         }
-        let _ = writeln!(text, "passages {}", self.passages);
+        let _ = writeln!(text, "passages {} {}", self.passages, self.others);
         for (number, frame) in self.frames.iter().enumerate().skip(1) {
             let _ = writeln!(text, "call {number} {} {:x}", frame.caller, frame.call.address);
         }
@@ -217,22 +239,31 @@ mod tests {
     /// BL to 0x2000 from 0x1004.
     const BL: u32 = 0x9400_03ff;
 
-    /// Executes instructions on CPU 0; returns the number of those before the passage ended.
+    /// Executes an instruction on a CPU; returns true if its passage has returned.
+    fn step(passages: &mut Passages, cpu: u32, (address, opcode): (u64, u32)) -> bool {
+        let now = Instruction { address, opcode };
+        let has_returned = passages.follow(cpu, now);
+        if !has_returned {
+            passages.count(cpu, now);
+        }
+        has_returned
+    }
+
+    /// Executes instructions on CPU 0; returns the number of those before the passage returned.
     fn execute(passages: &mut Passages, all: &[(u64, u32)]) -> usize {
-        let all = all.iter().map(|&(address, opcode)| Instruction { address, opcode });
-        all.take_while(|now| !passages.execute(0, *now)).count()
+        all.iter().take_while(|now| !step(passages, 0, **now)).count()
     }
 
     #[test]
     fn what_is_called_is_counted_in_a_frame_of_its_own_and_the_callers_goes_on() {
         let mut passages = Passages::default();
-        passages.execute(0, Instruction { address: 0, opcode: NOP });
+        step(&mut passages, 0, (0, NOP));
         assert_eq!(passages.take(0), "", "nothing began");
         passages.begin(0);
         let turn = [(0x1000, NOP), (0x1004, BL), (0x2000, NOP), (0x2004, RET), (0x1008, NOP)];
         assert_eq!(execute(&mut passages, &turn) + execute(&mut passages, &turn[..1]), 6);
         passages.end(0);
-        let counts = "passages 1\ncall 1 0 1004\ntaken 0 1008 1000 1\nat 0 1000 d503201f 1\nat 0 1004 940003ff 1\nat 0 1008 d503201f 1\n\
+        let counts = "passages 1 0\ncall 1 0 1004\ntaken 0 1008 1000 1\nat 0 1000 d503201f 1\nat 0 1004 940003ff 1\nat 0 1008 d503201f 1\n\
                       at 1 2000 d503201f 1\nat 1 2004 d65f03c0 1\n";
         // From 0x1008 nothing leads to 0x1000: an exception was taken.
         let text = passages.take(0);
@@ -247,7 +278,7 @@ mod tests {
         let call = [(0x1000, SMC), (0x8400, NOP), (0x8404, ERET), (0x1004, NOP)];
         execute(&mut passages, &call);
         passages.end(0);
-        let counts = "passages 1\ncall 1 0 1000\ntaken 0 1000 8400 1\nat 0 1000 d4000003 1\nat 0 1004 d503201f 1\nat 1 8400 d503201f 1\n\
+        let counts = "passages 1 0\ncall 1 0 1000\ntaken 0 1000 8400 1\nat 0 1000 d4000003 1\nat 0 1004 d503201f 1\nat 1 8400 d503201f 1\n\
                       at 1 8404 d69f03e0 1\nend\n";
         assert_eq!(passages.take(0), counts);
     }
@@ -281,13 +312,29 @@ mod tests {
     }
 
     #[test]
+    fn a_passage_with_an_end_goes_on_where_its_function_returned_and_is_forgotten_if_it_begins_again() {
+        let mut passages = Passages::default();
+        passages.begin(0);
+        for at in [(0x2000, NOP), (0x2004, RET), (0x1008, BL), (0x2000, NOP)] {
+            let now = Instruction { address: at.0, opcode: at.1 };
+            passages.follow(0, now);
+            passages.count(0, now);
+        }
+        assert!(passages.forget_returned(0) && !passages.is_inside(0) && passages.take(0).is_empty());
+        passages.begin(0);
+        assert_eq!(execute(&mut passages, &[(0x2000, NOP), (0x2004, RET)]), 2);
+        assert!(!passages.forget_returned(0), "its function is at work");
+    }
+
+    #[test]
     fn cpus_are_counted_apart() {
         let mut passages = Passages::default();
         passages.begin(1);
-        passages.execute(0, Instruction { address: 0x1000, opcode: NOP });
-        passages.execute(1, Instruction { address: 0x2000, opcode: NOP });
+        step(&mut passages, 0, (0x1000, NOP));
+        step(&mut passages, 1, (0x2000, NOP));
+        step(&mut passages, 0, (0x1004, NOP));
         passages.end(1);
         assert_eq!(passages.take(0), "");
-        assert_eq!(passages.take(1), "passages 1\nat 0 2000 d503201f 1\nend\n");
+        assert_eq!(passages.take(1), "passages 1 2\nat 0 2000 d503201f 1\nend\n");
     }
 }

@@ -21,6 +21,9 @@ pub struct Passage {
     pub call: String,
     /// The number of calls that all counts are of together, from 1.
     pub calls: u64,
+    /// Instructions that other CPUs executed meanwhile, of all calls together.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub of_others: u64,
     /// Functions, the one with the most instructions first.
     pub functions: Vec<FunctionCounts>,
     /// Instructions by who called whom, the outermost first: lines of names with `;` between them, a

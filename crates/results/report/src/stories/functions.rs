@@ -128,5 +128,11 @@ fn table(passage: &Passage) -> Table {
             false => each(&function.exceptions),
         })
     });
-    table.done()
+    match passage.of_others {
+        0 => table.done(),
+        others => table.done().noted(format!(
+            "Other CPUs executed {} instructions meanwhile, which the machine's clock counts as well.",
+            count(passage.each(others))
+        )),
+    }
 }
