@@ -213,6 +213,28 @@ fn each_step_is_told_to_those_who_ask_and_none_to_those_who_want_none() {
 }
 
 #[test]
+fn a_function_that_an_image_lacks_is_answered_with_those_that_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    // A program of this machine, with the number of the machine whose images are counted.
+    let mut program = fs::read(std::env::current_exe().unwrap()).unwrap();
+    program[18..20].copy_from_slice(&183_u16.to_le_bytes());
+    fs::write(folder.path().join("image"), program).unwrap();
+    fs::write(folder.path().join("text"), "no image").unwrap();
+    for (arguments, said) in [
+        (["count", "text", "--from", "main"], "it is no whole ELF file"),
+        (["count", "absent", "--from", "main"], "absent: No such file"),
+        (["count", "image", "--from", "mian"], "did you mean"),
+        (["count", "image", "--from", "is_answered_with"], "a_function_that_an_image_lacks_is_answered_with"),
+        (["count", "image", "--from", "0x1002"], "name a multiple of 4"),
+    ] {
+        let (output, error) = ended(&arguments, folder.path());
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.replace("\n  │ ", " ").contains(said), "{error}");
+    }
+    assert!(!folder.path().join("recordings").exists());
+}
+
+#[test]
 fn a_signal_leaves_nothing_half_written() {
     let folder = tempfile::tempdir().unwrap();
     // Long enough to be met in the middle of it.

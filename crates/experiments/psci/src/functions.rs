@@ -57,11 +57,8 @@ pub(crate) fn passage(
 }
 
 fn counts_of(function: Function) -> FunctionCounts {
-    let mut counts = FunctionCounts {
-        instructions: function.instructions,
-        exceptions: function.taken,
-        ..FunctionCounts::default()
-    };
+    let mut counts =
+        FunctionCounts { instructions: function.instructions, exceptions: function.taken, ..FunctionCounts::default() };
     for (kind, count) in function.kinds {
         let place = match kind {
             Kind::Load => &mut counts.loads,

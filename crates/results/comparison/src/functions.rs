@@ -1,40 +1,9 @@
 //! The functions in which a change is: instructions of each call by function, side by side.
 
-use crate::result::Side;
+use crate::result::{CallFunctions, FunctionRow, Side};
 use recording::Header;
 use recording::facts::{FunctionCounts, Functions, Passage};
 use std::collections::BTreeMap;
-
-/// A call by function, in each recording.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CallFunctions {
-    /// The build; empty where one build of each recording is compared.
-    pub build: String,
-    /// The call.
-    pub call: String,
-    /// Instructions of one call in each recording.
-    pub instructions: Vec<f64>,
-    /// The functions of which something changed, the one with the largest change first.
-    pub changed: Vec<FunctionRow>,
-}
-
-/// A function of a call, in each recording; 0 where it was not executed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FunctionRow {
-    /// The name.
-    pub name: String,
-    /// Its own instructions in one call.
-    pub instructions: Vec<f64>,
-    /// The other counts of one call that changed, by their names.
-    pub others: Vec<(&'static str, Vec<f64>)>,
-}
-
-impl FunctionRow {
-    /// The change of its instructions in a recording, against the base.
-    pub fn change(&self, side: usize) -> f64 {
-        self.instructions[side] - self.instructions[0]
-    }
-}
 
 /// The calls that all recordings counted by function. If only some did, a warning says so.
 pub(crate) fn functions(sides: &[Side], headers: &[&Header], warnings: &mut Vec<String>) -> Vec<CallFunctions> {
@@ -116,7 +85,8 @@ mod tests {
             ..FunctionCounts::default()
         });
         let (build, call) = (build.to_owned(), "PSCI_VERSION".to_owned());
-        let passage = Passage { build, call, calls: 10, of_others: 0, functions: functions.collect(), stacks: String::new() };
+        let passage =
+            Passage { build, call, calls: 10, of_others: 0, functions: functions.collect(), stacks: String::new() };
         recording.header.set_facts(&Functions { not_counted: Vec::new(), passages: vec![passage] });
         recording
     }

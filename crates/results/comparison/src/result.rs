@@ -1,6 +1,5 @@
 //! The result of a comparison.
 
-use crate::functions::CallFunctions;
 use crate::inputs::Difference;
 use crate::table::{Key, Who};
 use attribution::{Cause, Spent};
@@ -303,6 +302,37 @@ impl Verdict {
 
 pub(crate) fn interval_level(alpha: f64, tests: usize) -> f64 {
     1.0 - alpha / tests.max(1) as f64
+}
+
+/// A call by function, in each recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallFunctions {
+    /// The build; empty where one build of each recording is compared.
+    pub build: String,
+    /// The call.
+    pub call: String,
+    /// Instructions of one call in each recording.
+    pub instructions: Vec<f64>,
+    /// The functions of which something changed, the one with the largest change first.
+    pub changed: Vec<FunctionRow>,
+}
+
+/// A function of a call, in each recording; 0 where it was not executed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionRow {
+    /// The name.
+    pub name: String,
+    /// Its own instructions in one call.
+    pub instructions: Vec<f64>,
+    /// The other counts of one call that changed, by their names.
+    pub others: Vec<(&'static str, Vec<f64>)>,
+}
+
+impl FunctionRow {
+    /// The change of its instructions in a recording, against the base.
+    pub fn change(&self, side: usize) -> f64 {
+        self.instructions[side] - self.instructions[0]
+    }
 }
 
 #[cfg(test)]

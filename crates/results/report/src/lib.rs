@@ -32,8 +32,8 @@ pub use changes::{
 };
 pub use export::Format;
 pub use html::MOST_BYTES;
-pub use stories::folded_stacks;
 pub use report::{Report, table_text};
+pub use stories::folded_stacks;
 pub use style::Style;
 pub use what_if::{
     MOST_VALUES, WhatIf, WhatIfPoint, what_if_csv, what_if_html, what_if_json, what_if_point, what_if_text,

@@ -27,16 +27,8 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 8] = [
-        Self::Text,
-        Self::Rst,
-        Self::Markdown,
-        Self::Csv,
-        Self::Json,
-        Self::Html,
-        Self::Perfetto,
-        Self::Folded,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::Text, Self::Rst, Self::Markdown, Self::Csv, Self::Json, Self::Html, Self::Perfetto, Self::Folded];
 
     /// Its name on the command line, a line about it, and the endings of file names that mean it,
     /// the usual one first.
@@ -51,7 +43,9 @@ impl Format {
             Self::Perfetto => {
                 ("perfetto", "A trace for ui.perfetto.dev, with every event", &["pftrace", "perfetto-trace"])
             }
-            Self::Folded => ("folded", "Folded stacks of counts by function, for flame graphs of other tools", &["folded"]),
+            Self::Folded => {
+                ("folded", "Folded stacks of counts by function, for flame graphs of other tools", &["folded"])
+            }
         }
     }
 

@@ -151,7 +151,9 @@ mod tests {
                 assert!(has_nothing || !bytes.is_empty(), "{name} as {}", format.name());
                 // Tables alone, and a trace, have no sentences; CSV and JSON of a run have its
                 // figures.
-                if matches!(format, Format::Csv | Format::Perfetto | Format::Json | Format::Folded) || name == "psci-latency" {
+                if matches!(format, Format::Csv | Format::Perfetto | Format::Json | Format::Folded)
+                    || name == "psci-latency"
+                {
                     continue;
                 }
                 let told = words(&String::from_utf8(bytes).unwrap());

@@ -261,7 +261,10 @@ mod tests {
         let report = Report::new(&recording, "recordings/mine", &published);
         // A trace for Perfetto is of events, and folded stacks are of functions; this recording has
         // neither.
-        for format in crate::Format::ALL.into_iter().filter(|format| !matches!(format, crate::Format::Perfetto | crate::Format::Folded)) {
+        for format in crate::Format::ALL
+            .into_iter()
+            .filter(|format| !matches!(format, crate::Format::Perfetto | crate::Format::Folded))
+        {
             let bytes = report.render(format, crate::Style::PLAIN, true);
             let text = String::from_utf8_lossy(&bytes);
             assert!(text.contains("ip4-lookup"), "{format:?}: {text}");
