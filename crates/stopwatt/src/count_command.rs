@@ -33,11 +33,12 @@ pub struct CountOptions {
     /// ELF file of the image, with its symbols; that of a release build will do.
     #[arg(value_name = "IMAGE")]
     image: PathBuf,
-    /// Where a passage begins: a symbol, or an address such as 0x40080000.
+    /// The begin of a passage: a symbol, or an address such as 0x40080000.
     #[arg(long, value_name = "SYMBOL")]
     from: String,
-    /// Where it ends, before this is executed; may be given again. By default it ends with the return from FROM. A passage that is
-    /// not at its end when FROM, which has returned, begins again is left out.
+    /// The end, before this is executed; may be given again. By default it ends with the
+    /// return from FROM. A passage that is not at its end when FROM, which has returned, begins
+    /// again is left out.
     #[arg(long, value_name = "SYMBOL")]
     to: Vec<String>,
     /// Passages to count.

@@ -144,8 +144,9 @@ fn push_functions(recording: &mut Recording, machine: &Machine, builds: &[Build<
             // The clock counts the instructions of all CPUs.
             let counted = passage.each(passage.instructions() + passage.of_others);
             let clock = each(machine, calls);
-            // Of a single call the clock shows no more than ticks, and the reading of it is counted;
-            // of many it shows whole numbers, unless other CPUs are now here and now there.
+            // Of a single call the clock shows no more than ticks, and the reading of it is
+            // counted; of many it shows whole numbers, unless other CPUs are now here and now
+            // there.
             let ticks = 2.0 * machine.instructions(1);
             let uncertain = match (passages.count == calls.count, passage.of_others) {
                 (true, _) => ticks,

@@ -9,7 +9,7 @@ use recording::facts::Functions;
 /// Name of the experiment in recordings.
 pub const EXPERIMENT: &str = "count";
 
-/// What was counted.
+/// Passages that were counted, and their names.
 #[derive(Clone, Debug)]
 pub struct Counted<'c> {
     /// Name of the image, which is the variant of the recording's measures.

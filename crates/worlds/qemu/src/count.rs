@@ -18,7 +18,7 @@ pub struct Passage {
     pub limit: Duration,
 }
 
-/// What was counted, and how the machine ended.
+/// The counts, and how the machine ended.
 #[derive(Clone, Debug)]
 pub struct Counted {
     /// The passages.
@@ -42,8 +42,8 @@ const USUAL: [(&[&str], &[&str]); 7] = [
     (&["serial", "nographic"], &["-serial", "stdio"]),
 ];
 
-/// The emulator's arguments: the user's, and for what those leave open the usual ones. An image that
-/// they do not start is started as a kernel.
+/// The emulator's arguments: the user's, and for what those leave open the usual ones. An image
+/// that they do not start is started as a kernel.
 pub fn arguments(image: &Path, given: &[String]) -> Vec<String> {
     let is_given = |names: &[&str]| {
         let options = given.iter().filter_map(|word| word.strip_prefix('-'));

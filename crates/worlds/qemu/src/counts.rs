@@ -67,7 +67,7 @@ impl Plugin {
 
 const NAME: &str = "libcounts.so";
 
-/// What the plugin counted.
+/// The counts of the plugin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// The passages of each kind between marks, or each passage between addresses, in order.
@@ -81,7 +81,8 @@ pub struct Counts {
 pub struct Passages {
     /// The number of passages.
     pub count: u64,
-    /// Instructions that other CPUs executed in the meantime; the machine's clock counts those, too.
+    /// Instructions that other CPUs executed in the meantime; the machine's clock counts those,
+    /// too.
     pub of_others: u64,
     /// For each frame but that in which passages begin, the frame that called it, and the address
     /// of the call; a caller stands before what it calls.
@@ -152,7 +153,7 @@ fn read(text: &str) -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// What a function executed itself, without those that it calls.
+/// The executions of a function itself, without those that it calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
     /// Instructions.

@@ -129,7 +129,8 @@ impl Guest {
         }
     }
 
-    /// Waits until the machine is off, or `is_enough` of it, or its time is over: true if it is off.
+    /// Waits until the machine is off, or `is_enough` of it, or its time is over: true if it is
+    /// off.
     pub(crate) fn wait(&mut self, mut is_enough: impl FnMut() -> bool) -> bool {
         const LOOK: Duration = Duration::from_millis(20);
         while self.started.elapsed() < self.limit && !is_enough() {

@@ -78,7 +78,8 @@ pub(crate) fn kind(opcode: u32) -> Option<Kind> {
         return Some(if is(0x0000_f000, 0x0000_c000) { Kind::Load } else { Kind::Store });
     }
     let load = match (opcode >> 28 & 3, opcode >> 24 & 3) {
-        // Exclusive and ordered: bit 22. Compare-and-swap both reads and writes; it is a store here.
+        // Exclusive and ordered: bit 22. Compare-and-swap both reads and writes; it is a store
+        // here.
         (0, _) => is(1 << 22, 1 << 22),
         // Literals always read.
         (1, _) if is(0x3b00_0000, 0x1800_0000) => true,

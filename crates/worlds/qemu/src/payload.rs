@@ -99,7 +99,7 @@ pub struct Report {
     pub stamps: Vec<Stamps>,
     /// Of the calls.
     pub calls: Vec<Calls>,
-    /// What was executed in the calls of each kind, in the order of [`Report::calls`], where that
+    /// The executions in the calls of each kind, in the order of [`Report::calls`], where that
     /// was asked for. The way of a CPU that is turned on is not among them: two CPUs go it.
     pub passages: Vec<Passages>,
 }

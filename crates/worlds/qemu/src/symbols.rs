@@ -93,7 +93,7 @@ impl Symbols {
 mod tests {
     use super::*;
 
-    /// What is wrong with a file of these bytes.
+    /// The error of a file of these bytes.
     fn wrong(bytes: &[u8]) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("image");
@@ -112,7 +112,8 @@ mod tests {
         }
         let mut other = program.clone();
         other[18..20].copy_from_slice(&EM_AARCH64.to_le_bytes());
-        // The offset, the number and the names' place of its sections are 0: as if they were cut off.
+        // The offset, the number and the names' place of its sections are 0: as if they were cut
+        // off.
         let mut stripped = other.clone();
         stripped[40..48].fill(0);
         stripped[60..64].fill(0);

@@ -8,7 +8,7 @@ pub(crate) struct Instruction {
     pub(crate) opcode: u32,
 }
 
-/// What may follow, unless an exception is taken.
+/// The instruction that may follow, unless an exception is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// The next one.

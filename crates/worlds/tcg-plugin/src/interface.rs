@@ -191,8 +191,8 @@ unsafe extern "C" fn translated(_: u64, block: *mut Block) {
         };
         let begins = with(|state| state.from == Some(now.address)) || matches!(now.opcode, BEGIN | END | NEXT);
         let executed = if begins { mark } else { execute };
-        // The block may be executed for as long as QEMU runs, and is translated anew now and then: a
-        // few bytes for each are never freed.
+        // The block may be executed for as long as QEMU runs, and is translated anew now and then:
+        // a few bytes for each are never freed.
         let data = Box::into_raw(Box::new(now)).cast();
         // SAFETY: QEMU's own instruction; the function stays, and so does what it is told.
         unsafe { qemu_plugin_register_vcpu_insn_exec_cb(instruction, executed, NO_REGISTERS, data) };

@@ -12,8 +12,8 @@
 //! | `to=ADDRESS` | and ends where this one is; may be given again. Without it, a passage ends with the return from `from`. One whose function has returned before its end is forgotten when `from` is executed again |
 //! | `most=N` | passages between addresses that are counted |
 //!
-//! The file has, for each kind of passage in order (between addresses, for each passage), numbers of
-//! addresses and opcodes in hexadecimal and all others in decimal:
+//! The file has, for each kind of passage in order (between addresses, for each passage), numbers
+//! of addresses and opcodes in hexadecimal and all others in decimal:
 //!
 //! ```text
 //! passages N OTHERS                 the number of passages of this kind, and of instructions of other CPUs meanwhile

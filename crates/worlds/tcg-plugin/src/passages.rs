@@ -12,7 +12,7 @@ struct Frame {
     is_exception: bool,
 }
 
-/// What the passages of one kind executed.
+/// The executions of the passages of one kind.
 #[derive(Debug)]
 struct Tree {
     frames: Vec<Frame>,

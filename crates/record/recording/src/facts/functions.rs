@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// Instructions of passages by function: of calls of firmware, of a function of an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Functions {
-    /// What was not counted, a sentence each.
+    /// The things that were not counted, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_counted: Vec<String>,
     /// The passages.
@@ -26,12 +26,12 @@ pub struct Passage {
     pub of_others: u64,
     /// Functions, the one with the most instructions first.
     pub functions: Vec<FunctionCounts>,
-    /// Instructions by who called whom, the outermost first: lines of names with `;` between them, a
-    /// blank and the number, as tools for flame graphs read them.
+    /// Instructions by who called whom, the outermost first: lines of names with `;` between them,
+    /// a blank and the number, as tools for flame graphs read them.
     pub stacks: String,
 }
 
-/// What a function executed itself, without those that it called.
+/// The counts of a function itself, without those that it called.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionCounts {
     /// The name.

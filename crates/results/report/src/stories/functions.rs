@@ -15,8 +15,8 @@ pub(super) fn read(recording: &Recording) -> Result<Option<Functions>, FactsErro
     recording.header.facts.is_some().then(|| recording.header.facts()).transpose()
 }
 
-/// The stacks of a recording as tools for flame graphs read them, below the build and the call; empty
-/// if it was not counted by function.
+/// The stacks of a recording as tools for flame graphs read them, below the build and the call;
+/// empty if it was not counted by function.
 pub fn folded_stacks(recording: &Recording) -> String {
     let counts = read(recording).ok().flatten().unwrap_or_default();
     let plain = |words: &str| words.replace(';', ",");

@@ -1,4 +1,5 @@
-//! The story of `count`: how many instructions each passage of an image takes, and in which functions.
+//! The story of `count`: how many instructions each passage of an image takes, and in which
+//! functions.
 
 use super::functions;
 use super::run::Run;

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// Height of a function, in units of the picture.
 const ROW: f64 = 18.0;
-/// What is narrower is left out.
+/// Narrower functions are left out.
 const NARROWEST: f64 = 0.5;
 
 pub(super) fn rows(flames: &[Flame]) -> Rows {
