@@ -1,12 +1,15 @@
 //! All governors behind one type.
 
+use core::fmt;
+
 use crate::haltpoll::Haltpoll;
 use crate::ladder::Ladder;
-use crate::menu::{self, Menu};
+use crate::menu::Menu;
 use crate::menu_310::Menu310;
+use crate::rules::{Family, Release, Rule, Rules};
 use crate::situation::{Choice, Outcome, Situation};
 use crate::states::States;
-use crate::teo::{self, Teo};
+use crate::teo::Teo;
 
 /// A kind of governor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +18,7 @@ pub enum Kind {
     Menu310,
     /// menu as in Linux 6.1.
     Menu61,
-    /// menu as in Linux 6.18.
+    /// menu as in Linux 7.1.
     Menu,
     /// teo as in Linux 6.10, before its changes of June 2024.
     Teo610,
@@ -33,10 +36,12 @@ pub enum Kind {
     NeverDeep,
     /// A yardstick: the deepest state, always.
     AlwaysDeepest,
+    /// menu or teo of a release.
+    Dated(Family, Release),
 }
 
 impl Kind {
-    /// All kinds, in the order in which they are shown.
+    /// The kinds that have names of their own, in the order in which they are shown.
     pub const ALL: [Self; 11] = [
         Self::Menu310,
         Self::Menu61,
@@ -51,8 +56,8 @@ impl Kind {
         Self::AlwaysDeepest,
     ];
 
-    /// Its name on the command line and in recordings.
-    pub const fn name(self) -> &'static str {
+    /// Its own name; menu or teo where it is that of a release.
+    const fn own_name(self) -> &'static str {
         match self {
             Self::Menu310 => "menu-3.10",
             Self::Menu61 => "menu-6.1",
@@ -65,12 +70,43 @@ impl Kind {
             Self::Haltpoll => "haltpoll",
             Self::NeverDeep => "never-deep",
             Self::AlwaysDeepest => "always-deepest",
+            Self::Dated(family, _) => family.name(),
         }
     }
 
-    /// The kind of a name.
+    /// The kind of a name: one of [`Kind::ALL`], or that of a release as menu@6.12.117. `None` where
+    /// there is none, and where the release is older than [`Family::oldest`].
     pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        if let Some((family, release)) = name.split_once('@') {
+            let family = [Family::Menu, Family::Teo].into_iter().find(|known| known.name() == family)?;
+            let release = Release::parse(release).filter(|release| *release >= family.oldest())?;
+            return Some(Self::Dated(family, release));
+        }
+        Self::ALL.into_iter().find(|kind| kind.own_name() == name)
+    }
+
+    /// The rules by which it chooses, where they changed with the kernel.
+    fn rules(self) -> Option<(Family, Rules)> {
+        let (family, release) = match self {
+            Self::Menu61 => (Family::Menu, Release::new(6, 1)),
+            Self::Menu => (Family::Menu, Release::new(7, 1)),
+            Self::Teo610 => (Family::Teo, Release::new(6, 10)),
+            Self::Teo611 => (Family::Teo, Release::new(6, 11)),
+            Self::Teo618 | Self::Teo618Fixed => (Family::Teo, Release::new(6, 18)),
+            Self::Dated(family, release) => (family, release),
+            _ => return None,
+        };
+        let rules = Rules::of_release(family, release);
+        Some((family, if self == Self::Teo618Fixed { rules.with(Rule::TeoTickIntercepts) } else { rules }))
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dated(family, release) => write!(f, "{}@{release}", family.name()),
+            kind => f.pad(kind.own_name()),
+        }
     }
 }
 
@@ -93,18 +129,14 @@ impl Governor {
     /// A governor that knows nothing of the past yet. `tick_ns` is the period of the scheduler's
     /// tick.
     pub fn new(kind: Kind, states: &States, tick_ns: u64) -> Self {
-        Self(match kind {
-            Kind::Menu310 => Inner::Menu310(Menu310::new()),
-            Kind::Menu61 => Inner::Menu(Menu::new(menu::Version::Linux61, tick_ns)),
-            Kind::Menu => Inner::Menu(Menu::new(menu::Version::Current, tick_ns)),
-            Kind::Teo610 => Inner::Teo(Teo::new(teo::Version::Linux610, tick_ns)),
-            Kind::Teo611 => Inner::Teo(Teo::new(teo::Version::Linux611, tick_ns)),
-            Kind::Teo618 => Inner::Teo(Teo::new(teo::Version::Linux618, tick_ns)),
-            Kind::Teo618Fixed => Inner::Teo(Teo::new(teo::Version::Fixed618, tick_ns)),
-            Kind::Ladder => Inner::Ladder(Ladder::new(states)),
-            Kind::Haltpoll => Inner::Haltpoll(Haltpoll::default()),
-            Kind::NeverDeep => Inner::NeverDeep,
-            Kind::AlwaysDeepest => Inner::AlwaysDeepest,
+        Self(match (kind, kind.rules()) {
+            (_, Some((Family::Menu, rules))) => Inner::Menu(Menu::new(rules, tick_ns)),
+            (_, Some((Family::Teo, rules))) => Inner::Teo(Teo::new(rules, tick_ns)),
+            (Kind::Ladder, _) => Inner::Ladder(Ladder::new(states)),
+            (Kind::Haltpoll, _) => Inner::Haltpoll(Haltpoll::default()),
+            (Kind::NeverDeep, _) => Inner::NeverDeep,
+            (Kind::AlwaysDeepest, _) => Inner::AlwaysDeepest,
+            _ => Inner::Menu310(Menu310::new()),
         })
     }
 

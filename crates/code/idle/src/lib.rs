@@ -37,9 +37,13 @@
 //! | `accounting.rs` | residency, `above`, `below`, `rejected`, and the clocks that they were counted with over the years |
 //! | `situation.rs` | what a governor asks for, what it answers and what it is told afterwards |
 //! | `governor.rs` | all governors behind one type |
+//! | `rules.rs` | what changed in menu and teo from kernel to kernel, with its commit |
 //! | `menu.rs`, `menu_310.rs`, `teo.rs`, `ladder.rs`, `haltpoll.rs` | Linux's governors |
 #![no_std]
 #![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
 
 mod accounting;
 mod governor;
@@ -47,12 +51,14 @@ mod haltpoll;
 mod ladder;
 mod menu;
 mod menu_310;
+mod rules;
 mod situation;
 mod states;
 mod teo;
 
 pub use accounting::{Accounting, Clock, Usage, fallback};
 pub use governor::{Governor, Kind};
+pub use rules::{CHANGES, Change, Family, Release, Rule};
 pub use situation::{Choice, KnownSituation, Outcome, Situation, SleepLength};
 pub use states::{MAX_STATES, State, States, StatesError};
 

@@ -1,18 +1,10 @@
 //! menu: the time to the next timer, corrected by how far off it used to be, or the length that
 //! recent stays have in common.
 
+use crate::rules::{Rule, Rules};
 use crate::situation::{Choice, Outcome, Situation, SleepLength};
 use crate::states::States;
 use crate::{NEVER_NS, SHALLOW_NS};
-
-/// Which menu.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Version {
-    /// As in Linux 6.1.
-    Linux61,
-    /// As in Linux 6.18.
-    Current,
-}
 
 pub(crate) const INTERVALS: usize = 8;
 /// Decades of the time to the next timer, from under 10 us to 100 ms and more.
@@ -26,12 +18,14 @@ pub(crate) const US: u64 = 1_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Menu {
-    version: Version,
+    rules: Rules,
     tick_ns: u64,
+    /// True until the first choice: nothing was entered yet, as after a refusal.
+    is_fresh: bool,
     /// The time to the next timer at the last choice.
     next_timer_ns: u64,
     bucket: usize,
-    /// One factor a decade; in 6.1 twice as many, the upper half for when tasks wait for input or
+    /// One factor a decade; up to 6.12 twice as many, the upper half for when tasks wait for input or
     /// output.
     factors: [u32; 2 * DECADES],
     /// The last stays, in microseconds, and the place of the oldest.
@@ -40,10 +34,11 @@ pub(crate) struct Menu {
 }
 
 impl Menu {
-    pub(crate) fn new(version: Version, tick_ns: u64) -> Self {
+    pub(crate) fn new(rules: Rules, tick_ns: u64) -> Self {
         Self {
-            version,
+            rules,
             tick_ns,
+            is_fresh: true,
             next_timer_ns: 0,
             bucket: 0,
             factors: [(RESOLUTION * DECAY) as u32; 2 * DECADES],
@@ -53,11 +48,14 @@ impl Menu {
     }
 
     pub(crate) fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
-        let (predicted_ns, event_ns) = match self.version {
-            Version::Linux61 => self.predict_61(situation),
-            Version::Current => self.predict(situation),
+        if core::mem::take(&mut self.is_fresh) && self.rules.has(Rule::MenuRefusals) {
+            self.remember(u32::MAX);
+        }
+        let Prediction { mut predicted_ns, event_ns } = match self.rules.has(Rule::MenuTimersOnDemand) {
+            true => self.predict_on_demand(situation),
+            false => self.predict_from_timer(situation),
         };
-        let limit_ns = situation.latency_limit_ns();
+        let mut limit_ns = situation.latency_limit_ns();
         let first = states.get(0);
         let next = states.get(1);
         let only_first =
@@ -66,101 +64,102 @@ impl Menu {
             return Choice { state: 0, stop_tick: !first.polling };
         }
         let stopped = situation.tick_stopped();
-        // A wrong guess costs more once the tick is stopped, for then nothing soon corrects it.
-        let (predicted_ns, limit_ns) = match self.version {
-            Version::Linux61 if stopped && predicted_ns < self.tick_ns => (event_ns, limit_ns),
-            Version::Linux61 if stopped => (predicted_ns, limit_ns),
-            Version::Linux61 => {
-                let multiplier = 1 + 10 * u64::from(situation.io_waiters());
-                (predicted_ns, limit_ns.min(predicted_ns / multiplier))
+        if !self.rules.has(Rule::MenuStoppedAsks) {
+            // A wrong guess costs more once the tick is stopped, for then nothing soon corrects it.
+            if stopped && predicted_ns < self.tick_ns {
+                let to_timer = self.rules.has(Rule::MenuStoppedToTimer);
+                predicted_ns = if to_timer { self.next_timer_ns } else { event_ns };
+            } else if !stopped && !self.rules.has(Rule::MenuLatencyFirst) {
+                let waiters = if self.rules.has(Rule::MenuNoWaiters) { 0 } else { situation.io_waiters() };
+                limit_ns = limit_ns.min(predicted_ns / (1 + 10 * u64::from(waiters)));
             }
-            Version::Current if stopped && predicted_ns < self.tick_ns && self.next_timer_ns > 2 * self.tick_ns => {
-                (self.next_timer_ns, limit_ns)
-            }
-            Version::Current => (predicted_ns, limit_ns),
-        };
+        }
         self.choose(states, predicted_ns, limit_ns, event_ns, stopped)
     }
 
-    /// The prediction, and the time to the next event, which the tick counts to.
-    fn predict_61(&mut self, situation: &mut impl Situation) -> (u64, u64) {
-        let SleepLength { timer_ns, event_ns } = situation.sleep_length();
-        self.next_timer_ns = timer_ns;
-        let upper = if situation.io_waiters() > 0 { DECADES } else { 0 };
-        self.bucket = upper + decade(timer_ns);
+    fn predict_from_timer(&mut self, situation: &mut impl Situation) -> Prediction {
+        let event_ns = self.ask(situation);
         let corrected = self.corrected_us();
-        (u64::from(corrected.min(self.typical_61(corrected))) * US, event_ns)
+        let predicted_us = corrected.min(self.typical(corrected));
+        Prediction { predicted_ns: u64::from(predicted_us) * US, event_ns }
     }
 
-    fn predict(&mut self, situation: &mut impl Situation) -> (u64, u64) {
-        let typical_ns = u64::from(self.typical()) * US;
-        if typical_ns <= SHALLOW_NS && !situation.tick_stopped() {
+    fn predict_on_demand(&mut self, situation: &mut impl Situation) -> Prediction {
+        let typical_ns = u64::from(self.typical(u32::MAX)) * US;
+        let always = self.rules.has(Rule::MenuStoppedAsks) && situation.tick_stopped();
+        if typical_ns <= SHALLOW_NS && !always {
             // The timer is far enough, whenever it is.
             self.next_timer_ns = NEVER_NS;
-            self.bucket = DECADES - 1;
-            return (typical_ns, self.tick_ns / 2);
+            self.bucket = self.bucket_of(NEVER_NS, situation);
+            return Prediction { predicted_ns: typical_ns, event_ns: self.tick_ns / 2 };
         }
+        let event_ns = self.ask(situation);
+        let mut predicted_ns = typical_ns.min(u64::from(self.corrected_us()) * US);
+        let is_safe = self.rules.has(Rule::MenuSafeTimer) && self.next_timer_ns <= 2 * self.tick_ns;
+        if always && predicted_ns < self.tick_ns && !is_safe {
+            predicted_ns = self.next_timer_ns;
+        }
+        Prediction { predicted_ns, event_ns }
+    }
+
+    /// Asks for the next timer, and returns the time to the next event, which the tick counts to.
+    fn ask(&mut self, situation: &mut impl Situation) -> u64 {
         let SleepLength { timer_ns, event_ns } = situation.sleep_length();
         self.next_timer_ns = timer_ns;
-        self.bucket = decade(timer_ns);
-        (typical_ns.min(u64::from(self.corrected_us()) * US), event_ns)
+        self.bucket = self.bucket_of(timer_ns, situation);
+        event_ns
     }
 
-    /// The time to the next timer times its correction, rounded to microseconds.
+    fn bucket_of(&self, timer_ns: u64, situation: &impl Situation) -> usize {
+        let is_upper = !self.rules.has(Rule::MenuNoWaiters) && situation.io_waiters() > 0;
+        decade(timer_ns) + if is_upper { DECADES } else { 0 }
+    }
+
+    /// The time to the next timer times its correction, rounded to microseconds. A timer that never
+    /// comes wraps around, as the kernel's products of 64 bits and quotients of 32 do.
     fn corrected_us(&self) -> u32 {
-        let scale = u128::from(RESOLUTION * DECAY * US);
-        let product = u128::from(self.next_timer_ns) * u128::from(self.factors[self.bucket]);
-        u32::try_from((product + scale / 2) / scale).unwrap_or(u32::MAX)
+        let scale = RESOLUTION * DECAY * US;
+        let product = self.next_timer_ns.wrapping_mul(u64::from(self.factors[self.bucket]));
+        (product.wrapping_add(scale / 2) / scale) as u32
     }
 
-    /// The value that recent stays have in common, without the longest that stick out; `u32::MAX`
-    /// where they have none, or none below `below_us`.
-    fn typical_61(&self, below_us: u32) -> u32 {
-        let mut most = i32::MAX as u32;
-        loop {
-            let some = Sample::new(&self.intervals, |value| value <= most);
-            if some.min >= below_us {
-                return u32::MAX;
-            }
-            // 6.1 takes the squares of the differences, so rounding the mean down costs nothing
-            // here.
-            let squares = self.intervals.iter().filter(|&&value| value <= most);
-            let variance =
-                squares.map(|&value| u128::from(value.abs_diff(some.mean)).pow(2)).sum::<u128>() / some.count;
-            if some.agrees(variance) {
-                return some.mean;
-            }
-            if 4 * some.count <= 3 * INTERVALS as u128 {
-                return u32::MAX;
-            }
-            most = some.max - 1;
-        }
-    }
-
-    /// The value that recent stays have in common, without those that stick out on either side;
-    /// `u32::MAX` where they have none.
-    fn typical(&self) -> u32 {
-        let (mut over, mut under) = (-1, i64::from(u32::MAX));
+    /// The value that recent stays have in common, without those that stick out; `u32::MAX` where
+    /// they have none, or where all are `below_us` or more.
+    fn typical(&self, below_us: u32) -> u32 {
+        let both_ends = self.rules.has(Rule::MenuBothEnds);
+        let (mut over, mut under) = (-1, if both_ends { i64::from(u32::MAX) } else { 1 << 31 });
         loop {
             let kept = |value: u32| i64::from(value) > over && i64::from(value) < under;
             let some = Sample::new(&self.intervals, kept);
-            if some.max == 0 {
+            let is_nothing = match self.rules.has(Rule::MenuTimersOnDemand) {
+                true => some.max == 0,
+                false => some.min >= below_us,
+            };
+            if is_nothing {
                 return u32::MAX;
             }
-            let squares = self.intervals.iter().filter(|&&value| kept(value)).map(|&value| u128::from(value).pow(2));
-            let variance = squares.sum::<u128>() / some.count - u128::from(some.mean).pow(2);
-            if some.agrees(variance) {
+            if some.agrees(self.variance(&some, kept)) {
                 return some.mean;
             }
             if 4 * some.count <= 3 * INTERVALS as u128 {
-                return u32::MAX;
+                let is_prediction = self.rules.has(Rule::MenuLargestLeft) && 2 * some.count >= INTERVALS as u128;
+                return if is_prediction { some.max } else { u32::MAX };
             }
-            if some.mean - some.min > some.max - some.mean {
+            if both_ends && some.mean - some.min > some.max - some.mean {
                 over = i64::from(some.min);
             } else {
                 under = i64::from(some.max);
             }
         }
+    }
+
+    fn variance(&self, some: &Sample, kept: impl Fn(u32) -> bool) -> u128 {
+        let kept = self.intervals.iter().copied().filter(|&value| kept(value));
+        if self.rules.has(Rule::MenuBothEnds) {
+            // The mean is rounded down before it is squared.
+            return kept.map(|value| u128::from(value).pow(2)).sum::<u128>() / some.count - u128::from(some.mean).pow(2);
+        }
+        kept.map(|value| u128::from(value.abs_diff(some.mean)).pow(2)).sum::<u128>() / some.count
     }
 
     fn choose(&self, states: &States, mut predicted_ns: u64, limit_ns: u64, event_ns: u64, stopped: bool) -> Choice {
@@ -170,15 +169,14 @@ impl Menu {
                 continue;
             }
             let so_far = *chosen.get_or_insert(number);
-            if self.version == Version::Current && state.exit_latency_ns > limit_ns {
+            if self.rules.has(Rule::MenuLatencyFirst) && state.exit_latency_ns > limit_ns {
                 break;
             }
             if state.target_residency_ns > predicted_ns {
                 let fits_timer = state.target_residency_ns <= self.next_timer_ns;
-                let better_than_polling = match self.version {
-                    Version::Linux61 => state.exit_latency_ns <= limit_ns,
-                    Version::Current => state.target_residency_ns < SHALLOW_NS,
-                };
+                let better_than_polling = (self.rules.has(Rule::MenuLatencyFirst) || state.exit_latency_ns <= limit_ns)
+                    && (!self.rules.has(Rule::MenuPollingLatency) || state.exit_latency_ns <= predicted_ns)
+                    && (!self.rules.has(Rule::MenuPollingShallow) || state.target_residency_ns < SHALLOW_NS);
                 if states.get(so_far).polling && better_than_polling && fits_timer {
                     predicted_ns = state.target_residency_ns;
                     chosen = Some(number);
@@ -213,7 +211,9 @@ impl Menu {
 
     pub(crate) fn reflect(&mut self, states: &States, outcome: &Outcome) {
         let Some(entered) = outcome.entered else {
-            self.remember(u32::MAX);
+            if self.rules.has(Rule::MenuRefusals) {
+                self.remember(u32::MAX);
+            }
             return;
         };
         let state = states.get(entered);
@@ -235,13 +235,20 @@ impl Menu {
         } else {
             RESOLUTION as u32
         };
-        self.remember(u32::try_from(measured_ns / US).unwrap_or(u32::MAX));
+        // Cut to 32 bits, as the kernel cuts it.
+        self.remember((measured_ns / US) as u32);
     }
 
     fn remember(&mut self, interval_us: u32) {
         self.intervals[self.oldest] = interval_us;
         self.oldest = (self.oldest + 1) % INTERVALS;
     }
+}
+
+/// The time that is predicted, and the time to the next event, which the tick counts to.
+struct Prediction {
+    predicted_ns: u64,
+    event_ns: u64,
 }
 
 /// Some of the recent stays, in microseconds.

@@ -1,34 +1,15 @@
 //! teo: the next timer, unless wake-ups by anything else came earlier in most cases of late.
 
-use crate::situation::{Choice, Outcome, Situation};
-use crate::states::{MAX_STATES, States};
+use crate::rules::{Rule, Rules};
+use crate::situation::{Choice, Outcome, Situation, SleepLength};
+use crate::states::{MAX_STATES, State, States};
 use crate::{NEVER_NS, SHALLOW_NS};
-
-/// Which teo.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Version {
-    /// As in Linux 6.10, before the changes of June 2024: it also counts recent intercepts, whose
-    /// counts can fall below 0, and minds the CPU's utilisation.
-    Linux610,
-    /// As in Linux 6.11, after them: where it takes state 0 because of intercepts it still asks for
-    /// the next timer, so that it can tell later whether it was right.
-    Linux611,
-    /// As in Linux 6.18: it counts short stays, and intercepts by the tick's length, the latter
-    /// with the comparison the wrong way round.
-    Linux618,
-    /// The same with the fix of November 2025 ("Fix tick_intercepts handling in teo_update()").
-    Fixed618,
-}
 
 const PULSE: u32 = 1024;
 const DECAY_SHIFT: u32 = 3;
 const RECENT: usize = 9;
 /// With a smaller latency limit, 6.18 does not ask for the timer before it chooses a shallow state.
 const LATENCY_THRESHOLD_NS: u64 = SHALLOW_NS / 2;
-
-fn decay(metric: &mut u32) {
-    *metric -= *metric >> DECAY_SHIFT;
-}
 
 /// The stays that fell between the target residencies of a state and of the next.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,63 +25,69 @@ struct Bin {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Teo {
-    version: Version,
+    rules: Rules,
     tick_ns: u64,
     sleep_length_ns: u64,
     bins: [Bin; MAX_STATES],
     total: u32,
-    /// Hits beyond the tick (up to 6.11).
+    /// Hits beyond the tick (6.6 to 6.14).
     tick_hits: u32,
-    /// Intercepts before the tick (from 6.18).
+    /// Intercepts before the tick (from 6.15).
     tick_intercepts: u32,
-    /// Short stays (from 6.18).
+    /// Wake-ups by the tick (from 6.19).
+    tick_wakeups: u32,
+    /// Short stays (from 6.15).
     short_idles: u32,
-    /// In which bin recent intercepts fell (6.10).
+    /// In which bin recent intercepts fell (up to 6.10).
     recent: [Option<u8>; RECENT],
     oldest: usize,
 }
 
 impl Teo {
-    pub(crate) fn new(version: Version, tick_ns: u64) -> Self {
+    pub(crate) fn new(rules: Rules, tick_ns: u64) -> Self {
         Self {
-            version,
+            rules,
             tick_ns,
             sleep_length_ns: NEVER_NS,
             bins: [Bin::default(); MAX_STATES],
             total: 0,
             tick_hits: 0,
             tick_intercepts: 0,
+            tick_wakeups: 0,
             short_idles: 0,
             recent: [None; RECENT],
             oldest: 0,
         }
     }
 
+    fn decay(&self, metric: u32) -> u32 {
+        let less = metric >> DECAY_SHIFT;
+        if less == 0 && self.rules.has(Rule::TeoDecayToZero) { 0 } else { metric - less }
+    }
+
     pub(crate) fn reflect(&mut self, states: &States, outcome: &Outcome) {
         let Some(entered) = outcome.entered else { return };
         // Polling's limit and the tick are safety nets: the CPU might have stayed for as long as it
         // liked.
-        let net = outcome.polled_to_limit || (outcome.got_tick && self.sleep_length_ns > self.tick_ns);
-        let measured_ns = match self.version {
-            Version::Linux610 | Version::Linux611 => {
-                let to_timer = net || outcome.since_choice_ns >= self.sleep_length_ns;
-                if to_timer { u64::MAX } else { self.measured(states, entered, outcome) }
+        let by_tick = outcome.got_tick && self.sleep_length_ns > self.tick_ns;
+        let net = outcome.polled_to_limit || (by_tick && !self.rules.has(Rule::TeoTickWakeups));
+        let is_short_counted = self.rules.has(Rule::TeoShortIdles);
+        if is_short_counted {
+            self.short_idles = self.decay(self.short_idles);
+        }
+        let measured_ns = if net || !is_short_counted && outcome.since_choice_ns >= self.sleep_length_ns {
+            // Of two kernels, one has the largest number without and one that with a sign; no state
+            // and no tick is that long.
+            NEVER_NS
+        } else {
+            let measured_ns = self.measured(states, entered, outcome);
+            let early = outcome.residency_ns < states.get(entered).exit_latency_ns;
+            if is_short_counted && (early || measured_ns < SHALLOW_NS) {
+                self.short_idles += PULSE;
             }
-            Version::Linux618 | Version::Fixed618 => {
-                decay(&mut self.short_idles);
-                if net {
-                    u64::MAX
-                } else {
-                    let measured_ns = self.measured(states, entered, outcome);
-                    let early = outcome.residency_ns < states.get(entered).exit_latency_ns;
-                    if early || measured_ns < SHALLOW_NS {
-                        self.short_idles += PULSE;
-                    }
-                    measured_ns
-                }
-            }
+            measured_ns
         };
-        self.update(states, measured_ns);
+        self.update(states, states.get(entered).exit_latency_ns, measured_ns, outcome.got_tick);
     }
 
     /// The time that the CPU was idle, less half of the exit latency, for it seldom takes its
@@ -110,13 +97,13 @@ impl Teo {
         if stay_ns >= latency_ns { stay_ns - latency_ns / 2 } else { stay_ns / 2 }
     }
 
-    fn update(&mut self, states: &States, measured_ns: u64) {
+    fn update(&mut self, states: &States, latency_ns: u64, measured_ns: u64, got_tick: bool) {
         let (mut of_timer, mut of_stay) = (0, 0);
         let mut sum = 0;
         for (number, state) in states.all().iter().enumerate() {
-            let bin = &mut self.bins[number];
-            decay(&mut bin.hits);
-            decay(&mut bin.intercepts);
+            let Bin { hits, intercepts, recent } = self.bins[number];
+            let bin = Bin { hits: self.decay(hits), intercepts: self.decay(intercepts), recent };
+            self.bins[number] = bin;
             sum += bin.hits + bin.intercepts;
             if state.target_residency_ns <= self.sleep_length_ns {
                 of_timer = number;
@@ -125,25 +112,28 @@ impl Teo {
                 }
             }
         }
-        let by_tick = self.version <= Version::Linux611;
         let place = self.oldest;
-        if self.version == Version::Linux610 {
+        if self.rules.has(Rule::TeoRecent) {
             self.oldest = (self.oldest + 1) % RECENT;
             if let Some(bin) = self.recent[place] {
                 let recent = &mut self.bins[usize::from(bin)].recent;
                 *recent = recent.wrapping_sub(1);
             }
         }
-        if by_tick {
-            self.total = sum;
-        } else {
-            decay(&mut self.tick_intercepts);
-            decay(&mut self.total);
+        let is_sum = !self.rules.has(Rule::TeoShortIdles) || self.rules.has(Rule::TeoDecayToZero);
+        self.total = PULSE + if is_sum { sum } else { self.decay(self.total) };
+        if self.rules.has(Rule::TeoShortIdles) {
+            self.tick_intercepts = self.decay(self.tick_intercepts);
         }
-        self.total += PULSE;
+        if self.rules.has(Rule::TeoTickWakeups) {
+            self.tick_wakeups = self.decay(self.tick_wakeups);
+            if got_tick && self.is_hit_by_tick(states, of_timer, sum) {
+                return;
+            }
+        }
         // Where the deepest state pays within a tick, a bin of its own begins at the tick's length.
-        if by_tick && states.get(states.last()).target_residency_ns < self.tick_ns {
-            decay(&mut self.tick_hits);
+        if self.rules.has(Rule::TeoTickBin) && states.get(states.last()).target_residency_ns < self.tick_ns {
+            self.tick_hits = self.decay(self.tick_hits);
             self.total += self.tick_hits;
             if self.tick_ns <= self.sleep_length_ns {
                 of_timer = states.len();
@@ -155,23 +145,42 @@ impl Teo {
                 }
             }
         }
-        let hit = of_timer == of_stay;
+        let late_ns = self.sleep_length_ns.cast_signed() - measured_ns.cast_signed();
+        let is_close = !self.rules.has(Rule::TeoCloseHit) || late_ns < (latency_ns / 2).cast_signed();
+        let hit = of_timer == of_stay && is_close;
         let bin = &mut self.bins[of_stay];
         if hit {
             bin.hits += PULSE;
         } else {
             bin.intercepts += PULSE;
         }
-        match self.version {
-            Version::Linux610 if hit => self.recent[place] = None,
-            Version::Linux610 => {
+        if self.rules.has(Rule::TeoRecent) {
+            if !hit {
                 bin.recent = bin.recent.wrapping_add(1);
-                self.recent[place] = Some(of_stay as u8);
             }
-            Version::Linux618 if !hit && self.tick_ns <= measured_ns => self.tick_intercepts += PULSE,
-            Version::Fixed618 if !hit && measured_ns <= self.tick_ns => self.tick_intercepts += PULSE,
-            _ => {}
+            self.recent[place] = (!hit).then_some(of_stay as u8);
         }
+        let before_tick = match self.rules.has(Rule::TeoTickIntercepts) {
+            true => measured_ns <= self.tick_ns,
+            false => self.tick_ns <= measured_ns,
+        };
+        if self.rules.has(Rule::TeoShortIdles) && !hit && before_tick {
+            self.tick_intercepts += PULSE;
+        }
+    }
+
+    /// Counts a wake-up by the tick; returns true if it was a hit, and nothing else is counted.
+    fn is_hit_by_tick(&mut self, states: &States, of_timer: usize, sum: u32) -> bool {
+        self.tick_wakeups += PULSE;
+        if 3 * self.tick_wakeups > 2 * self.total {
+            self.bins[states.last()].hits += PULSE;
+            return true;
+        }
+        let is_rare = self.rules.has(Rule::TeoTickHit) && 3 * self.tick_intercepts < 2 * sum;
+        if is_rare {
+            self.bins[of_timer].hits += PULSE;
+        }
+        is_rare
     }
 
     pub(crate) fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
@@ -182,7 +191,10 @@ impl Teo {
         if states.len() < 2 || enabled().next().is_none() {
             return keep_tick(0);
         }
-        let utilised = self.version == Version::Linux610 && situation.is_utilised();
+        let utilised = self.rules.has(Rule::TeoUtilised) && situation.is_utilised();
+        if !self.rules.has(Rule::TeoTimersOnDemand) {
+            return self.select_from_timer(states, situation, limit_ns, utilised);
+        }
         if states.len() < 3 && utilised {
             let usable = !states.is_disabled(0) && !states.get(0).polling && self.deep_enough(states, situation, 0);
             if usable || states.is_disabled(1) {
@@ -206,7 +218,7 @@ impl Teo {
         let constraint =
             allowed.filter(|(_, state)| state.exit_latency_ns <= limit_ns).map(|(number, _)| number).last();
         candidate = self.intercepted(states, situation, candidate);
-        if self.version == Version::Linux611 && candidate == 0 {
+        if self.rules.has(Rule::TeoAskAtZero) && candidate == 0 {
             self.sleep_length_ns = situation.sleep_length().timer_ns;
             return keep_tick(0);
         }
@@ -217,26 +229,43 @@ impl Teo {
                 candidate = shallower;
             }
         }
-        if !self.asks_timer(states, candidate, limit_ns) {
+        if !self.asks_timer(states, situation, candidate, limit_ns) {
             return keep_tick(candidate);
         }
         let length = situation.sleep_length();
         self.sleep_length_ns = length.timer_ns;
+        let is_far = situation.tick_stopped() && length.timer_ns > 2 * self.tick_ns;
+        if self.rules.has(Rule::TeoSafeTimer)
+            && is_far
+            && states.get(candidate).target_residency_ns < self.tick_ns
+        {
+            let fits = |&(number, state): &(usize, &State)| {
+                number > candidate
+                    && number <= constraint.unwrap_or(0)
+                    && state.target_residency_ns <= length.timer_ns
+            };
+            let deeper = enabled().filter(fits).map(|(number, _)| number).last();
+            return Choice { state: deeper.unwrap_or(candidate), stop_tick: true };
+        }
         if candidate == 0 {
             return keep_tick(0);
         }
         let mut duration_ns = length.timer_ns;
         if states.get(candidate).target_residency_ns > duration_ns {
             let shallower = states.shallower(candidate, duration_ns, false);
-            if self.deep_enough(states, situation, shallower) {
+            if self.rules.has(Rule::TeoAnyShallower) || self.deep_enough(states, situation, shallower) {
                 candidate = shallower;
             }
         }
-        let before_tick = match self.version {
-            Version::Linux610 | Version::Linux611 => self.bins[..states.len()].iter().map(|bin| bin.intercepts).sum(),
-            Version::Linux618 | Version::Fixed618 => self.tick_intercepts,
+        let before_tick = match self.rules.has(Rule::TeoShortIdles) {
+            true => self.tick_intercepts,
+            false => self.bins[..states.len()].iter().map(|bin| bin.intercepts).sum(),
         };
-        if states.get(candidate).target_residency_ns < self.tick_ns && before_tick > self.total / 2 + self.total / 8 {
+        let is_most = match self.rules.has(Rule::TeoTwoThirds) {
+            true => 3 * before_tick >= 2 * self.total,
+            false => before_tick > self.total / 2 + self.total / 8,
+        };
+        if states.get(candidate).target_residency_ns < self.tick_ns && is_most {
             duration_ns = self.tick_ns / 2;
         }
         self.finish(states, situation, candidate, first, duration_ns, length.event_ns)
@@ -248,15 +277,104 @@ impl Teo {
     }
 
     /// True if the sleep length is asked for before the candidate is taken.
-    fn asks_timer(&self, states: &States, candidate: usize, limit_ns: u64) -> bool {
+    fn asks_timer(&self, states: &States, situation: &impl Situation, candidate: usize, limit_ns: u64) -> bool {
         let shallow = states.get(candidate).target_residency_ns < SHALLOW_NS;
-        match self.version {
-            Version::Linux610 | Version::Linux611 => candidate != 0 && !(states.get(0).polling && shallow),
-            Version::Linux618 | Version::Fixed618 => {
-                let mostly_short = 2 * self.short_idles >= self.total;
-                !((candidate == 0 || shallow) && (mostly_short || limit_ns < LATENCY_THRESHOLD_NS))
+        if !self.rules.has(Rule::TeoShortIdles) {
+            return candidate != 0 && !(states.get(0).polling && shallow);
+        }
+        if self.rules.has(Rule::TeoSafeTimer) && situation.tick_stopped() {
+            return true;
+        }
+        let mostly_short = 2 * self.short_idles >= self.total;
+        !((candidate == 0 || shallow) && (mostly_short || limit_ns < LATENCY_THRESHOLD_NS))
+    }
+
+    /// The choice where timers are asked for first: the deepest state that fits the timer, unless
+    /// stays were intercepted.
+    fn select_from_timer(
+        &mut self,
+        states: &States,
+        situation: &mut impl Situation,
+        limit_ns: u64,
+        utilised: bool,
+    ) -> Choice {
+        let SleepLength { timer_ns, event_ns } = situation.sleep_length();
+        self.sleep_length_ns = timer_ns;
+        let first = states.first_enabled();
+        let usable = |&(_, state): &(usize, &State)| !state.disabled && !state.polling;
+        if states.len() < 3 && utilised {
+            let state = states.all().iter().enumerate().find(usable).map(|(number, _)| number);
+            if let Some(state) = state {
+                return self.finish(states, situation, state, 0, timer_ns, event_ns);
             }
         }
+        if !states.is_disabled(0) && states.get(1).target_residency_ns > timer_ns {
+            return self.finish(states, situation, 0, 0, timer_ns, event_ns);
+        }
+        let fits = |&(number, state): &(usize, &State)| {
+            number == first || !state.disabled && state.target_residency_ns <= timer_ns
+        };
+        let candidate = states.all().iter().enumerate().filter(fits).map(|(number, _)| number).last().unwrap_or(first);
+        if candidate == first {
+            return self.finish(states, situation, first, first, timer_ns, event_ns);
+        }
+        let (mut chosen, mut duration_ns) = self.intercepted_span(states, situation, candidate, timer_ns);
+        let allowed = states.all().iter().enumerate().take(candidate + 1).skip(1);
+        let constraint = allowed
+            .filter(|(_, state)| {
+                !state.disabled && state.exit_latency_ns <= limit_ns && state.target_residency_ns <= timer_ns
+            })
+            .map(|(number, _)| number)
+            .last();
+        chosen = chosen.min(constraint.unwrap_or(0));
+        if utilised {
+            chosen = states.shallower(chosen, duration_ns, true);
+        }
+        duration_ns = duration_ns.min(NEVER_NS);
+        self.finish(states, situation, chosen, first, duration_ns, event_ns)
+    }
+
+    /// The candidate and the time to its timer, or a shallower state and the middle of its bin where
+    /// most stays were intercepted before.
+    fn intercepted_span(
+        &self,
+        states: &States,
+        situation: &impl Situation,
+        candidate: usize,
+        timer_ns: u64,
+    ) -> (usize, u64) {
+        let shallower = &self.bins[..candidate];
+        let intercepts: u32 = shallower.iter().map(|bin| bin.intercepts).sum();
+        let hits: u32 = shallower.iter().map(|bin| bin.hits).sum();
+        let recent = shallower.iter().fold(0_u32, |sum, bin| sum.wrapping_add(bin.recent));
+        let by_intercepts = 2 * intercepts > self.total.wrapping_sub(hits);
+        let by_recent = recent > RECENT as u32 / 2;
+        let none = (candidate, timer_ns);
+        if !by_intercepts && !by_recent {
+            return none;
+        }
+        let mut suitable = none;
+        let (mut intercepts_so_far, mut recent_so_far) = (0, 0_u32);
+        for number in (0..candidate).rev() {
+            intercepts_so_far += self.bins[number].intercepts;
+            recent_so_far = recent_so_far.wrapping_add(self.bins[number].recent);
+            let (from_ns, to_ns) = (states.get(number).target_residency_ns, states.get(number + 1).target_residency_ns);
+            let span_ns = (from_ns + to_ns) / 2;
+            let is_long = !situation.tick_stopped() || span_ns >= self.tick_ns;
+            let most_recent = !by_recent || recent_so_far.wrapping_mul(2) > recent;
+            if most_recent && (!by_intercepts || 2 * intercepts_so_far > intercepts) {
+                return if is_long && !states.is_disabled(number) { (number, span_ns) } else { suitable };
+            }
+            if states.is_disabled(number) {
+                continue;
+            }
+            if is_long {
+                suitable = (number, span_ns);
+            } else if suitable.0 == candidate {
+                return none;
+            }
+        }
+        none
     }
 
     /// The candidate, or a shallower one where most stays that could have been as long were
@@ -268,9 +386,12 @@ impl Teo {
         let recent = shallower.iter().fold(0_u32, |sum, bin| sum.wrapping_add(bin.recent));
         // The kernel's difference wraps around where hits have decayed more slowly than the total.
         let by_intercepts = 2 * intercepts > self.total.wrapping_sub(hits);
-        let by_recent = self.version == Version::Linux610 && recent > RECENT as u32 / 2;
+        let by_recent = self.rules.has(Rule::TeoRecent) && recent > RECENT as u32 / 2;
         if !by_intercepts && !by_recent {
             return candidate;
+        }
+        if self.rules.has(Rule::TeoSimpleLookup) {
+            return self.first_with_most(states, situation, candidate, intercepts);
         }
         let mut suitable = candidate;
         let (mut intercepts_so_far, mut recent_so_far) = (0, 0_u32);
@@ -292,6 +413,45 @@ impl Teo {
             }
         }
         candidate
+    }
+
+    /// The deepest state down to which most of the intercepts lie.
+    fn first_with_most(
+        &self,
+        states: &States,
+        situation: &impl Situation,
+        candidate: usize,
+        intercepts: u32,
+    ) -> usize {
+        let first = states.first_enabled();
+        let is_long = |state: &State| state.target_residency_ns >= self.tick_ns;
+        let lowest = match situation.tick_stopped() && !self.rules.has(Rule::TeoSafeTimer) {
+            true => (first..candidate).find(|&number| is_long(states.get(number))).unwrap_or(candidate),
+            false => first,
+        };
+        let to_ns = |number: usize| states.get(number).target_residency_ns;
+        if self.rules.has(Rule::TeoKeepEqual) && situation.tick_stopped() && to_ns(lowest) == to_ns(candidate) {
+            return candidate;
+        }
+        // Of bins with the same count the one of the deepest state.
+        let below_last = self.bins[..states.last()].iter().enumerate();
+        let most = below_last.max_by_key(|(_, bin)| bin.intercepts).map_or(0, |(number, _)| number);
+        let goes_down = self.rules.has(Rule::TeoMostIntercepts);
+        if goes_down && !self.rules.has(Rule::TeoSafeTimer) && lowest >= most && !states.is_disabled(lowest) {
+            return lowest;
+        }
+        let (mut found, mut sum) = (candidate, 0);
+        for number in (lowest..candidate).rev() {
+            sum += self.bins[number].intercepts;
+            if states.is_disabled(number) {
+                continue;
+            }
+            found = number;
+            if 2 * sum > intercepts && (!goes_down || number <= most) {
+                break;
+            }
+        }
+        found
     }
 
     /// The choice, made to fit the time to the tick where that is not stopped.

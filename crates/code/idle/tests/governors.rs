@@ -280,7 +280,7 @@ fn the_yardsticks_are_what_they_are_called() {
 #[test]
 fn names_lead_back_to_governors() {
     for kind in Kind::ALL {
-        assert_eq!(Kind::find(kind.name()), Some(kind));
+        assert_eq!(Kind::find(&kind.to_string()), Some(kind));
     }
     assert_eq!(Kind::find("menu-6.2"), None);
 }

@@ -1,0 +1,261 @@
+//! The governors beside the kernel's own C code: `governors-bench SOURCES [STEPS]`.
+//!
+//! SOURCES has a folder for each release, named after it, with menu.c, teo.c and gov.h from
+//! `drivers/cpuidle/governors` (`bench/governors.py` fetches them). Each file is compiled with the
+//! headers in `shim`, which are the little that it asks of the kernel, and runs as a program of its
+//! own. Both are told the same random steps; ours is told the outcome of the kernel's choice, so that
+//! one difference does not make others.
+
+use idle::{Choice, Family, Governor, Kind, KnownSituation, NEVER_NS, NO_LIMIT_NS, Outcome, Release, SleepLength, State, States};
+use std::error::Error;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+
+/// Steps on one machine, after which there is another.
+const STEPS_OF_MACHINE: u64 = 400;
+/// Agreement that is asked for.
+const LEAST: f64 = 0.999;
+/// Ticks of kernels, in Hz; a kernel is compiled for each.
+const TICKS_HZ: [u64; 3] = [100, 250, 1000];
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<bool, Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let sources = Path::new(arguments.first().ok_or("name the folder of the sources: bench/governors.py does")?);
+    let steps = arguments.get(1).map_or(Ok(100_000), |text| text.parse())?;
+    let mut releases: Vec<(Release, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(sources)? {
+        let path = entry?.path();
+        releases.extend(path.file_name().and_then(|name| Release::parse(name.to_str()?)).map(|release| (release, path)));
+    }
+    releases.sort();
+    let mut is_good = true;
+    println!("{:22} {:>8} {:>10} {:>10}", "governor", "steps", "same", "same tick");
+    for (release, folder) in &releases {
+        for family in [Family::Menu, Family::Teo] {
+            let source = folder.join(format!("{}.c", family.name()));
+            if *release < family.oldest() || !source.is_file() {
+                continue;
+            }
+            let kind = Kind::Dated(family, *release);
+            let same = compare(&source, kind, steps)?;
+            let share = |count: u64| count as f64 / steps as f64;
+            is_good &= share(same.states) >= LEAST && share(same.choices) >= LEAST;
+            println!("{:22} {steps:>8} {:>9.3}% {:>9.3}%", kind.to_string(), 100.0 * share(same.states), 100.0 * share(same.choices));
+        }
+    }
+    Ok(is_good)
+}
+
+/// Steps in which both chose the same.
+#[derive(Default)]
+struct Same {
+    states: u64,
+    /// The same state, and the same for the tick.
+    choices: u64,
+}
+
+fn compare(source: &Path, kind: Kind, steps: u64) -> Result<Same, Box<dyn Error>> {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut same = Same::default();
+    let mut shown = 0;
+    for hz in TICKS_HZ {
+        let mut kernel = Kernel::compiled(source, hz)?;
+        let of_tick = steps / TICKS_HZ.len() as u64 + u64::from(hz == TICKS_HZ[0]) * (steps % TICKS_HZ.len() as u64);
+        let mut made = 0;
+        while made < of_tick {
+            let states = states(&mut random);
+            let mut machine = Machine::new(1_000_000_000 / hz, states);
+            let mut governor = Governor::new(kind, &states, machine.tick_ns);
+            kernel.start(&states)?;
+            for _ in 0..STEPS_OF_MACHINE.min(of_tick - made) {
+                let mut situation = machine.situation(&mut random);
+                let theirs = kernel.select(&situation)?;
+                let ours = governor.select(&states, &mut situation);
+                let is_state = ours.state == theirs.state;
+                let is_tick = machine.stopped || ours.stop_tick == theirs.stop_tick;
+                same.states += u64::from(is_state);
+                same.choices += u64::from(is_state && is_tick);
+                if !(is_state && is_tick) && shown < 3 && std::env::var_os("SHOW").is_some() {
+                    shown += 1;
+                    eprintln!("{kind} at {hz} Hz, step {made}: theirs {theirs:?}, ours {ours:?}, {situation:?}, {states:?}");
+                }
+                let outcome = machine.outcome(&mut random, theirs, &situation);
+                governor.reflect(&states, &outcome);
+                kernel.reflect(&outcome)?;
+                made += 1;
+            }
+        }
+    }
+    Ok(same)
+}
+
+/// States of some machine: with polling or without, two to six, some of them disabled.
+fn states(random: &mut fastrand::Rng) -> States {
+    let mut states = Vec::new();
+    if random.bool() {
+        states.push(State::polling());
+    }
+    let (mut residency_ns, mut latency_ns) = (0, 0);
+    for number in 0..random.usize(2..=5) {
+        residency_ns += log_uniform(random, 500, if number == 0 { 30_000 } else { 20_000_000 });
+        latency_ns += log_uniform(random, 500, 1_000 + residency_ns);
+        states.push(State::new(latency_ns, residency_ns));
+    }
+    for state in &mut states {
+        state.disabled = random.u32(0..12) == 0;
+    }
+    States::new(&states).expect("residencies grow")
+}
+
+fn log_uniform(random: &mut fastrand::Rng, from: u64, to: u64) -> u64 {
+    let (from, to) = ((from as f64).ln(), (to as f64).ln());
+    (from + random.f64() * (to - from)).exp() as u64
+}
+
+/// A CPU whose timers and interrupts come in some pattern for a while.
+struct Machine {
+    tick_ns: u64,
+    states: States,
+    stopped: bool,
+    /// The usual time to the next timer and to the next interrupt; jitter in percent.
+    timer_ns: u64,
+    interrupt_ns: u64,
+    jitter: u64,
+    left: u32,
+}
+
+impl Machine {
+    fn new(tick_ns: u64, states: States) -> Self {
+        Self { tick_ns, states, stopped: false, timer_ns: 0, interrupt_ns: 0, jitter: 0, left: 0 }
+    }
+
+    fn around(&self, random: &mut fastrand::Rng, ns: u64) -> u64 {
+        let spread = ns / 100 * self.jitter;
+        ns - spread / 2 + if spread > 0 { random.u64(0..spread) } else { 0 }
+    }
+
+    fn situation(&mut self, random: &mut fastrand::Rng) -> KnownSituation {
+        if self.left == 0 {
+            self.left = random.u32(1..40);
+            self.timer_ns = log_uniform(random, 1_000, 1_000_000_000);
+            self.interrupt_ns = log_uniform(random, 1_000, 100_000_000);
+            self.jitter = [0, 1, 10, 100, 190][random.usize(0..5)];
+        }
+        self.left -= 1;
+        let timer_ns = match random.u32(0..20) {
+            0 => NEVER_NS,
+            1 => log_uniform(random, 100, 10_000_000_000),
+            _ => self.around(random, self.timer_ns),
+        };
+        // With the tick stopped, the next event is the next timer.
+        let event_ns = if self.stopped { timer_ns } else { timer_ns.min(random.u64(0..=self.tick_ns)) };
+        KnownSituation {
+            latency_limit_ns: match random.u32(0..20) {
+                0 => 0,
+                1 => log_uniform(random, 1_000, 30_000_000),
+                2 => self.states.get(random.usize(0..self.states.len())).exit_latency_ns,
+                _ => NO_LIMIT_NS,
+            },
+            io_waiters: if random.u32(0..5) == 0 { random.u32(1..4) } else { 0 },
+            tick_stopped: self.stopped,
+            ..KnownSituation::new(SleepLength { timer_ns, event_ns })
+        }
+    }
+
+    fn outcome(&mut self, random: &mut fastrand::Rng, choice: Choice, situation: &KnownSituation) -> Outcome {
+        let stops = self.stopped || choice.stop_tick;
+        // The tick is restarted when something is to run, and stays stopped through other wake-ups.
+        self.stopped = stops && random.u32(0..3) > 0;
+        if random.u32(0..30) == 0 {
+            return Outcome::refused();
+        }
+        let state = self.states.get(choice.state);
+        let (timer_ns, event_ns) = (situation.sleep_length.timer_ns, situation.sleep_length.event_ns);
+        let interrupt_ns = self.around(random, self.interrupt_ns);
+        let until_ns = if stops { timer_ns } else { event_ns };
+        let stay_ns = until_ns.min(interrupt_ns) + random.u64(0..=state.exit_latency_ns);
+        let got_tick = !stops && event_ns < timer_ns && event_ns <= interrupt_ns;
+        let polled_to_limit = state.polling && random.u32(0..4) == 0;
+        Outcome {
+            got_tick,
+            polled_to_limit,
+            since_choice_ns: stay_ns + random.u64(0..2_000),
+            ..Outcome::stay(choice.state, stay_ns)
+        }
+    }
+}
+
+/// The kernel's governor, as a program that answers lines.
+struct Kernel {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Kernel {
+    fn compiled(source: &Path, hz: u64) -> Result<Self, Box<dyn Error>> {
+        let shim = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim");
+        let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let build = source.with_file_name(format!("build-{stem}-{hz}"));
+        for line in fs::read_to_string(source)?.lines() {
+            let Some(header) = line.strip_prefix("#include <").and_then(|rest| rest.split_once('>')) else { continue };
+            let path = build.join(header.0);
+            fs::create_dir_all(path.parent().unwrap_or(&build))?;
+            fs::write(path, "#include \"shim.h\"\n")?;
+        }
+        let program = build.join("governor");
+        let mut compiler = Command::new("gcc");
+        compiler.args(["-O1", "-w", "-fwrapv", "-fno-strict-aliasing"]).arg(format!("-DHZ={hz}"));
+        compiler.arg("-I").arg(&build).arg("-I").arg(&shim).arg("-o").arg(&program).arg(source).arg(shim.join("driver.c"));
+        if !compiler.status()?.success() {
+            return Err(format!("{} does not compile", source.display()).into());
+        }
+        let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else { return Err("no pipes".into()) };
+        Ok(Self { child, to, from: BufReader::new(from) })
+    }
+
+    fn start(&mut self, states: &States) -> Result<(), Box<dyn Error>> {
+        let each = states.all().iter().map(|state| {
+            let State { exit_latency_ns, target_residency_ns, polling, disabled, .. } = state;
+            format!(" {exit_latency_ns} {target_residency_ns} {} {}", u8::from(*polling), u8::from(*disabled))
+        });
+        Ok(writeln!(self.to, "N {}{}", states.len(), each.collect::<String>())?)
+    }
+
+    fn select(&mut self, situation: &KnownSituation) -> Result<Choice, Box<dyn Error>> {
+        let SleepLength { timer_ns, event_ns } = situation.sleep_length;
+        let (stopped, limit_ns) = (u8::from(situation.tick_stopped), situation.latency_limit_ns);
+        writeln!(self.to, "S {timer_ns} {event_ns} {stopped} {limit_ns} {}", situation.io_waiters)?;
+        let mut line = String::new();
+        self.from.read_line(&mut line)?;
+        let (state, stop_tick) = line.trim().split_once(' ').ok_or("the kernel's governor ended")?;
+        Ok(Choice { state: state.parse()?, stop_tick: stop_tick == "1" })
+    }
+
+    fn reflect(&mut self, outcome: &Outcome) -> Result<(), Box<dyn Error>> {
+        let entered = outcome.entered.map_or_else(|| "-1".to_owned(), |state| state.to_string());
+        let (got_tick, polled) = (u8::from(outcome.got_tick), u8::from(outcome.polled_to_limit));
+        Ok(writeln!(self.to, "R {entered} {} {} {got_tick} {polled}", outcome.residency_ns, outcome.since_choice_ns)?)
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,400 @@
+//! What menu and teo do by kernel: every change of their choices from Linux 5.10 on, with its commit
+//! and the releases that have it.
+
+use core::fmt;
+
+/// A release of Linux: 6.12, 6.12.117, 6.18-rc4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Release {
+    /// The first number.
+    pub major: u16,
+    /// The second number.
+    pub minor: u16,
+    /// The third number, from long-term branches; 0 where there is none.
+    pub patch: u16,
+    /// The number of the release candidate; [`FINAL`] for a release.
+    candidate: u16,
+}
+
+/// In place of a release candidate's number.
+const FINAL: u16 = u16::MAX;
+
+impl Release {
+    /// A release without a third number.
+    pub const fn new(major: u16, minor: u16) -> Self {
+        Self::patched(major, minor, 0)
+    }
+
+    /// A release of a long-term branch.
+    pub const fn patched(major: u16, minor: u16, patch: u16) -> Self {
+        Self { major, minor, patch, candidate: FINAL }
+    }
+
+    /// A release candidate.
+    pub const fn candidate(major: u16, minor: u16, candidate: u16) -> Self {
+        Self { major, minor, patch: 0, candidate }
+    }
+
+    /// Reads 6.12, 6.12.117 or 6.18-rc4, with or without a v; a distribution's own number behind it
+    /// (6.12.117-1) says nothing here. `None` if it is none of them.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.strip_prefix('v').unwrap_or(text);
+        let (numbers, rest) = text.split_once(['-', '+', '~']).unwrap_or((text, ""));
+        let mut numbers = numbers.split('.').map(|number| number.parse::<u16>());
+        let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+        let patch = numbers.next().transpose().ok()?.unwrap_or(0);
+        if numbers.next().is_some() {
+            return None;
+        }
+        let candidate = match rest.strip_prefix("rc") {
+            Some(number) => number.split(['-', '~']).next()?.parse().ok()?,
+            None => FINAL,
+        };
+        Some(Self { major, minor, patch, candidate })
+    }
+
+    const fn is_of_branch(self, other: Self) -> bool {
+        self.major == other.major && self.minor == other.minor
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)?;
+        if self.patch > 0 {
+            write!(f, ".{}", self.patch)?;
+        }
+        if self.candidate < FINAL {
+            write!(f, "-rc{}", self.candidate)?;
+        }
+        Ok(())
+    }
+}
+
+/// A governor that changed with the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// menu.
+    Menu,
+    /// teo, from 5.14 on: what it was before had nothing of it but the name.
+    Teo,
+}
+
+impl Family {
+    /// The kernel's name of it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Menu => "menu",
+            Self::Teo => "teo",
+        }
+    }
+
+    /// The first release whose governor is here.
+    pub const fn oldest(self) -> Release {
+        match self {
+            Self::Menu => Release::new(5, 10),
+            Self::Teo => Release::new(5, 14),
+        }
+    }
+
+    /// The releases of which the kernel's own C code was run beside this, for 100 000 random steps
+    /// (`cargo xtask judge governors`); at most one choice of a thousand differed.
+    pub const fn judged(self) -> &'static [Release] {
+        const JUDGED: [Release; 5] = [
+            Release::patched(5, 10, 223),
+            Release::patched(6, 1, 192),
+            Release::patched(6, 12, 117),
+            Release::patched(7, 2, 13),
+            Release::patched(7, 3, 4),
+        ];
+        match self {
+            Self::Menu => &JUDGED,
+            Self::Teo => JUDGED.split_at(1).1,
+        }
+    }
+}
+
+/// A rule by which a governor chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// menu: with the tick stopped, a short prediction becomes the time to the next timer, not to
+    /// the next event.
+    MenuStoppedToTimer,
+    /// menu: timers are asked for only if the recent stays do not agree on a very short one.
+    MenuTimersOnDemand,
+    /// menu: tasks that wait for input or output do not matter.
+    MenuNoWaiters,
+    /// menu: stays that stick out are dropped on either side of the mean.
+    MenuBothEnds,
+    /// menu: without agreement, the largest stay that is left is the prediction.
+    MenuLargestLeft,
+    /// menu: a state that the hardware refused counts as a stay without end.
+    MenuRefusals,
+    /// menu: a state that is too slow ends the search before anything else is asked.
+    MenuLatencyFirst,
+    /// menu: polling gives way only to a state that can be left within the prediction.
+    MenuPollingLatency,
+    /// menu: polling gives way only to a shallow state.
+    MenuPollingShallow,
+    /// menu: with the tick stopped, timers are always asked for.
+    MenuStoppedAsks,
+    /// menu: a timer within two ticks is net enough for a short prediction.
+    MenuSafeTimer,
+    /// teo: the candidate is from the statistics, and timers are asked for only if needed.
+    TeoTimersOnDemand,
+    /// teo: a busy CPU takes a shallower state.
+    TeoUtilised,
+    /// teo: the last nine stays count for themselves, too.
+    TeoRecent,
+    /// teo: stays beyond the tick have a bin of their own.
+    TeoTickBin,
+    /// teo: for state 0, timers are asked for after all.
+    TeoAskAtZero,
+    /// teo: without many short stays, timers are asked for shallow states as well.
+    TeoShortIdles,
+    /// teo: the state that fits the timer is taken, even if it is shallow and the tick stopped.
+    TeoAnyShallower,
+    /// teo: counts of intercepts before the tick grow with those before it, not after it.
+    TeoTickIntercepts,
+    /// teo: counts decay to zero, and their total is their sum.
+    TeoDecayToZero,
+    /// teo: wake-ups by the tick are counted, and are hits of the deepest state if they are most.
+    TeoTickWakeups,
+    /// teo: the search for a shallower state takes the first with most of the intercepts.
+    TeoSimpleLookup,
+    /// teo: with the tick stopped, a state as deep as the shallowest allowed one stays.
+    TeoKeepEqual,
+    /// teo: a wake-up by the tick where intercepts are rare is a hit.
+    TeoTickHit,
+    /// teo: the tick stays where two thirds, not five eighths, of the stays end before it.
+    TeoTwoThirds,
+    /// teo: a hit is a stay that ended near the timer.
+    TeoCloseHit,
+    /// teo: the search goes down to the bin with most intercepts.
+    TeoMostIntercepts,
+    /// teo: with the tick stopped, timers are always asked for, and a far one asks for a deep state.
+    TeoSafeTimer,
+}
+
+/// A change of a governor's choices.
+#[derive(Clone, Copy, Debug)]
+pub struct Change {
+    /// The rule that it brought.
+    pub rule: Rule,
+    /// The governor.
+    pub family: Family,
+    /// The commit in mainline; empty where it is not known.
+    pub commit: &'static str,
+    /// What a governor with it does, without its name.
+    pub about: &'static str,
+    /// The first mainline release with it, and then the first of each long-term branch that took it
+    /// over. A branch's release stands for "this or an earlier one" where it is that of a package.
+    pub from: &'static [Release],
+    /// The first releases without it again; empty where it stayed.
+    pub until: &'static [Release],
+}
+
+const fn lts(major: u16, minor: u16, patch: u16) -> Release {
+    Release::patched(major, minor, patch)
+}
+
+const fn linux(major: u16, minor: u16) -> Release {
+    Release::new(major, minor)
+}
+
+/// Every change, in the order of mainline.
+pub const CHANGES: [Change; 28] = [
+    menu(Rule::MenuStoppedToTimer, "", "stopped tick: a short prediction becomes the time to the timer", &[linux(6, 1)], &[]),
+    menu(Rule::MenuTimersOnDemand, "5484e31bbbff", "timers only if recent stays agree on none below 15 us", &[linux(6, 6)], &[]),
+    menu(
+        Rule::MenuNoWaiters,
+        "38f83090f515",
+        "tasks that wait for I/O do not matter",
+        &[linux(6, 13), lts(6, 12, 44), lts(6, 6, 103)],
+        &[],
+    ),
+    menu(Rule::MenuBothEnds, "8de7606f0fe2", "stays that stick out are dropped on both sides", &[linux(6, 15)], &[]),
+    menu(
+        Rule::MenuLargestLeft,
+        "85975daeaa4d",
+        "without agreement, the largest stay left is the prediction",
+        &[linux(6, 15), lts(6, 14, 9), lts(6, 12, 31), lts(6, 6, 93), lts(6, 1, 141), lts(5, 15, 185), lts(5, 10, 238)],
+        &[
+            Release::candidate(6, 18, 3),
+            lts(6, 17, 6),
+            lts(6, 12, 56),
+            lts(6, 6, 115),
+            lts(6, 1, 158),
+            lts(5, 15, 196),
+            lts(5, 10, 246),
+        ],
+    ),
+    menu(
+        Rule::MenuRefusals,
+        "fa3fa55de0d6",
+        "a state that was refused counts as an endless stay",
+        &[
+            Release::candidate(6, 17, 2),
+            lts(6, 16, 2),
+            lts(6, 15, 11),
+            lts(6, 12, 43),
+            lts(6, 6, 103),
+            lts(6, 1, 157),
+            lts(5, 15, 190),
+            lts(5, 10, 241),
+        ],
+        &[],
+    ),
+    menu(
+        Rule::MenuLatencyFirst,
+        "779b1a1cb13a",
+        "a state that is too slow ends the search",
+        &[Release::candidate(6, 17, 3), lts(6, 16, 4), lts(6, 12, 44), lts(6, 6, 103)],
+        &[],
+    ),
+    menu(
+        Rule::MenuPollingLatency,
+        "db86f55bf81a",
+        "polling gives way to what can be left within the prediction",
+        &[Release::candidate(6, 18, 4), lts(6, 12, 107)],
+        &[],
+    ),
+    menu(
+        Rule::MenuPollingShallow,
+        "07d815701274",
+        "polling gives way to states below 15 us only",
+        &[linux(6, 19), lts(6, 12, 107)],
+        &[],
+    ),
+    menu(Rule::MenuStoppedAsks, "80606f4eb8d7", "stopped tick: timers are always asked for", &[linux(7, 0), lts(6, 12, 107)], &[]),
+    menu(Rule::MenuSafeTimer, "e57c2bf2e89d", "stopped tick: a timer within two ticks is net enough", &[linux(7, 1)], &[]),
+    teo(Rule::TeoRecent, "", "the last nine stays count for themselves", &[linux(5, 14)], &[linux(6, 11)]),
+    teo(Rule::TeoUtilised, "9ce0f7c4bc64", "a busy CPU takes a shallower state", &[linux(6, 3)], &[linux(6, 11)]),
+    teo(Rule::TeoTimersOnDemand, "6da8f9ba5a87", "statistics first, and timers only if needed", &[linux(6, 6)], &[]),
+    teo(Rule::TeoTickBin, "2662342079f5", "stays beyond the tick have a bin of their own", &[linux(6, 6)], &[linux(6, 15)]),
+    teo(Rule::TeoAskAtZero, "4b20b07ce72f", "state 0 by intercepts: timers are asked for", &[linux(6, 11)], &[linux(6, 15)]),
+    teo(Rule::TeoShortIdles, "13ed5c4a6d9c", "without many short stays, timers for shallow states too", &[linux(6, 15)], &[]),
+    teo(
+        Rule::TeoAnyShallower,
+        "a03b2011808a",
+        "the state that fits the timer, stopped tick or not",
+        &[linux(6, 19), lts(6, 12, 117)],
+        &[],
+    ),
+    teo(Rule::TeoTickIntercepts, "50db438231dc", "intercepts before the tick are those before it", &[linux(6, 19)], &[]),
+    teo(Rule::TeoDecayToZero, "b54df61c7428", "counts decay to zero; the total is their sum", &[linux(6, 19)], &[]),
+    teo(Rule::TeoTickWakeups, "", "wake-ups by the tick can be hits of the deepest state", &[linux(6, 19)], &[]),
+    teo(Rule::TeoSimpleLookup, "", "down to the first state with most of the intercepts", &[linux(6, 19)], &[]),
+    teo(Rule::TeoKeepEqual, "4bd2221f231d", "stopped tick: no change among states that are equal", &[linux(7, 0)], &[linux(7, 1)]),
+    teo(Rule::TeoTickHit, "60836533b4c7", "a wake-up by the tick is a hit where intercepts are rare", &[linux(7, 0)], &[]),
+    teo(Rule::TeoTwoThirds, "475ca3470b37", "the tick stays if two thirds end before it", &[linux(7, 0)], &[]),
+    teo(Rule::TeoCloseHit, "f36de72673ad", "a hit ends near the timer", &[linux(7, 0)], &[]),
+    teo(Rule::TeoMostIntercepts, "a971f984b845", "down to the bin with most intercepts", &[linux(7, 0)], &[]),
+    teo(Rule::TeoSafeTimer, "106a2662e655", "stopped tick: timers always; far ones ask for a deep state", &[linux(7, 1)], &[]),
+];
+
+const fn menu(
+    rule: Rule,
+    commit: &'static str,
+    about: &'static str,
+    from: &'static [Release],
+    until: &'static [Release],
+) -> Change {
+    Change { rule, family: Family::Menu, commit, about, from, until }
+}
+
+const fn teo(
+    rule: Rule,
+    commit: &'static str,
+    about: &'static str,
+    from: &'static [Release],
+    until: &'static [Release],
+) -> Change {
+    Change { rule, family: Family::Teo, commit, about, from, until }
+}
+
+impl Change {
+    /// True if a release has it.
+    pub fn is_in(&self, release: Release) -> bool {
+        reaches(release, self.from) && !reaches(release, self.until)
+    }
+}
+
+/// True if a release is at or behind the first of the places, which is mainline's, or at or behind
+/// the one of its own branch.
+fn reaches(release: Release, places: &[Release]) -> bool {
+    let [mainline, branches @ ..] = places else { return false };
+    match branches.iter().find(|branch| branch.is_of_branch(release)) {
+        Some(branch) => release >= *branch,
+        None => release >= *mainline,
+    }
+}
+
+/// The rules of a governor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rules(u64);
+
+impl Rules {
+    /// Those of a release.
+    pub(crate) fn of_release(family: Family, release: Release) -> Self {
+        let here = CHANGES.iter().filter(|change| change.family == family && change.is_in(release));
+        here.fold(Self(0), |rules, change| rules.with(change.rule))
+    }
+
+    pub(crate) const fn with(self, rule: Rule) -> Self {
+        Self(self.0 | 1 << rule as u32)
+    }
+
+    pub(crate) const fn has(self, rule: Rule) -> bool {
+        self.0 & 1 << rule as u32 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_read_and_written() {
+        for text in ["6.12", "6.12.117", "6.18-rc4", "5.10.223"] {
+            let release = Release::parse(text).unwrap();
+            let mut written = heapless(release);
+            assert_eq!(written.as_str(), text);
+            written.clear();
+        }
+        assert_eq!(Release::parse("v6.12.117-1~deb12u1"), Some(Release::patched(6, 12, 117)));
+        for wrong in ["6", "", "6.x", "6.1.2.3", "menu", "6.18-rc"] {
+            assert_eq!(Release::parse(wrong), None, "{wrong}");
+        }
+        assert!(Release::parse("6.18-rc3") < Release::parse("6.18"));
+    }
+
+    fn heapless(release: Release) -> std::string::String {
+        std::string::ToString::to_string(&release)
+    }
+
+    #[test]
+    fn a_backport_counts_in_its_branch_alone() {
+        let has = |text: &str, rule| Rules::of_release(Family::Menu, Release::parse(text).unwrap()).has(rule);
+        let largest = |text| has(text, Rule::MenuLargestLeft);
+        assert!(!largest("5.15.184") && largest("5.15.193") && !largest("5.15.196"));
+        assert!(!largest("6.14") && largest("6.15") && largest("6.17") && largest("6.18-rc2") && !largest("6.18-rc3"));
+        assert!(largest("6.16.9"), "a branch that took nothing over is as mainline was");
+        assert!(!has("6.12", Rule::MenuNoWaiters) && has("6.12.117", Rule::MenuNoWaiters) && has("6.13", Rule::MenuNoWaiters));
+        assert!(!has("6.12.117", Rule::MenuBothEnds), "never taken over");
+    }
+
+    #[test]
+    fn changes_stand_in_the_order_of_mainline_and_end_after_they_began() {
+        for family in [Family::Menu, Family::Teo] {
+            let of_family = || CHANGES.iter().filter(|change| change.family == family);
+            for (one, next) in of_family().zip(of_family().skip(1)) {
+                assert!(one.from[0] <= next.from[0], "{:?} and {:?}", one.rule, next.rule);
+            }
+        }
+        for change in &CHANGES {
+            assert!(change.until.first().is_none_or(|until| *until > change.from[0]), "{:?}", change.rule);
+            assert!(change.from.iter().skip(1).all(|branch| branch.patch > 0), "{:?}", change.rule);
+        }
+    }
+}
