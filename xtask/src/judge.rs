@@ -12,7 +12,7 @@ struct Judge {
 }
 
 /// All judges, in their order.
-const JUDGES: [Judge; 6] = [
+const JUDGES: [Judge; 7] = [
     Judge {
         name: "costs",
         asks: "are the costs files what a fresh fit gives?",
@@ -39,6 +39,15 @@ const JUDGES: [Judge; 6] = [
         command: || {
             let mut command = Command::new("python3");
             command.arg("bench/firmware.py").current_dir(root());
+            command
+        },
+    },
+    Judge {
+        name: "governors",
+        asks: "do menu and teo choose as the kernel's own C code, release by release?",
+        command: || {
+            let mut command = Command::new("python3");
+            command.arg("bench/governors.py").current_dir(root());
             command
         },
     },

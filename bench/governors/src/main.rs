@@ -3,8 +3,8 @@
 //! SOURCES has a folder for each release, named after it, with menu.c, teo.c and gov.h from
 //! `drivers/cpuidle/governors` (`bench/governors.py` fetches them). Each file is compiled with the
 //! headers in `shim`, which are the little that it asks of the kernel, and runs as a program of its
-//! own. Both are told the same random steps; ours is told the outcome of the kernel's choice, so that
-//! one difference does not make others.
+//! own. Both are told the same random steps; ours is told the outcome of the kernel's choice, so
+//! that one difference does not make others.
 
 use idle::{Choice, Family, Governor, Kind, KnownSituation, NEVER_NS, NO_LIMIT_NS, Outcome, Release, SleepLength, State, States};
 use std::error::Error;

@@ -17,6 +17,7 @@ mod explore_command;
 mod import_command;
 mod import_trace;
 mod list;
+mod list_governors;
 mod output;
 mod payload_command;
 pub mod recordings;
@@ -132,6 +133,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::Calibrate(options) => return calibrate_command::run(console, &data, options),
         Command::Count(options) => return count_command::run(console, options),
         Command::Compare(options) => return compare_command::run(console, &data, options),
+        Command::List(options) if options.has_governors() => list_governors::run(console, options),
         Command::List(options) => list::run(console, &data, options),
         Command::Payload(options) => payload_command::run(console, &data, options),
         Command::Completions(options) => shell_commands::completions(console, arguments::command(), options),

@@ -14,12 +14,34 @@ use std::fmt::Write;
 
 /// Options of `list`.
 #[derive(clap::Args)]
-#[command(after_help = "Example:
-  stopwatt list --format json")]
+#[command(after_help = "Examples:
+  stopwatt list --format json
+  stopwatt list governors
+  stopwatt list governors menu@6.12.117 menu@6.1.150")]
 pub struct ListOptions {
+    /// In place of everything, what changed in menu and teo from kernel to kernel.
+    #[arg(value_enum, value_name = "WHAT")]
+    what: Option<What>,
+    /// With `governors`: the rules of these alone, such as menu@6.12.117.
+    #[arg(value_name = "GOVERNOR", requires = "what")]
+    pub governors: Vec<String>,
     /// The way to print the list.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     pub format: Format,
+}
+
+/// A part of what there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum What {
+    /// menu and teo by kernel.
+    Governors,
+}
+
+impl ListOptions {
+    /// True if governors are asked for, and nothing else.
+    pub fn has_governors(&self) -> bool {
+        self.what == Some(What::Governors)
+    }
 }
 
 /// Prints which data is in force, platforms with their releases, and experiments with their worlds

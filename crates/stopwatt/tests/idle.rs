@@ -58,6 +58,40 @@ fn a_trace_is_replayed_with_every_governor() {
     assert_eq!(entered + unfinished, all);
 }
 
+/// The change that was argued about in 2025 came to 6.1.141 and went in 6.1.158.
+#[test]
+fn governors_of_releases_are_replayed_by_the_changes_that_each_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let dated = ["menu@6.1.140", "menu@6.1.150", "menu@6.1.158", "teo@6.12.117"];
+    let json = run(&["idle-replay", TRACE, "--governors", &dated.join(",")], &folder.path().join("replay"));
+    let governors = json["governors"].as_array().unwrap();
+    let row = |name: &str| {
+        let row = governors.iter().find(|governor| governor["name"] == name);
+        row.unwrap_or_else(|| panic!("{name}: {json}"))["states"].clone()
+    };
+    assert_ne!(row("menu@6.1.140"), row("menu@6.1.150"));
+    assert_eq!(row("menu@6.1.140"), row("menu@6.1.158"), "nothing is refused here, so the revert is all");
+    let listed = stopwatt(&["list", "governors", "menu@6.12.117", "teo@6.6", "--format", "json"]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!([&listed["governors"][0]["judged"], &listed["governors"][1]["judged"]], [true, false]);
+    let commits = |row: &Value| row["rules"].as_array().unwrap().iter().map(|rule| rule["commit"].clone()).collect();
+    let commits: Vec<Value> = commits(&listed["governors"][0]);
+    assert!(commits.contains(&"fa3fa55de0d6".into()) && !commits.contains(&"85975daeaa4d".into()), "{commits:?}");
+    for (name, said) in [
+        ("menu@5.4", "from Linux 5.10 on"),
+        ("tea@6.1", "menu@6.12.117 and teo@6.6"),
+        ("teo@x", "is no release of Linux"),
+        ("mneu", "there are: menu-3.10"),
+    ] {
+        for command in [&["run", "idle-replay", "--governors", name][..], &["list", "governors", name]] {
+            let refused = stopwatt(command);
+            let error = String::from_utf8_lossy(&refused.stderr).replace("\n        ", " ").replace("\n  │ ", " ");
+            assert_eq!(refused.status.code(), Some(2), "{error}");
+            assert!(error.contains(said), "{command:?}: {error}");
+        }
+    }
+}
+
 #[test]
 fn joules_need_a_sourced_size_of_the_unit() {
     let folder = tempfile::tempdir().unwrap();

@@ -74,8 +74,8 @@ impl Kind {
         }
     }
 
-    /// The kind of a name: one of [`Kind::ALL`], or that of a release as menu@6.12.117. `None` where
-    /// there is none, and where the release is older than [`Family::oldest`].
+    /// The kind of a name: one of [`Kind::ALL`], or that of a release as menu@6.12.117. `None`
+    /// where there is none, and where the release is older than [`Family::oldest`].
     pub fn find(name: &str) -> Option<Self> {
         if let Some((family, release)) = name.split_once('@') {
             let family = [Family::Menu, Family::Teo].into_iter().find(|known| known.name() == family)?;

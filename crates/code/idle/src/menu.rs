@@ -25,8 +25,8 @@ pub(crate) struct Menu {
     /// The time to the next timer at the last choice.
     next_timer_ns: u64,
     bucket: usize,
-    /// One factor a decade; up to 6.12 twice as many, the upper half for when tasks wait for input or
-    /// output.
+    /// One factor a decade; up to 6.12 twice as many, the upper half for when tasks wait for input
+    /// or output.
     factors: [u32; 2 * DECADES],
     /// The last stays, in microseconds, and the place of the oldest.
     intervals: [u32; INTERVALS],
@@ -157,7 +157,8 @@ impl Menu {
         let kept = self.intervals.iter().copied().filter(|&value| kept(value));
         if self.rules.has(Rule::MenuBothEnds) {
             // The mean is rounded down before it is squared.
-            return kept.map(|value| u128::from(value).pow(2)).sum::<u128>() / some.count - u128::from(some.mean).pow(2);
+            return kept.map(|value| u128::from(value).pow(2)).sum::<u128>() / some.count
+                - u128::from(some.mean).pow(2);
         }
         kept.map(|value| u128::from(value.abs_diff(some.mean)).pow(2)).sum::<u128>() / some.count
     }

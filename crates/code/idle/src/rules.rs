@@ -1,5 +1,5 @@
-//! What menu and teo do by kernel: every change of their choices from Linux 5.10 on, with its commit
-//! and the releases that have it.
+//! What menu and teo do by kernel: every change of their choices from Linux 5.10 on, with its
+//! commit and the releases that have it.
 
 use core::fmt;
 
@@ -172,7 +172,8 @@ pub enum Rule {
     TeoCloseHit,
     /// teo: the search goes down to the bin with most intercepts.
     TeoMostIntercepts,
-    /// teo: with the tick stopped, timers are always asked for, and a far one asks for a deep state.
+    /// teo: with the tick stopped, timers are always asked for, and a far one asks for a deep
+    /// state.
     TeoSafeTimer,
 }
 
@@ -204,8 +205,20 @@ const fn linux(major: u16, minor: u16) -> Release {
 
 /// Every change, in the order of mainline.
 pub const CHANGES: [Change; 28] = [
-    menu(Rule::MenuStoppedToTimer, "", "stopped tick: a short prediction becomes the time to the timer", &[linux(6, 1)], &[]),
-    menu(Rule::MenuTimersOnDemand, "5484e31bbbff", "timers only if recent stays agree on none below 15 us", &[linux(6, 6)], &[]),
+    menu(
+        Rule::MenuStoppedToTimer,
+        "",
+        "stopped tick: a short prediction becomes the time to the timer",
+        &[linux(6, 1)],
+        &[],
+    ),
+    menu(
+        Rule::MenuTimersOnDemand,
+        "5484e31bbbff",
+        "timers only if recent stays agree on none below 15 us",
+        &[linux(6, 6)],
+        &[],
+    ),
     menu(
         Rule::MenuNoWaiters,
         "38f83090f515",
@@ -266,14 +279,44 @@ pub const CHANGES: [Change; 28] = [
         &[linux(6, 19), lts(6, 12, 107)],
         &[],
     ),
-    menu(Rule::MenuStoppedAsks, "80606f4eb8d7", "stopped tick: timers are always asked for", &[linux(7, 0), lts(6, 12, 107)], &[]),
-    menu(Rule::MenuSafeTimer, "e57c2bf2e89d", "stopped tick: a timer within two ticks is net enough", &[linux(7, 1)], &[]),
+    menu(
+        Rule::MenuStoppedAsks,
+        "80606f4eb8d7",
+        "stopped tick: timers are always asked for",
+        &[linux(7, 0), lts(6, 12, 107)],
+        &[],
+    ),
+    menu(
+        Rule::MenuSafeTimer,
+        "e57c2bf2e89d",
+        "stopped tick: a timer within two ticks is net enough",
+        &[linux(7, 1)],
+        &[],
+    ),
     teo(Rule::TeoRecent, "", "the last nine stays count for themselves", &[linux(5, 14)], &[linux(6, 11)]),
     teo(Rule::TeoUtilised, "9ce0f7c4bc64", "a busy CPU takes a shallower state", &[linux(6, 3)], &[linux(6, 11)]),
     teo(Rule::TeoTimersOnDemand, "6da8f9ba5a87", "statistics first, and timers only if needed", &[linux(6, 6)], &[]),
-    teo(Rule::TeoTickBin, "2662342079f5", "stays beyond the tick have a bin of their own", &[linux(6, 6)], &[linux(6, 15)]),
-    teo(Rule::TeoAskAtZero, "4b20b07ce72f", "state 0 by intercepts: timers are asked for", &[linux(6, 11)], &[linux(6, 15)]),
-    teo(Rule::TeoShortIdles, "13ed5c4a6d9c", "without many short stays, timers for shallow states too", &[linux(6, 15)], &[]),
+    teo(
+        Rule::TeoTickBin,
+        "2662342079f5",
+        "stays beyond the tick have a bin of their own",
+        &[linux(6, 6)],
+        &[linux(6, 15)],
+    ),
+    teo(
+        Rule::TeoAskAtZero,
+        "4b20b07ce72f",
+        "state 0 by intercepts: timers are asked for",
+        &[linux(6, 11)],
+        &[linux(6, 15)],
+    ),
+    teo(
+        Rule::TeoShortIdles,
+        "13ed5c4a6d9c",
+        "without many short stays, timers for shallow states too",
+        &[linux(6, 15)],
+        &[],
+    ),
     teo(
         Rule::TeoAnyShallower,
         "a03b2011808a",
@@ -281,16 +324,40 @@ pub const CHANGES: [Change; 28] = [
         &[linux(6, 19), lts(6, 12, 117)],
         &[],
     ),
-    teo(Rule::TeoTickIntercepts, "50db438231dc", "intercepts before the tick are those before it", &[linux(6, 19)], &[]),
+    teo(
+        Rule::TeoTickIntercepts,
+        "50db438231dc",
+        "intercepts before the tick are those before it",
+        &[linux(6, 19)],
+        &[],
+    ),
     teo(Rule::TeoDecayToZero, "b54df61c7428", "counts decay to zero; the total is their sum", &[linux(6, 19)], &[]),
     teo(Rule::TeoTickWakeups, "", "wake-ups by the tick can be hits of the deepest state", &[linux(6, 19)], &[]),
     teo(Rule::TeoSimpleLookup, "", "down to the first state with most of the intercepts", &[linux(6, 19)], &[]),
-    teo(Rule::TeoKeepEqual, "4bd2221f231d", "stopped tick: no change among states that are equal", &[linux(7, 0)], &[linux(7, 1)]),
-    teo(Rule::TeoTickHit, "60836533b4c7", "a wake-up by the tick is a hit where intercepts are rare", &[linux(7, 0)], &[]),
+    teo(
+        Rule::TeoKeepEqual,
+        "4bd2221f231d",
+        "stopped tick: no change among states that are equal",
+        &[linux(7, 0)],
+        &[linux(7, 1)],
+    ),
+    teo(
+        Rule::TeoTickHit,
+        "60836533b4c7",
+        "a wake-up by the tick is a hit where intercepts are rare",
+        &[linux(7, 0)],
+        &[],
+    ),
     teo(Rule::TeoTwoThirds, "475ca3470b37", "the tick stays if two thirds end before it", &[linux(7, 0)], &[]),
     teo(Rule::TeoCloseHit, "f36de72673ad", "a hit ends near the timer", &[linux(7, 0)], &[]),
     teo(Rule::TeoMostIntercepts, "a971f984b845", "down to the bin with most intercepts", &[linux(7, 0)], &[]),
-    teo(Rule::TeoSafeTimer, "106a2662e655", "stopped tick: timers always; far ones ask for a deep state", &[linux(7, 1)], &[]),
+    teo(
+        Rule::TeoSafeTimer,
+        "106a2662e655",
+        "stopped tick: timers always; far ones ask for a deep state",
+        &[linux(7, 1)],
+        &[],
+    ),
 ];
 
 const fn menu(
@@ -380,7 +447,11 @@ mod tests {
         assert!(!largest("5.15.184") && largest("5.15.193") && !largest("5.15.196"));
         assert!(!largest("6.14") && largest("6.15") && largest("6.17") && largest("6.18-rc2") && !largest("6.18-rc3"));
         assert!(largest("6.16.9"), "a branch that took nothing over is as mainline was");
-        assert!(!has("6.12", Rule::MenuNoWaiters) && has("6.12.117", Rule::MenuNoWaiters) && has("6.13", Rule::MenuNoWaiters));
+        assert!(
+            !has("6.12", Rule::MenuNoWaiters)
+                && has("6.12.117", Rule::MenuNoWaiters)
+                && has("6.13", Rule::MenuNoWaiters)
+        );
         assert!(!has("6.12.117", Rule::MenuBothEnds), "never taken over");
     }
 

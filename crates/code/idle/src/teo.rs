@@ -235,14 +235,9 @@ impl Teo {
         let length = situation.sleep_length();
         self.sleep_length_ns = length.timer_ns;
         let is_far = situation.tick_stopped() && length.timer_ns > 2 * self.tick_ns;
-        if self.rules.has(Rule::TeoSafeTimer)
-            && is_far
-            && states.get(candidate).target_residency_ns < self.tick_ns
-        {
+        if self.rules.has(Rule::TeoSafeTimer) && is_far && states.get(candidate).target_residency_ns < self.tick_ns {
             let fits = |&(number, state): &(usize, &State)| {
-                number > candidate
-                    && number <= constraint.unwrap_or(0)
-                    && state.target_residency_ns <= length.timer_ns
+                number > candidate && number <= constraint.unwrap_or(0) && state.target_residency_ns <= length.timer_ns
             };
             let deeper = enabled().filter(fits).map(|(number, _)| number).last();
             return Choice { state: deeper.unwrap_or(candidate), stop_tick: true };
@@ -334,8 +329,8 @@ impl Teo {
         self.finish(states, situation, chosen, first, duration_ns, event_ns)
     }
 
-    /// The candidate and the time to its timer, or a shallower state and the middle of its bin where
-    /// most stays were intercepted before.
+    /// The candidate and the time to its timer, or a shallower state and the middle of its bin
+    /// where most stays were intercepted before.
     fn intercepted_span(
         &self,
         states: &States,
@@ -416,13 +411,7 @@ impl Teo {
     }
 
     /// The deepest state down to which most of the intercepts lie.
-    fn first_with_most(
-        &self,
-        states: &States,
-        situation: &impl Situation,
-        candidate: usize,
-        intercepts: u32,
-    ) -> usize {
+    fn first_with_most(&self, states: &States, situation: &impl Situation, candidate: usize, intercepts: u32) -> usize {
         let first = states.first_enabled();
         let is_long = |state: &State| state.target_residency_ns >= self.tick_ns;
         let lowest = match situation.tick_stopped() && !self.rules.has(Rule::TeoSafeTimer) {

@@ -65,7 +65,7 @@ impl Experiment for IdleCases {
             for kind in GOVERNORS {
                 progress.check()?;
                 let lived = load.live(kind);
-                let series = recording.series(kind.name(), case, "");
+                let series = recording.series(&kind.to_string(), case, "");
                 for (metric, value) in [
                     (metrics::IDLE_ENTERED, lived.stays),
                     (metrics::IDLE_ABOVE, lived.above),

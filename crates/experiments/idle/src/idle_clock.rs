@@ -231,7 +231,7 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
     let mut recording = Recording::new(header(World::Sim));
     for ((kind, unsaid), changed) in jobs.iter().zip(changes) {
         let mode = if unsaid_modes(&jobs) { unsaid.name() } else { "" };
-        let series = recording.series(kind.name(), "changed", mode);
+        let series = recording.series(&kind.to_string(), "changed", mode);
         for (name, choices, energy) in changed {
             let subject = recording.name(&name);
             for (metric, value) in [(metrics::CHANGED_CHOICES, choices), (metrics::CHANGED_ENERGY, energy)] {

@@ -9,6 +9,7 @@ use crate::row::Row;
 use crate::trace::Traced;
 use experiment::setting::{self, Checked, InputFile, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use idle::{Family, Release};
 use rayon::prelude::*;
 use recording::Header;
 use std::path::Path;
@@ -34,8 +35,9 @@ const GOVERNORS: Checked<Vec<idle::Kind>> = Checked::new(
     "governors",
     "NAMES",
     kinds,
-    "Governors, parted by commas [default: all]; menu-6.1, menu, teo-6.10, teo-6.11, teo-6.18, teo-6.18-fixed, ladder, \
-     haltpoll, never-deep, always-deepest.",
+    "Governors, parted by commas [default: all that have a name of their own]; menu or teo of any release as menu@6.12.117 \
+     (`stopwatt list governors`), menu-6.1, menu, teo-6.10, teo-6.11, teo-6.18, teo-6.18-fixed, ladder, haltpoll, \
+     never-deep, always-deepest.",
 );
 
 /// Ticks of the scheduler.
@@ -61,6 +63,10 @@ static ABOUT: About = About {
             arguments: "recordings/ftrace --platform tc2 --governors menu-6.1,ladder",
             about: "two, on a recording",
         },
+        Example {
+            arguments: "--governors menu@6.1.150,menu@6.1.158,teo@6.12.117",
+            about: "governors of releases, by the changes that each has",
+        },
     ],
     sweep_defaults: &[],
     shipped_sweeps: &[],
@@ -70,15 +76,29 @@ static ABOUT: About = About {
 pub(crate) fn kinds(text: &str) -> Result<Vec<idle::Kind>, String> {
     let mut found = Vec::new();
     for name in text.split(',').map(str::trim) {
-        let kind = idle::Kind::find(name).ok_or_else(|| {
-            let known: Vec<_> = idle::Kind::ALL.iter().map(|kind| kind.name()).collect();
-            format!("there is no governor `{name}`; there are: {}", known.join(", "))
-        })?;
+        let kind = idle::Kind::find(name).ok_or_else(|| no_governor(name))?;
         if !found.contains(&kind) {
             found.push(kind);
         }
     }
     Ok(found)
+}
+
+/// The error for a governor that there is not, with those that there are.
+pub fn no_governor(name: &str) -> String {
+    let families = [Family::Menu, Family::Teo];
+    let Some((family, release)) = name.split_once('@') else {
+        let known: Vec<String> = idle::Kind::ALL.iter().map(ToString::to_string).collect();
+        let dated = "menu or teo of a release, as menu@6.12.117";
+        return format!("there is no governor `{name}`; there are: {}, and {dated}", known.join(", "));
+    };
+    match families.into_iter().find(|known| known.name() == family) {
+        None => format!("`{name}`: of menu and teo there are releases, as menu@6.12.117 and teo@6.6"),
+        Some(_) if Release::parse(release).is_none() => {
+            format!("`{name}`: `{release}` is no release of Linux, such as 6.12, 6.12.117 or 6.18-rc4")
+        }
+        Some(known) => format!("`{name}`: {family} is here as it was from Linux {} on", known.oldest()),
+    }
 }
 
 /// Refuses a trace that is not there.

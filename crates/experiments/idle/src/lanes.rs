@@ -36,8 +36,8 @@ pub(crate) fn add(recording: &mut Recording, platform: &Platform, traced: &Trace
     let cpus: Vec<u16> = (0..traced.cpus.len() as u16).filter(|&cpu| platform.place(cpu) == place).collect();
     trace(recording, traced, &cpus, (from_ns, to_ns));
     let choices = shown.iter().map(|(row, replayed)| (row.name(), &replayed.chosen));
-    for (name, chosen) in choices.chain([("oracle", &oracle.chosen)]) {
-        let series = recording.series(name, CASE, "");
+    for (name, chosen) in choices.chain([("oracle".to_owned(), &oracle.chosen)]) {
+        let series = recording.series(&name, CASE, "");
         let [enter, exit] = CHOSEN.map(|point| recording.point(point));
         for &cpu in &cpus {
             for (sleep, &state) in traced.cpus[usize::from(cpu)].iter().zip(&chosen[usize::from(cpu)]) {
@@ -52,7 +52,7 @@ pub(crate) fn add(recording: &mut Recording, platform: &Platform, traced: &Trace
 
 /// The CPU that is shown, and from when to when: about the interval that cost any governor most.
 fn window(traced: &Traced, shown: &[(&Row, &Replayed)]) -> Option<(u16, u64, u64)> {
-    let yardstick = |row: &Row| matches!(row.name(), "never-deep" | "always-deepest");
+    let yardstick = |row: &Row| matches!(row.name().as_str(), "never-deep" | "always-deepest");
     let worst_of = |(row, _): &(&Row, &Replayed)| row.worst.first().map(|excess| (!yardstick(row), *excess));
     let most = shown.iter().filter_map(worst_of).max_by_key(|(real, excess)| (*real, excess.energy));
     let (cpu, at) = most.map_or((0, 0), |(_, excess)| (excess.cpu, excess.at));

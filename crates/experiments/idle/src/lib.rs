@@ -39,4 +39,4 @@ pub mod trace;
 
 pub use idle_cases::IdleCases;
 pub use idle_clock::IdleClock;
-pub use idle_replay::IdleReplay;
+pub use idle_replay::{IdleReplay, no_governor};

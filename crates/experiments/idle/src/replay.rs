@@ -235,12 +235,16 @@ fn asked(sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituation {
             SleepLength { timer_ns, event_ns: to_tick(timer_ns) }
         }
     };
+    // No timer is one at the end of time, as in the kernel, whose products of it wrap around.
+    let end_ns = NEVER_NS - sleep.enter_ns.min(NEVER_NS);
+    let SleepLength { timer_ns, event_ns } = sleep_length;
+    let sleep_length = SleepLength { timer_ns: timer_ns.min(end_ns), event_ns: event_ns.min(end_ns) };
     KnownSituation { tick_stopped, ..KnownSituation::new(sleep_length) }
 }
 
 fn later(asked: KnownSituation, by_ns: u64) -> KnownSituation {
     let SleepLength { timer_ns, event_ns } = asked.sleep_length;
-    let less = |time_ns: u64| if time_ns >= NEVER_NS { time_ns } else { time_ns.saturating_sub(by_ns) };
+    let less = |time_ns: u64| time_ns.saturating_sub(by_ns);
     KnownSituation { sleep_length: SleepLength { timer_ns: less(timer_ns), event_ns: less(event_ns) }, ..asked }
 }
 

@@ -25,7 +25,7 @@ pub fn recording(header: Header, platform: &Platform, traced: &Traced, rows: &[R
     for row in rows {
         for ((unsaid, replayed), energy) in row.replays.iter().zip(&row.energies) {
             let mode = if row.replays.len() > 1 { unsaid.name() } else { "" };
-            let series = recording.series(row.name(), CASE, mode);
+            let series = recording.series(&row.name(), CASE, mode);
             states(&mut recording, series, &row.state_names, &replayed.states);
             delays(&mut recording, series, [50, 99].map(|percent| replayed.delays.quantile_us(percent)));
             if platform.power.is_some() {
@@ -236,7 +236,7 @@ fn of_oracle(recording: &mut Recording, platform: &Platform, oracle: &Oracle) {
 /// the trace does not say.
 fn pairs(recording: &mut Recording, rows: &[Row]) {
     for a in rows {
-        let series = recording.series(a.name(), CASE, "");
+        let series = recording.series(&a.name(), CASE, "");
         for b in rows.iter().filter(|b| b.name() != a.name()) {
             let wins = (0..POINTS.len())
                 .filter(|&point| {
@@ -249,7 +249,7 @@ fn pairs(recording: &mut Recording, rows: &[Row]) {
                     }
                 })
                 .count();
-            let subject = recording.name(b.name());
+            let subject = recording.name(&b.name());
             let metric = metrics::IDLE_WINS;
             let share = wins as f64 / POINTS.len() as f64;
             recording.measure(series, 0, metric.name, metric.unit, share).subject = Some(subject);
@@ -258,7 +258,7 @@ fn pairs(recording: &mut Recording, rows: &[Row]) {
 }
 
 fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
-    let series = recording.series(row.name(), CASE, "");
+    let series = recording.series(&row.name(), CASE, "");
     let shares = [
         ("same", agreement.same()),
         ("balanced", agreement.balanced()),
@@ -271,7 +271,7 @@ fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
         let metric = metrics::IDLE_AGREEMENT;
         recording.measure(series, 0, metric.name, metric.unit, share).subject = Some(subject);
     }
-    let series = recording.series(row.name(), "agreement", "");
+    let series = recording.series(&row.name(), "agreement", "");
     for ((recorded, chosen, stopped), count) in &agreement.differing {
         let tick = match stopped {
             Some(true) => "tick stopped",
@@ -314,7 +314,7 @@ fn counters(recording: &mut Recording, platform: &Platform, traced: &Traced) {
 /// when, how long and how much.
 fn excesses(recording: &mut Recording, traced: &Traced, row: &Row, oracle: &Oracle) {
     let Some((_, replayed)) = row.replays.first() else { return };
-    let series = recording.series(row.name(), "deciding", "");
+    let series = recording.series(&row.name(), "deciding", "");
     for (rank, excess) in row.worst.iter().enumerate() {
         let cpu = usize::from(excess.cpu);
         let sleep = &traced.cpus[cpu][excess.at];
@@ -343,7 +343,7 @@ fn lengths(recording: &mut Recording, traced: &Traced, row: &Row, replayed: &Rep
             counts[usize::from(*state)][decade] += 1;
         }
     }
-    let series = recording.series(row.name(), LENGTHS, "");
+    let series = recording.series(&row.name(), LENGTHS, "");
     for (state, decades) in counts.iter().enumerate() {
         for (decade, count) in decades.iter().enumerate() {
             let name = format!("{}, under 10^{decade} us", row.state_names[state]);

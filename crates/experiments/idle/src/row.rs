@@ -23,10 +23,10 @@ pub struct Row {
 
 impl Row {
     /// Its name in recordings.
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> String {
         match self.chooser {
-            Chooser::Recorded => "recorded",
-            Chooser::Governor(kind) => kind.name(),
+            Chooser::Recorded => "recorded".to_owned(),
+            Chooser::Governor(kind) => kind.to_string(),
         }
     }
 }

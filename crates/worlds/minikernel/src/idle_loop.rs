@@ -87,7 +87,8 @@ impl Kernel {
     }
 
     fn ns_until(&self, time: Time) -> u64 {
-        if time == Time::MAX { idle::NEVER_NS } else { time.saturating_sub(self.now) / 1_000 }
+        // No timer is one at the end of time, as in the kernel, whose products of it wrap around.
+        if time == Time::MAX { idle::NEVER_NS - self.now / 1_000 } else { time.saturating_sub(self.now) / 1_000 }
     }
 
     fn asked(&self, cpu: usize, sleep_length: SleepLength) -> KnownSituation {

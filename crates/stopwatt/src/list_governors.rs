@@ -1,0 +1,104 @@
+//! `stopwatt list governors`: menu and teo by kernel.
+
+use crate::list::ListOptions;
+use crate::output::{self, Format};
+use console::Console;
+use idle::{CHANGES, Change, Family, Kind, Release};
+use idle_experiments::no_governor;
+use miette::miette;
+use serde_json::json;
+use std::fmt::Write;
+
+/// Prints every change of the governors with its commit and releases, or the rules of some.
+pub fn run(console: &Console, options: &ListOptions) -> miette::Result<()> {
+    let mut dated = Vec::new();
+    for name in &options.governors {
+        match Kind::find(name) {
+            Some(Kind::Dated(family, release)) => dated.push((family, release)),
+            Some(_) => {
+                return Err(miette!(
+                    help = "name a release, as menu@6.12.117 or teo@6.6",
+                    "`{name}` has no rules that changed with the kernel"
+                ));
+            }
+            None => return Err(miette!("{}", no_governor(name))),
+        }
+    }
+    match options.format {
+        Format::Json => output::print_json(console, &as_json(&dated)),
+        Format::Term => output::print_text(console, &as_text(&dated)),
+    }
+}
+
+/// Whether a governor was held to the kernel's own code, and to which.
+fn standing(family: Family, release: Release) -> String {
+    match family.judged().contains(&release) {
+        true => format!("agrees with the C code of {release} in 100 000 random steps"),
+        false => "follows the commits; no package of this release was run beside it".to_owned(),
+    }
+}
+
+fn commit(change: &Change) -> &str {
+    if change.commit.is_empty() { "-" } else { change.commit }
+}
+
+fn releases(releases: &[Release]) -> String {
+    releases.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn as_text(dated: &[(Family, Release)]) -> String {
+    let mut out = String::new();
+    for (family, release) in dated {
+        let _ = writeln!(out, "{}@{release}: {}", family.name(), standing(*family, *release));
+        for change in changes(*family).filter(|change| change.is_in(*release)) {
+            let _ = writeln!(out, "  {:12}  {}", commit(change), change.about);
+        }
+    }
+    if !dated.is_empty() {
+        return out;
+    }
+    for family in [Family::Menu, Family::Teo] {
+        let _ = writeln!(
+            out,
+            "{} from Linux {} on (run idle-replay --governors {0}@RELEASE)",
+            family.name(),
+            family.oldest()
+        );
+        for change in changes(family) {
+            let until = match change.until {
+                [] => String::new(),
+                until => format!("; until {}", releases(until)),
+            };
+            let _ = writeln!(out, "  {:12}  {}: from {}{until}", commit(change), change.about, releases(change.from));
+        }
+        let _ =
+            writeln!(out, "  the C code agrees for {}; other releases follow the commits", releases(family.judged()));
+    }
+    out.push_str("The first release is mainline's; the others are of long-term branches. 6.12.107 and 6.12.117 stand for them or earlier ones.\n");
+    out
+}
+
+fn as_json(dated: &[(Family, Release)]) -> serde_json::Value {
+    let all = |of: &[Release]| of.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let change = |change: &Change| {
+        json!({
+            "governor": change.family.name(), "commit": change.commit, "about": change.about,
+            "from": all(change.from), "until": all(change.until),
+        })
+    };
+    let governor = |(family, release): &(Family, Release)| {
+        json!({
+            "governor": family.name(), "release": release.to_string(), "judged": family.judged().contains(release),
+            "rules": changes(*family).filter(|change| change.is_in(*release)).map(change).collect::<Vec<_>>(),
+        })
+    };
+    match dated {
+        [] => json!({ "changes": CHANGES.iter().map(change).collect::<Vec<_>>() }),
+        dated => json!({ "governors": dated.iter().map(governor).collect::<Vec<_>>() }),
+    }
+}
+
+fn changes(family: Family) -> impl Iterator<Item = &'static Change> {
+    static ALL: [Change; CHANGES.len()] = CHANGES;
+    ALL.iter().filter(move |change| change.family == family)
+}
