@@ -30,7 +30,7 @@ pub fn run(console: &Console, options: &ListOptions) -> miette::Result<()> {
     }
 }
 
-/// Whether a governor was held to the kernel's own code, and to which.
+/// A sentence on the kernel code that a governor was held to.
 fn standing(family: Family, release: Release) -> String {
     match family.judged().contains(&release) {
         true => format!("agrees with the C code of {release} in 100 000 random steps"),

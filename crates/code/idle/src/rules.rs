@@ -1,4 +1,5 @@
-//! What menu and teo do by kernel: every change of their choices from Linux 5.10 on, with its
+//! The changes of menu and teo by kernel, from Linux 5.10 on, each with its commit and the releases
+//! that have it.
 //! commit and the releases that have it.
 
 use core::fmt;
@@ -186,7 +187,7 @@ pub struct Change {
     pub family: Family,
     /// The commit in mainline; empty where it is not known.
     pub commit: &'static str,
-    /// What a governor with it does, without its name.
+    /// The choice that it makes, without the name of its governor.
     pub about: &'static str,
     /// The first mainline release with it, and then the first of each long-term branch that took it
     /// over. A branch's release stands for "this or an earlier one" where it is that of a package.
