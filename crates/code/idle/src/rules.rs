@@ -1,6 +1,5 @@
 //! The changes of menu and teo by kernel, from Linux 5.10 on, each with its commit and the releases
 //! that have it.
-//! commit and the releases that have it.
 
 use core::fmt;
 

@@ -239,7 +239,7 @@ impl Teo {
             let fits = |&(number, state): &(usize, &State)| {
                 number > candidate && number <= constraint.unwrap_or(0) && state.target_residency_ns <= length.timer_ns
             };
-            let deeper = enabled().filter(fits).map(|(number, _)| number).last();
+            let deeper = enabled().filter(fits).map(|(number, _)| number).next_back();
             return Choice { state: deeper.unwrap_or(candidate), stop_tick: true };
         }
         if candidate == 0 {
@@ -309,7 +309,8 @@ impl Teo {
         let fits = |&(number, state): &(usize, &State)| {
             number == first || !state.disabled && state.target_residency_ns <= timer_ns
         };
-        let candidate = states.all().iter().enumerate().filter(fits).map(|(number, _)| number).last().unwrap_or(first);
+        let candidate =
+            states.all().iter().enumerate().filter(fits).map(|(number, _)| number).next_back().unwrap_or(first);
         if candidate == first {
             return self.finish(states, situation, first, first, timer_ns, event_ns);
         }
@@ -320,7 +321,7 @@ impl Teo {
                 !state.disabled && state.exit_latency_ns <= limit_ns && state.target_residency_ns <= timer_ns
             })
             .map(|(number, _)| number)
-            .last();
+            .next_back();
         chosen = chosen.min(constraint.unwrap_or(0));
         if utilised {
             chosen = states.shallower(chosen, duration_ns, true);
