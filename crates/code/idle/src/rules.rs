@@ -100,8 +100,9 @@ impl Family {
     /// The releases of which the kernel's own C code was run beside this, for 100 000 random steps
     /// (`cargo xtask judge governors`); at most one choice of a thousand differed.
     pub const fn judged(self) -> &'static [Release] {
-        const JUDGED: [Release; 5] = [
+        const JUDGED: [Release; 6] = [
             Release::patched(5, 10, 223),
+            Release::patched(6, 1, 176),
             Release::patched(6, 1, 192),
             Release::patched(6, 12, 117),
             Release::patched(7, 2, 13),
