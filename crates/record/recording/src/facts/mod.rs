@@ -11,7 +11,7 @@
 //! | `dataplane.rs` | loaded graphs, the stride study, frame sizes, rates, the forwarder |
 //! | `energy.rs` | what configurations of RCU save; a workload under policies of placement |
 //! | `explore.rs` | a schedule that breaks something |
-//! | `idle.rs` | governors replayed on a trace; clocks and divisions |
+//! | `idle.rs` | governors replayed on a trace; clocks and divisions; a kernel's counts of idle states |
 //! | `kernel.rs` | a trace of a kernel |
 
 mod dataplane;
@@ -23,7 +23,7 @@ mod kernel;
 pub use dataplane::{Driver, Forwarded, Loaded, Rates, Study};
 pub use energy::{Benchmark, Energy, Placement, Power, Unknown, WorkOfCore};
 pub use explore::Exploration;
-pub use idle::{Clocks, Replay};
+pub use idle::{Clocks, CountedState, IdleCounts, Replay};
 pub use kernel::{IdleState, IdleUsage, KernelTrace, Mark};
 
 use crate::Header;
