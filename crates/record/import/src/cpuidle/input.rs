@@ -36,10 +36,23 @@ const DEEPEST: usize = 16;
 pub fn read_path(path: &Path) -> Result<Content, ImportError> {
     let file = path.display().to_string();
     if path.is_dir() {
-        return folder(path, &file).map(Content::Dump);
+        return folder(path, &file)?.dump(&file).map(Content::Dump);
     }
     let bytes = disk::read(path, MOST_UNPACKED).map_err(|error| unreadable(&file, &error))?;
     read_bytes(&file, &bytes)
+}
+
+/// Reads the folder of a machine's CPUs; `None` if the machine counts no idle states.
+///
+/// # Errors
+/// The folder cannot be read; a state lacks a file.
+pub fn read_live(path: &Path) -> Result<Option<Dump>, ImportError> {
+    let file = path.display().to_string();
+    let files = folder(path, &file)?;
+    if files.is_empty() {
+        return Ok(None);
+    }
+    files.dump(&file).map(Some)
 }
 
 fn unreadable(file: &str, error: &std::io::Error) -> ImportError {
@@ -147,7 +160,7 @@ fn archive(file: &str, bytes: &[u8]) -> Result<Dump, ImportError> {
 }
 
 /// Reads a folder of which CPUs' folders are a part.
-fn folder(path: &Path, file: &str) -> Result<Dump, ImportError> {
+fn folder(path: &Path, file: &str) -> Result<Files, ImportError> {
     let mut files = Files::default();
     let mut folders: Vec<(PathBuf, usize)> = vec![(path.to_owned(), 0)];
     let mut seen = 0;
@@ -173,5 +186,5 @@ fn folder(path: &Path, file: &str) -> Result<Dump, ImportError> {
             }
         }
     }
-    files.dump(file)
+    Ok(files)
 }

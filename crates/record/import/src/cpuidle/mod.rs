@@ -24,6 +24,6 @@ mod state;
 mod unnamed;
 
 pub use difference::{Between, between};
-pub use input::{Content, read_bytes, read_path};
+pub use input::{Content, read_bytes, read_live, read_path};
 pub use record::record;
 pub use state::{Counts, CpuCounts, Dump, State};
