@@ -1,5 +1,6 @@
 //! The comparison itself.
 
+use crate::idle::idle_tests;
 use crate::inputs;
 use crate::judgement::judge;
 use crate::matching::match_rows;
@@ -70,6 +71,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         paths: side_by_side(&rows, &paths),
         rows,
         orders,
+        idle: idle_tests(inputs, &chosen),
         unmatched,
         tests,
         alpha: options.policy.alpha,

@@ -16,6 +16,7 @@
 
 mod compare;
 mod dependence;
+mod idle;
 mod inputs;
 mod judgement;
 mod matching;
@@ -30,6 +31,7 @@ mod table;
 mod warnings;
 
 pub use compare::compare;
+pub use idle::{IdleShare, IdleTest};
 pub use inputs::Difference;
 pub use policy::{Policy, Rule};
 pub use recording::metrics::Better;

@@ -1,5 +1,6 @@
 //! The result of a comparison.
 
+use crate::idle::IdleTest;
 use crate::inputs::Difference;
 use crate::table::{Key, Who};
 use attribution::{Cause, Spent};
@@ -41,6 +42,8 @@ pub struct Comparison {
     pub paths: Vec<TablePaths>,
     /// Tables whose rows the order of the CPUs decides, so that they are not judged.
     pub orders: Vec<OtherOrder>,
+    /// What kernels counted of their idle states, where that is what is compared.
+    pub idle: Vec<IdleTest>,
     /// Labels of rows that only one recording has, with its place among the sides.
     pub unmatched: Vec<(usize, Key)>,
     /// The number of rank tests that were made, which is what p-values and intervals are corrected

@@ -3,6 +3,7 @@
 
 use super::PublishedChanges;
 use super::answer::answer;
+use super::idle;
 use super::names::{letter, table_name};
 use crate::blocks::{
     Block, Blocks, Cell, Column, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text, Tone, code, figure,
@@ -38,7 +39,10 @@ pub fn comparison_html(comparison: &Comparison, published: Option<&PublishedChan
 /// The blocks of a comparison.
 fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> Blocks {
     let mut told = Blocks::default();
-    told.answer(answer(comparison));
+    match comparison.idle.is_empty() {
+        true => told.answer(answer(comparison)),
+        false => idle::tell(&mut told, comparison),
+    }
     told.paragraph(format!("{}.", capital(&summary(comparison))));
     told.list(sides(comparison));
     for warning in comparison.warnings.iter().take(100) {

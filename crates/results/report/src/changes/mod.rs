@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `answer.rs` | the answer in sentences |
 //! | `blocks.rs` | blocks: the largest changes, the tables |
+//! | `idle.rs` | tables of idle states' counts |
 //! | `json.rs` | JSON |
 //! | `names.rs` | names of recordings and tables |
 //! | `ci.rs` | the formats that continuous integration reads |
@@ -12,6 +13,7 @@
 mod answer;
 mod blocks;
 mod ci;
+mod idle;
 mod json;
 mod names;
 mod published_changes;
