@@ -1,8 +1,8 @@
 //! The command line.
 
 use crate::calibrate_command::{CalibrateOptions, CalibratePrefetchOptions};
-use crate::compare_command::CompareOptions;
 use crate::capture_command::Capture;
+use crate::compare_command::CompareOptions;
 use crate::experiments::EXPERIMENTS;
 use crate::explore_command::Explore;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};

@@ -132,8 +132,7 @@ pub(crate) fn two(
     seconds: Option<f64>,
 ) -> miette::Result<(Vec<Counts>, Between)> {
     let between = cpuidle::between(before, after, seconds)?;
-    let counts =
-        Counts { variant: variant.to_owned(), case: CASE.to_owned(), seconds, cpus: between.cpus.clone() };
+    let counts = Counts { variant: variant.to_owned(), case: CASE.to_owned(), seconds, cpus: between.cpus.clone() };
     Ok((vec![counts], between))
 }
 

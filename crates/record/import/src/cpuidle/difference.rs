@@ -54,12 +54,8 @@ pub fn between(before: &Dump, after: &Dump, seconds: Option<f64>) -> Result<Betw
         place: places.get(&cpu).copied(),
         states: first.iter().zip(last).map(|(first, last)| minus(first, last)).collect(),
     };
-    let cpus: Vec<CpuCounts> = before
-        .cpus
-        .iter()
-        .zip(&after.cpus)
-        .map(|((cpu, first), (_, last))| difference(*cpu, first, last))
-        .collect();
+    let cpus: Vec<CpuCounts> =
+        before.cpus.iter().zip(&after.cpus).map(|((cpu, first), (_, last))| difference(*cpu, first, last)).collect();
     for cpu in &cpus {
         let idle_us = cpu.states.iter().filter_map(|state| state.time_us).fold(0_u64, u64::saturating_add);
         let idle_s = idle_us as f64 / 1e6;
@@ -98,7 +94,7 @@ fn same_cpus(before: &Dump, after: &Dump) -> Result<(), ImportError> {
     if before.numbered_by_order != after.numbered_by_order {
         return Err(ImportError::whole(
             &after.file,
-            format!("one of the dumps names its CPUs and {} does not", if after.numbered_by_order { "this" } else { "the other" }),
+            "one of the dumps names its CPUs and the other does not",
             "give both in the same form, so that CPUs can be told apart",
         ));
     }
@@ -157,50 +153,47 @@ fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
             "give the dump after the measurement as the second one; is this the same file twice?",
         ));
     };
-    let what = format!(
-        "the counters go back: state{number}/{name} of CPU {cpu} ({}) is {first} before and {last} after",
-        state.name
-    );
+    let what = format!("state{number}/{name} of CPU {cpu} is {first} before and {last} after");
     if on > 0 {
         let cpus: BTreeSet<u16> = back.iter().map(|(cpu, ..)| *cpu).collect();
         let why = match cpus.len() {
-            1 if before.cpus.len() > 1 => format!("those of CPU {cpu} alone do: it was taken offline, or its lines are damaged"),
-            _ => format!(
-                "{} of {} counters that changed go back and the others do not, so the machine was started anew in between, or they are of two machines",
-                back.len(),
-                back.len() + on
-            ),
+            1 if before.cpus.len() > 1 => {
+                format!("counters of CPU {cpu} alone go back: it was offline, or its lines are damaged")
+            }
+            _ => "some counters go back: the machine was started anew, or there are two".to_owned(),
         };
-        let help = "counters start at 0 when the machine starts: take both dumps without a restart between them";
-        return Err(state.wrong(format!("{what}; {why}"), help));
+        let help = "counters start at 0 when the machine starts: take both dumps of one machine, without a restart between them";
+        return Err(state.wrong(format!("{why} ({what})"), help));
     }
     // After a restart little was counted yet.
     let entered = |dump: &Dump| -> f64 { dump.cpus.values().flatten().map(|state| state.entered as f64).sum() };
     let (first, last) = (entered(before), entered(after));
+    let swap = format!("stopwatt import cpuidle {} {}", after.file, before.file);
     let (why, help) = match last * 2.0 >= first {
-        true => (
-            "all that changed go back, by less than half: the dumps are swapped".to_owned(),
-            format!("stopwatt import cpuidle {} {}", after.file, before.file),
-        ),
+        true => ("the dumps are swapped: all counters go back, by less than half".to_owned(), swap),
         false => (
-            format!("all that changed go back, and only {:.1} % of the entries are left: the machine was started anew in between", 100.0 * last / first),
-            format!(
-                "take both dumps without a restart between them; if the first file is the later dump, swap them: stopwatt import cpuidle {} {}",
-                after.file, before.file
-            ),
+            format!("the machine was started anew: {:.1} % of the entries are left", 100.0 * last / first),
+            format!("take both dumps without a restart between them; or, if the first file is the later dump: {swap}"),
         ),
     };
-    Err(state.wrong(format!("{what}; {why}"), &help))
+    Err(state.wrong(format!("{why} ({what})"), &help))
 }
 
+/// Clusters of a dump at most: more are cores, by which nobody sums.
+const MOST_CLUSTERS: usize = 16;
+
 /// Cluster and place there of each CPU: as the dump says it, or, if CPUs have states of different
-/// figures, by those. CPUs of one kind are no clusters.
+/// figures, by those. CPUs of one kind are no clusters, and neither are clusters of one CPU each,
+/// which many machines without clusters tell.
 fn places(dump: &Dump, told: &BTreeMap<u16, u16>) -> (BTreeMap<u16, (u16, u16)>, String) {
     let said: Option<Vec<(u16, usize)>> =
         dump.cpus.keys().map(|cpu| told.get(cpu).map(|cluster| (*cpu, usize::from(*cluster)))).collect();
+    let count = |clusters: &[(u16, usize)]| clusters.iter().map(|(_, of)| *of).collect::<BTreeSet<usize>>().len();
     let (clusters, how) = match said {
-        Some(clusters) => (clusters, "topology/cluster_id of the dump says the clusters"),
-        None => {
+        Some(clusters) if count(&clusters) < clusters.len() && (2..=MOST_CLUSTERS).contains(&count(&clusters)) => {
+            (clusters, "Clusters are those of topology/cluster_id in the dump")
+        }
+        _ => {
             let mut kinds: Vec<Vec<_>> = Vec::new();
             let mut clusters = Vec::new();
             for (cpu, states) in &dump.cpus {
@@ -211,11 +204,10 @@ fn places(dump: &Dump, told: &BTreeMap<u16, u16>) -> (BTreeMap<u16, (u16, u16)>,
                 });
                 clusters.push((*cpu, at));
             }
-            (clusters, "CPUs with the same states are taken as a cluster, since the dump does not say the clusters")
+            (clusters, "CPUs with the same states are taken as a cluster, since the dump does not say which those are")
         }
     };
-    let different: BTreeSet<usize> = clusters.iter().map(|(_, cluster)| *cluster).collect();
-    if different.len() < 2 {
+    if count(&clusters) < 2 {
         return (BTreeMap::new(), String::new());
     }
     let mut counts: BTreeMap<usize, u16> = BTreeMap::new();

@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of a state's folder that are read. Which of them a kernel has depends on its version,
 /// and is the same for all of its states.
-const READ: [&str; 10] = [
-    "name", "usage", "time", "above", "below", "rejected", "latency", "residency", "disable", "default_status",
-];
+const READ: [&str; 10] =
+    ["name", "usage", "time", "above", "below", "rejected", "latency", "residency", "disable", "default_status"];
 
 /// The place of a file in a dump.
 #[derive(Debug, PartialEq, Eq)]
@@ -163,7 +162,8 @@ mod tests {
         assert_eq!(of("state1/time"), Some(Place::OfState("", 0, 1, "time")));
         assert_eq!(of("cpuidle/state1/time"), Some(Place::OfState("", 0, 1, "time")));
         assert_eq!(of("good/cpu2/topology/cluster_id"), Some(Place::Cluster(2)));
-        for other in ["cpu0/cpuidle/state0/s2idle/usage", "cpu0/cpuidle/state0/desc", "cpu0/stateX/usage", "usage", ""] {
+        for other in ["cpu0/cpuidle/state0/s2idle/usage", "cpu0/cpuidle/state0/desc", "cpu0/stateX/usage", "usage", ""]
+        {
             assert_eq!(of(other), None, "{other}");
         }
     }

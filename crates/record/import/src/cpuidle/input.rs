@@ -23,6 +23,8 @@ pub enum Content {
 
 /// Bytes that an unpacked input has at most.
 const MOST_UNPACKED: u64 = disk::MOST_TEXT;
+/// Memory that unpacking xz may take at most: its highest setting takes 65 MiB.
+const MOST_DICTIONARY_KIB: u32 = 128 * 1024;
 /// Bytes of a file of sysfs at most.
 const PAGE: u64 = 64 * 1024;
 /// Folders that are looked into at most, and how deep.
@@ -116,7 +118,9 @@ fn unpack(file: &str, bytes: &[u8]) -> Result<Option<Vec<u8>>, ImportError> {
     };
     match bytes {
         [0x1f, 0x8b, ..] => read("gzip", &mut flate2::read::MultiGzDecoder::new(bytes))?,
-        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => read("xz", &mut lzma_rust2::XzReader::new(bytes, true))?,
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
+            read("xz", &mut lzma_rust2::XzReader::new_mem_limit(bytes, true, MOST_DICTIONARY_KIB))?
+        }
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
             let mut decoder = ruzstd::decoding::StreamingDecoder::new(bytes).map_err(|error| {
                 let message = format!("what zstd packed is cut off or damaged: {error}");

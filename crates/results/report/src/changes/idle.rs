@@ -13,21 +13,21 @@ pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
     let sides = comparison.sides.len();
     told.answer(answer(tests, sides));
     let several = tests.iter().any(|test| test.variant != tests[0].variant);
-    let points = |change: Option<f64>| change.map(|change| fixed(change, 2).signed());
     let percent = |share: Option<f64>| share.map(|share| fixed(share, 2));
-    let table = Table::with_rows(tests)
-        .words("test", |test| name(test.case.as_str()))
-        .when(several, |table| table.words("kernel", |test| name(test.variant.as_str())))
-        .each(0..sides, |table, side| {
-            table.grouped("entries", letter(side), "", move |test| entries(test, side))
-        });
-    let table = ["above, %", "below, %", "misses, %"].into_iter().enumerate().fold(table, |table, (which, group)| {
-        table.each(0..sides, |table, side| {
-            let table = table.grouped(group, letter(side), "", move |test| percent(test.misses(side)[which]));
-            table.when(side > 0, |table| {
-                table.grouped(group, change(side), "", move |test| points(test.changes(side)[which]))
-            })
-        })
+    let rows: Vec<(&IdleTest, usize)> =
+        tests.iter().flat_map(|test| (0..sides).map(move |side| (test, side))).collect();
+    let rows: Vec<_> = rows.into_iter().filter(|(test, side)| test.sums[*side].is_some()).collect();
+    let table = Table::with_rows(&rows)
+        .words("test", |(test, _)| name(test.case.as_str()))
+        .when(several, |table| table.words("kernel", |(test, _)| name(test.variant.as_str())))
+        .words("", |(_, side)| letter(*side))
+        .numbers("entries", "", |(test, side)| test.sums[*side].map(|sum| grouped(sum.entered as u64)));
+    let table = ["above", "below", "misses"].into_iter().enumerate().fold(table, |table, (which, heading)| {
+        table.numbers(heading, "%", move |(test, side)| percent(test.misses(*side)[which])).numbers(
+            "change",
+            "",
+            move |(test, side)| if *side > 0 { points(test.changes(*side)[which]) } else { None },
+        )
     });
     told.table(table.done().titled("Entries into a wrong idle state, changes in points"));
     let shares: Vec<_> = tests.iter().flat_map(|test| test.states.iter().map(move |share| (test, share))).collect();
@@ -38,7 +38,7 @@ pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
         .each(0..sides, |table, side| {
             let table = table.numbers(letter(side), "%", move |(_, share)| percent(share.shares[side]));
             table.when(side > 0, |table| {
-                table.numbers(change(side), "points", move |(_, share)| {
+                table.numbers(format!("{}-A", letter(side)), "points", move |(_, share)| {
                     points(share.shares[0].and_then(|base| Some(share.shares[side]? - base)))
                 })
             })
@@ -50,13 +50,9 @@ pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
     );
 }
 
-fn entries(test: &IdleTest, side: usize) -> Option<Number> {
-    test.sums[side].map(|sum| grouped(sum.entered as u64))
-}
-
-/// The heading of a change against the base.
-fn change(side: usize) -> String {
-    format!("{}-A", letter(side))
+/// A change in points; one that is written as 0 has no minus.
+fn points(change: Option<f64>) -> Option<Number> {
+    change.map(|change| fixed(if change.abs() < 0.005 { 0.0 } else { change }, 2).signed())
 }
 
 /// "B misses more than A in 3 of 4 tests, ...": of each recording but the base.
@@ -71,7 +67,7 @@ fn answer(tests: &[IdleTest], sides: usize) -> String {
             .collect();
         changed.sort_by(|a, b| b.1[2].abs().total_cmp(&a.1[2].abs()));
         let other = letter(side);
-        let signed = |points: f64| fixed(points, 2).signed().to_string();
+        let signed = |change: f64| points(Some(change)).map_or_else(String::new, |points| points.to_string());
         match &changed[..] {
             [] => format!("{other} and A have no test in common that counts stays above and below."),
             [(test, [above, below, misses])] => {
@@ -123,9 +119,13 @@ mod tests {
 
     #[test]
     fn the_answer_names_the_largest_change_first() {
-        let (small, large) = (test("fio", [100.0, 20.0, 5.0], [100.0, 20.0, 3.0]), test("jbb", [100.0, 20.0, 5.0], [200.0, 80.0, 5.0]));
+        let (small, large) =
+            (test("fio", [100.0, 20.0, 5.0], [100.0, 20.0, 3.0]), test("jbb", [100.0, 20.0, 5.0], [200.0, 80.0, 5.0]));
         let one = answer(std::slice::from_ref(&large), 2);
-        assert!(one.starts_with("B chose a wrong idle state in 42.50 % of the entries and A in 25.00 %: +17.50 points"), "{one}");
+        assert!(
+            one.starts_with("B chose a wrong idle state in 42.50 % of the entries and A in 25.00 %: +17.50 points"),
+            "{one}"
+        );
         let two = answer(&[small, large], 2);
         assert_eq!(
             two,

@@ -74,8 +74,11 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Counted<'r>, FactsError> {
         let mut cpus: Vec<Option<u16>> = of.iter().map(|count| count.cpu).collect();
         cpus.sort_unstable();
         cpus.dedup();
-        let known: Vec<&CountedState> =
-            facts.states.iter().filter(|state| (state.variant.as_str(), state.case.as_str()) == (kernel, case)).collect();
+        let known: Vec<&CountedState> = facts
+            .states
+            .iter()
+            .filter(|state| (state.variant.as_str(), state.case.as_str()) == (kernel, case))
+            .collect();
         let sum = IdleSum::over(of.iter().map(|count| count.sum));
         let each = |by_cpu: bool| grouped_states(&of, &known, seconds, by_cpu);
         Test {
@@ -161,17 +164,20 @@ impl Test<'_> {
         };
         let count = grouped(self.entered as u64);
         let mut told = format!("On {}, {who} entered idle states {count} times{seconds}", self.title());
-        if let (Some(misses), Some(above), Some(below)) =
-            (self.misses_percent, self.above_percent, self.below_percent)
+        if let (Some(misses), Some(above), Some(below)) = (self.misses_percent, self.above_percent, self.below_percent)
         {
             told += &format!(
                 "; {misses:.2} % of the entries missed, {above:.2} % into a state that was too deep and {below:.2} % into one that was too shallow"
             );
         }
         told.push('.');
-        let of_all: Vec<&State<'_>> = self.states.iter().filter(|state| state.cluster == self.states[0].cluster).collect();
+        let of_all: Vec<&State<'_>> =
+            self.states.iter().filter(|state| state.cluster == self.states[0].cluster).collect();
         let clusters = self.states.iter().any(|state| state.cluster != self.states[0].cluster);
-        let most = of_all.iter().filter(|_| !clusters).max_by(|a, b| a.share_percent.unwrap_or(0.0).total_cmp(&b.share_percent.unwrap_or(0.0)));
+        let most = of_all
+            .iter()
+            .filter(|_| !clusters)
+            .max_by(|a, b| a.share_percent.unwrap_or(0.0).total_cmp(&b.share_percent.unwrap_or(0.0)));
         if let Some((state, share)) = most.and_then(|state| Some((state.state, state.share_percent?))) {
             let what = if self.sum.time_us.is_some() { "idle time was" } else { "entries were" };
             told += &format!(" {share:.2} % of the {what} in {state}.");
@@ -216,16 +222,20 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
             table.numbers("entries", "1/s", |state| state.entered_per_second.map(|rate| fixed(rate, 1)))
         })
         .when(timed, |table| {
-            table
-                .numbers("time", "s", |state| state.time_us.map(|us| fixed(us / 1e6, 3)))
-                .numbers("mean", "us", |state| state.mean_us.map(|us| fixed(us, 1)))
+            table.numbers("time", "s", |state| state.time_us.map(|us| fixed(us / 1e6, 3))).numbers(
+                "mean",
+                "us",
+                |state| state.mean_us.map(|us| fixed(us, 1)),
+            )
         })
         .numbers(if timed { "share of idle time" } else { "share of entries" }, "%", |state| {
             state.share_percent.map(|share| fixed(share, 2))
         })
         .numbers("above", "", |state| count(state.above))
         .numbers("below", "", |state| count(state.below))
-        .when(has(|state| state.rejected.is_some()), |table| table.numbers("rejected", "", |state| count(state.rejected)))
+        .when(has(|state| state.rejected.is_some()), |table| {
+            table.numbers("rejected", "", |state| count(state.rejected))
+        })
         .when(has(|state| state.disabled), |table| {
             table.words("", |state| state.disabled.then_some("disabled").map(Cell::from))
         });
