@@ -212,6 +212,17 @@ fn swapped_dumps_and_a_restart_are_told_apart() {
     );
     let anew = refused(&grepped(100), &grepped(2));
     assert!(anew.contains("the machine was started anew: 2.0 % of the entries are left"), "{anew}");
+    // The names of the files tell what the counters cannot: the measurement was longer than all before.
+    let [Ok(first), Ok(last)] =
+        [("x/After.txt", 100), ("x/before.txt", 2)].map(|(file, round)| read(file, grepped(round).as_bytes()))
+    else {
+        panic!("both are whole");
+    };
+    let named = between(&first, &last, None).unwrap_err().to_string();
+    assert!(
+        named.starts_with("x/before.txt:12: the dumps are swapped: all counters go back, as the files' names say"),
+        "{named}"
+    );
     let one = late.replace("cpu3/cpuidle/state2/usage:840", "cpu3/cpuidle/state2/usage:8");
     assert_ne!(one, late);
     let one = refused(&early, &one);

@@ -169,11 +169,18 @@ fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
     let entered = |dump: &Dump| -> f64 { dump.cpus.values().flatten().map(|state| state.entered as f64).sum() };
     let (first, last) = (entered(before), entered(after));
     let swap = format!("stopwatt import cpuidle {} {}", after.file, before.file);
-    let (why, help) = match last * 2.0 >= first {
-        true => ("the dumps are swapped: all counters go back, by less than half".to_owned(), swap),
-        false => (
+    let named = |dump: &Dump, word: &str| {
+        dump.file.rsplit('/').next().is_some_and(|name| name.to_ascii_lowercase().contains(word))
+    };
+    let are_named_so = named(before, "after") && named(after, "before");
+    let (why, help) = match (last * 2.0 >= first, are_named_so) {
+        (true, _) => ("the dumps are swapped: all counters go back, by less than half".to_owned(), swap),
+        (false, true) => ("the dumps are swapped: all counters go back, as the files' names say".to_owned(), swap),
+        (false, false) => (
             format!("the machine was started anew: {:.1} % of the entries are left", 100.0 * last / first),
-            format!("take both dumps without a restart between them; or, if the first file is the later dump: {swap}"),
+            format!(
+                "take both dumps without a restart between them; or, if the first is the later one after a long measurement: {swap}"
+            ),
         ),
     };
     Err(state.wrong(format!("{why} ({what})"), &help))
