@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "Examples:
   stopwatt import cpuidle before.tar.xz after.tar.xz --seconds 60 -o recordings/menu
-  stopwatt import cpuidle before.txt - --variant 6.18 < after.txt
+  stopwatt import cpuidle before.txt after.txt --variant 6.18
   stopwatt import cpuidle published/cpuidle-oracle.csv -o recordings/oracle
 
 A dump is a folder or a tar archive of /sys/devices/system/cpu/cpu*/cpuidle, or what this printed:

@@ -31,13 +31,13 @@ mod table;
 mod warnings;
 
 pub use compare::compare;
-pub use idle::{IdleShare, IdleTest};
 pub use inputs::Difference;
 pub use policy::{Policy, Rule};
 pub use recording::metrics::Better;
 pub use request::{Error, Input, Options};
 pub use result::{
-    Basis, CauseChange, Cell, Change, Comparison, CriticalPath, OtherOrder, PathChange, Row, Side, TablePaths, Verdict,
+    Basis, CauseChange, Cell, Change, Comparison, CriticalPath, IdleShare, IdleTest, OtherOrder, PathChange, Row, Side,
+    TablePaths, Verdict,
 };
 pub use statistics::{SMALLEST_SAMPLE, holm, interval_of_change, rank_test};
 pub use table::{Key, Who};

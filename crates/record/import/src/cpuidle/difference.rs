@@ -114,7 +114,7 @@ fn same_cpus(before: &Dump, after: &Dump) -> Result<(), ImportError> {
 fn same_states(cpu: u16, before: &[State], after: &[State]) -> Result<(), ImportError> {
     let help = "both dumps should be of one machine and one start of one kernel";
     if before.len() != after.len() {
-        let at = before.iter().zip(after).last().map_or(&after[0], |(_, last)| last);
+        let at = before.iter().zip(after).next_back().map_or(&after[0], |(_, last)| last);
         let message = format!("CPU {cpu} has {} states before and {} after", before.len(), after.len());
         return Err(at.wrong(message, help));
     }

@@ -1,16 +1,11 @@
 //! Folders, archives and packed files, and which of the forms a text has.
 
 use super::files::{Files, place};
-use super::state::{Counts, Dump};
+use super::state::{Counts, Dump, FORMS};
 use super::{columns, unnamed};
 use crate::error::ImportError;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// The forms that are read, for help texts.
-pub(super) const FORMS: &str = "a dump is a folder or a tar archive of /sys/devices/system/cpu/cpu*/cpuidle/state*/, \
-     what `grep . /sys/devices/system/cpu/cpu*/cpuidle/state*/*` or `cat` of the same files printed, or CSV with the \
-     columns state, name, usage, above, below; each may be packed with gzip, xz or zstd";
 
 /// The content of an input.
 #[derive(Clone, Debug, PartialEq)]

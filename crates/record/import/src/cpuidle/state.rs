@@ -68,6 +68,11 @@ pub struct CpuCounts {
     pub states: Vec<State>,
 }
 
+/// The forms that are read, for help texts.
+pub(super) const FORMS: &str = "a dump is a folder or a tar archive of /sys/devices/system/cpu/cpu*/cpuidle/state*/, \
+     what `grep . /sys/devices/system/cpu/cpu*/cpuidle/state*/*` or `cat` of the same files printed, or CSV with the \
+     columns state, name, usage, above, below; each may be packed with gzip, xz or zstd";
+
 /// Idle states of a CPU at most: the kernel's own limit is 10.
 pub(super) const MOST_STATES: usize = 64;
 /// CPUs of a dump at most.
@@ -89,7 +94,7 @@ impl Dump {
     /// Refuses a dump of which the end is missing.
     pub(super) fn check(self) -> Result<Self, ImportError> {
         if self.cpus.is_empty() {
-            return Err(ImportError::whole(&self.file, "there is no idle state in it", super::input::FORMS));
+            return Err(ImportError::whole(&self.file, "there is no idle state in it", FORMS));
         }
         if self.cpus.len() > MOST_CPUS {
             let message = format!("{} CPUs", self.cpus.len());

@@ -1,7 +1,7 @@
 //! What `cat cpu*/cpuidle/state*/*` printed: the files of each state in alphabetical order, without
 //! names.
 
-use super::state::{Dump, MOST_CPUS, State};
+use super::state::{Dump, FORMS, MOST_CPUS, State};
 use crate::error::{ImportError, printable};
 
 /// A line of a state.
@@ -100,7 +100,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Dump, ImportError> {
         }
     }
     let Some(stopped) = furthest.filter(|stopped| stopped.states > 0 || stopped.line > 3) else {
-        return Err(ImportError::whole(file, "it is none of the forms of a dump", super::input::FORMS));
+        return Err(ImportError::whole(file, "it is none of the forms of a dump", FORMS));
     };
     let help = "a state has 12 lines: above, below, default_status, desc, disable, latency, name, power, rejected, \
                 residency, time, usage (no `rejected` before Linux 5.10, no `default_status` before 5.6)";
