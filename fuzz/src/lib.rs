@@ -19,7 +19,8 @@ use forwarder::drivers::offload::{HEADER_BYTES, Offload, Splitter};
 use forwarder::nodes::{ICMP_PER_SECOND, registry};
 use forwarder::{pcap, prompt, standard};
 use forwarder_experiments::Config;
-use import::{Figures, ImportError, Options, ftrace};
+use import::cpuidle::Content;
+use import::{Figures, ImportError, Options, cpuidle, ftrace};
 
 /// One reader.
 #[derive(Clone, Copy)]
@@ -36,11 +37,12 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     RT_INSTR,
     RST,
     CSV,
     VPP_RUNTIME,
+    CPUIDLE,
     FTRACE,
     TRACE_DAT,
     PERFETTO,
@@ -111,6 +113,35 @@ pub const VPP_RUNTIME: Target = Target {
             true
         }
         Err(_) => false,
+    },
+};
+
+/// Dumps of idle states, with names and without, and a table of them.
+pub const CPUIDLE: Target = Target {
+    name: "cpuidle",
+    seeds: || {
+        let named = include_str!("../../site/files/after.txt");
+        let unnamed = "0\n9\nenabled\nCPUIDLE CORE POLL IDLE\n0\n0\nPOLL\n4294967295\n0\n0\n700\n12\n\
+                       3\n2\nenabled\nMWAIT 0x00\n0\n2\nC1\n0\n0\n2\n9000\n70\n";
+        let table = "kernel,when,state,name,usage,above,below\nk,before,0,C1,5,1,0\nk,after,0,C1,9,2,2\n";
+        let of_cpu: String = named.lines().take(32).map(|line| format!("{line}\n")).collect();
+        vec![of_cpu.into(), unnamed.into(), table.into()]
+    },
+    run: |bytes| match cpuidle::read_bytes("fuzz", bytes) {
+        Ok(Content::Dump(dump)) => {
+            assert!(dump.cpus.values().all(|states| !states.is_empty()));
+            // Against itself nothing was counted.
+            assert!(cpuidle::between(&dump, &dump, None).is_err());
+            true
+        }
+        Ok(Content::Table(counts)) => {
+            assert!(counts.iter().all(|of| of.cpus.iter().all(|cpu| !cpu.states.is_empty())));
+            true
+        }
+        Err(error) => {
+            assert!(!error.message.is_empty() && !error.help.is_empty());
+            false
+        }
     },
 };
 

@@ -1,11 +1,13 @@
 //! The command line.
 
 use crate::calibrate_command::{CalibrateOptions, CalibratePrefetchOptions};
+use crate::capture_command::Capture;
 use crate::compare_command::CompareOptions;
 use crate::count_command::CountOptions;
 use crate::experiments::EXPERIMENTS;
 use crate::explore_command::Explore;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};
+use crate::import_cpuidle::ImportCpuidleOptions;
 use crate::import_trace::ImportTraceOptions;
 use crate::list::ListOptions;
 use crate::payload_command::PayloadOptions;
@@ -26,6 +28,7 @@ Run, and leave a recording:
 EXPERIMENTS
   what-if             An experiment with every combination of some settings
   sweep               A plan of many points: on all cores, in shards, on a Slurm cluster
+  capture             The kernel's counts of idle states around a command on this machine
   forward             Forward packets between interfaces of this machine (run forward)
   count               Instructions of a function of any bare-metal image, by function, on QEMU
   payload             Write the normal world that measures your own firmware (run psci-calls --firmware)
@@ -39,7 +42,8 @@ Look:
 
 Compare:
   compare             Recordings side by side: what changed, whether that can be said, and why
-  import              Make a recording of what was measured elsewhere: UART log, RST, CSV, VPP, ftrace
+  import              Make a recording of what was measured elsewhere: UART log, RST, CSV, VPP, ftrace,
+                      dumps of cpuidle
 
 Fit:
   calibrate           Fit a platform's costs to its declared reference cells
@@ -113,6 +117,14 @@ pub enum Command {
         #[command(subcommand)]
         what: Import,
     },
+    /// Take the kernel's counters around a command on this machine.
+    #[command(after_help = "Example:
+  stopwatt capture cpuidle --variant teo -o recordings/teo -- sleep 10")]
+    Capture {
+        /// Of what.
+        #[command(subcommand)]
+        what: Capture,
+    },
     /// Try interleavings, memory orders and refusals of the hardware, until one breaks an
     /// invariant.
     #[command(after_help = "Examples:
@@ -148,6 +160,8 @@ pub enum Import {
     VppRuntime(ImportRuntimeOptions),
     /// Trace of the Linux kernel: idle states, timers, interrupts, scheduler.
     Ftrace(ImportTraceOptions),
+    /// Two dumps of the kernel's counts of idle states, or a table of what was counted.
+    Cpuidle(ImportCpuidleOptions),
 }
 
 /// Name of the experiment that is a command of its own, too.

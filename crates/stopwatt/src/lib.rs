@@ -8,6 +8,7 @@ mod answer;
 mod arguments;
 mod calibrate_command;
 mod calibrate_study;
+mod capture_command;
 pub mod compare_command;
 mod costs_files;
 mod count_command;
@@ -15,6 +16,7 @@ pub mod data;
 pub mod experiments;
 mod explore_command;
 mod import_command;
+mod import_cpuidle;
 mod import_trace;
 mod list;
 mod list_governors;
@@ -119,6 +121,8 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::CalibratePrefetch(options) => return calibrate_command::run_prefetch(console, &data, options),
         Command::Import { what: Import::VppRuntime(options) } => import_command::vpp_runtime(console, options),
         Command::Import { what: Import::Ftrace(options) } => import_trace::run(console, options),
+        Command::Import { what: Import::Cpuidle(options) } => import_cpuidle::run(console, &data, options),
+        Command::Capture { what } => capture_command::run(console, &data, what),
         Command::Import { what: Import::RtInstr(options) } => {
             import_command::run(console, &data, import_command::Kind::RtInstr, options)
         }

@@ -148,3 +148,138 @@ fn the_published_tables_are_imported_under_their_own_units() {
     assert!(text.contains("288 figures in 18 tables"), "{text}");
     assert!(text.contains("juno-2017: psci-version parallel, 6 CPUs, 1 iteration, latency (ns)"), "{text}");
 }
+
+/// What `grep` prints of two CPUs with two states, after some rounds of work.
+fn grepped(round: u64) -> String {
+    let mut text = String::new();
+    for (cpu, state) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}");
+        let (name, latency, residency) = if state == 0 { ("WFI", 1, 1) } else { ("cpu-sleep", 500, 1500) };
+        let count = |factor: u64| round * factor * (state + 1);
+        for (file, content) in [
+            ("above", count(state)),
+            ("below", count(1 - state)),
+            ("latency", latency),
+            ("residency", residency),
+            ("time", count(1_000_000)),
+            ("usage", count(10)),
+        ] {
+            text += &format!("{path}/{file}:{content}\n");
+        }
+        text += &format!("{path}/name:{name}\n");
+    }
+    text
+}
+
+#[test]
+fn two_dumps_of_idle_states_are_a_recording_with_a_story_that_compares() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    for round in [1, 3, 9] {
+        std::fs::write(path(&format!("{round}.txt")), grepped(round)).unwrap();
+    }
+    let (first, second) = (path("first"), path("second"));
+    let (one, three, nine) = (path("1.txt"), path("3.txt"), path("9.txt"));
+    let import = ["import", "cpuidle", &one, &three, "--seconds", "10", "--variant", "6.1"];
+    let looked = stopwatt(&import);
+    assert!(String::from_utf8_lossy(&looked.stdout).contains("No recording was written"));
+    let said = stopwatt(&[&import[..], &["-o", &first, "--all"]].concat());
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let text = String::from_utf8_lossy(&said.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    // 40 entries of WFI and 80 of cpu-sleep, of which 8 were too deep and 4 of WFI too shallow.
+    let answer = "On 6.1, 2 CPUs entered idle states 120 times in 10.0 s; 10.00 % of the entries missed, 6.67 % into a state that was too \
+                  deep and 3.33 % into one that was too shallow. 66.67 % of the idle time was in cpu-sleep.";
+    assert!(text.starts_with(answer), "{text}");
+    assert!(text.contains("6.1, each CPU"), "{text}");
+    let said = stopwatt(&["import", "cpuidle", &three, &nine, "--variant", "6.6", "-o", &second, "--format", "json"]);
+    let json: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(json["tests"][0]["entered"], 360.0);
+    let said = stopwatt(&["compare", &first, &second]);
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(
+        text.starts_with("B chose a wrong idle state in 10.00 % of the entries and A in 10.00 %: +0.00 points"),
+        "{text}"
+    );
+    assert!(text.contains("Share of the idle time in each state"), "{text}");
+}
+
+#[test]
+fn dumps_that_are_swapped_or_alone_leave_no_recording_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (before, after, output) = (path("before.txt"), path("after.txt"), path("recording"));
+    std::fs::write(&before, grepped(5)).unwrap();
+    std::fs::write(&after, grepped(8)).unwrap();
+    let table = path("table.csv");
+    std::fs::write(&table, "state,name,usage,above,below\n0,WFI,10,0,1\n").unwrap();
+    let nowhere = path("nowhere");
+    for (files, error) in [
+        (vec![&after, &before], "the dumps are swapped"),
+        (vec![&before], "is one dump, and a measurement needs two"),
+        (vec![&table, &after], "is a table of what was counted"),
+        (vec![&before, &table], "is a table"),
+        (vec![&before, &nowhere], "cannot be read"),
+    ] {
+        let mut arguments = vec!["import", "cpuidle"];
+        arguments.extend(files.iter().map(|file| file.as_str()));
+        let said = stopwatt(&[&arguments[..], &["-o", &output]].concat());
+        let found = String::from_utf8_lossy(&said.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.status.code() == Some(2) && found.contains(error), "{error}: {found}");
+        assert!(!std::path::Path::new(&output).exists(), "{error}");
+    }
+}
+
+/// A folder as of sysfs, which the command changes as a kernel would.
+#[test]
+fn a_capture_takes_both_dumps_around_a_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (sysfs, output) = (path("cpu"), path("recording"));
+    let state = folder.path().join("cpu/cpu0/cpuidle/state0");
+    std::fs::create_dir_all(&state).unwrap();
+    let empty = stopwatt(&["capture", "cpuidle", "--sysfs", &sysfs, "-o", &output, "--", "true"]);
+    let error = String::from_utf8_lossy(&empty.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(error.contains("this machine counts no idle states") && error.contains("CONFIG_CPU_IDLE"), "{error}");
+    for (file, content) in [("name", "WFI"), ("usage", "5"), ("time", "700"), ("above", "0"), ("below", "1")] {
+        std::fs::write(state.join(file), content).unwrap();
+    }
+    let usage = state.join("usage").display().to_string();
+    let capture = ["capture", "cpuidle", "--sysfs", &sysfs, "-o", &output, "--variant", "mine", "--"];
+    let work = format!("echo 25 > {usage}; exit 3");
+    let said = stopwatt(&[&capture[..], &["sh", "-c", &work]].concat());
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let text = String::from_utf8_lossy(&said.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.starts_with("On mine, 1 CPU entered idle states 20 times in 0."), "{text}");
+    assert!(text.contains("The command ended with exit status: 3."), "{text}");
+    let recording = recording::Recording::read(&output).unwrap();
+    assert_eq!((recording.header.experiment.as_str(), recording.header.world.as_str()), ("cpuidle", "host"));
+    std::fs::remove_dir_all(&output).unwrap();
+    let missing = stopwatt(&[&capture[..], &["no-such-command"]].concat());
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("cannot run no-such-command"));
+    assert!(!folder.path().join("recording").exists());
+}
+
+/// The published counts of a machine, whose table of differences was published with two of its
+/// labels swapped.
+#[test]
+fn the_table_of_the_menu_regression_is_remade() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("oracle").display().to_string();
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../published/cpuidle-oracle.csv");
+    assert!(stopwatt(&["import", "cpuidle", table, "-o", &output]).status.success());
+    let compared = |kernel: &str| format!("{output}@{kernel}");
+    let said = stopwatt(&["compare", &compared("bad"), &compared("good"), "--format", "json"]);
+    let json: Value = serde_json::from_slice(&said.stdout).unwrap();
+    let changes: Vec<(String, String)> = json["idle"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|test| {
+            let points = |which: &str| format!("{:+.2}", test["changes"][0][which].as_f64().unwrap());
+            (test["case"].as_str().unwrap().to_owned(), points("above_points") + " " + &points("below_points"))
+        })
+        .collect();
+    let expected =
+        [("sqlite", "-9.66 -0.61"), ("jbb", "-20.35 +3.30"), ("fio", "-0.44 +2.57"), ("rds-stress", "-10.11 +2.36")];
+    assert_eq!(changes, expected.map(|(case, points)| (case.to_owned(), points.to_owned())));
+}

@@ -3,7 +3,7 @@
 //! Three kinds of text are read: the UART log of the Trusted Firmware-A test framework
 //! ([`rt_instr`]), the tables of reStructuredText documents ([`rst`]) and CSV ([`csv_table`]). Each
 //! yields [`Figures`]; [`record`] makes the recording of them. [`vpp_runtime`] reads what VPP's
-//! `show runtime` prints. Cases, modes and metrics get the names that simulated recordings use, so
+//! `show runtime` prints, [`cpuidle`] the kernel's counts of idle states. Cases, modes and metrics get the names that simulated recordings use, so
 //! that both can be compared.
 //!
 //! Input is hostile until read: whatever the bytes are, the answer is figures or an [`ImportError`]
@@ -11,6 +11,7 @@
 //! figures and not with what lies between them.
 #![forbid(unsafe_code)]
 
+pub mod cpuidle;
 mod csv_table;
 mod error;
 mod figures;

@@ -44,6 +44,7 @@ pub mod facts;
 mod folder;
 mod header;
 mod histogram;
+pub mod idle;
 pub mod metrics;
 mod names;
 mod parquet;

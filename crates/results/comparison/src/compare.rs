@@ -1,6 +1,7 @@
 //! The comparison itself.
 
 use crate::functions;
+use crate::idle::idle_tests;
 use crate::inputs;
 use crate::judgement::judge;
 use crate::matching::match_rows;
@@ -73,6 +74,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         rows,
         orders,
         functions,
+        idle: idle_tests(inputs, &chosen),
         unmatched,
         tests,
         alpha: options.policy.alpha,

@@ -17,6 +17,7 @@
 mod compare;
 mod dependence;
 mod functions;
+mod idle;
 mod inputs;
 mod judgement;
 mod matching;
@@ -36,8 +37,8 @@ pub use policy::{Policy, Rule};
 pub use recording::metrics::Better;
 pub use request::{Error, Input, Options};
 pub use result::{
-    Basis, CallFunctions, CauseChange, Cell, Change, Comparison, CriticalPath, FunctionRow, OtherOrder, PathChange,
-    Row, Side, TablePaths, Verdict,
+    Basis, CallFunctions, CauseChange, Cell, Change, Comparison, CriticalPath, FunctionRow, IdleShare, IdleTest,
+    OtherOrder, PathChange, Row, Side, TablePaths, Verdict,
 };
 pub use statistics::{SMALLEST_SAMPLE, holm, interval_of_change, rank_test};
 pub use table::{Key, Who};

@@ -3,6 +3,7 @@
 use crate::inputs::Difference;
 use crate::table::{Key, Who};
 use attribution::{Cause, Spent};
+use recording::idle::{IdleSum, percent_of};
 use recording::metrics::Better;
 use std::collections::BTreeSet;
 
@@ -44,6 +45,8 @@ pub struct Comparison {
     /// The functions of calls that were counted by function in all recordings, in the order of the
     /// base.
     pub functions: Vec<CallFunctions>,
+    /// What kernels counted of their idle states, where that is what is compared.
+    pub idle: Vec<IdleTest>,
     /// Labels of rows that only one recording has, with its place among the sides.
     pub unmatched: Vec<(usize, Key)>,
     /// The number of rank tests that were made, which is what p-values and intervals are corrected
@@ -78,6 +81,44 @@ impl OtherOrder {
     /// True if it is the table of a row, in a recording.
     pub(crate) fn holds(&self, key: &Key, side: usize) -> bool {
         (&self.variant, &self.case, &self.mode, self.side) == (&key.variant, &key.case, &key.mode, side)
+    }
+}
+
+/// A test that kernels counted their idle states in, summed over CPUs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IdleTest {
+    /// The kernel; empty where the recordings' only ones are compared, whatever they are called.
+    pub variant: String,
+    /// The test.
+    pub case: String,
+    /// The sum of all states in each recording, where it has the test.
+    pub sums: Vec<Option<IdleSum>>,
+    /// The states, each with its share in each recording, in percent.
+    pub states: Vec<IdleShare>,
+    /// True if shares are of the idle time; of the entries where a recording has no times.
+    pub by_time: bool,
+}
+
+/// A state's share in each recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IdleShare {
+    /// Its name.
+    pub state: String,
+    /// The share in percent, where the recording has the state and entered any.
+    pub shares: Vec<Option<f64>>,
+}
+
+impl IdleTest {
+    /// Entries that a recording counted as too deep, as too shallow, and both, in percent.
+    pub fn misses(&self, side: usize) -> [Option<f64>; 3] {
+        let sum = self.sums.get(side).copied().flatten().unwrap_or_default();
+        [sum.above, sum.below, sum.misses()].map(|count| percent_of(count, sum.entered))
+    }
+
+    /// The changes of these against the base, in points.
+    pub fn changes(&self, side: usize) -> [Option<f64>; 3] {
+        let (base, other) = (self.misses(0), self.misses(side));
+        [0, 1, 2].map(|which| Some(other[which]? - base[which]?))
     }
 }
 

@@ -25,3 +25,40 @@ pub struct Clocks {
 }
 
 impl Facts for Clocks {}
+
+/// What a kernel counted of its idle states in a measurement.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdleCounts {
+    /// How clusters are known, a clause; empty where they are not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub clusters: String,
+    /// The idle states, the shallowest of each kernel, test and cluster first.
+    pub states: Vec<CountedState>,
+}
+
+/// An idle state that a kernel counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedState {
+    /// The kernel or machine.
+    pub variant: String,
+    /// The test.
+    pub case: String,
+    /// The cluster, where clusters are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<u16>,
+    /// Its number, from 0 for the shallowest.
+    pub number: u16,
+    /// Its name.
+    pub name: String,
+    /// Exit latency in microseconds, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_latency_us: Option<u64>,
+    /// Target residency in microseconds, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residency_us: Option<u64>,
+    /// True if it was disabled on all CPUs.
+    #[serde(default)]
+    pub disabled: bool,
+}
+
+impl Facts for IdleCounts {}

@@ -12,7 +12,7 @@
 //! | `energy.rs` | what configurations of RCU save; a workload under policies of placement |
 //! | `explore.rs` | a schedule that breaks something |
 //! | `functions.rs` | instructions of passages by function |
-//! | `idle.rs` | governors replayed on a trace; clocks and divisions |
+//! | `idle.rs` | governors replayed on a trace; clocks and divisions; a kernel's counts of idle states |
 //! | `kernel.rs` | a trace of a kernel |
 
 mod dataplane;
@@ -26,7 +26,7 @@ pub use dataplane::{Driver, Forwarded, Loaded, Rates, Study};
 pub use energy::{Benchmark, Energy, Placement, Power, Unknown, WorkOfCore};
 pub use explore::Exploration;
 pub use functions::{Counted, FunctionCounts, Functions, Passage};
-pub use idle::{Clocks, Replay};
+pub use idle::{Clocks, CountedState, IdleCounts, Replay};
 pub use kernel::{IdleState, IdleUsage, KernelTrace, Mark};
 
 use crate::Header;

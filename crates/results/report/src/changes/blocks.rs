@@ -4,6 +4,7 @@
 use super::PublishedChanges;
 use super::answer::answer;
 use super::functions;
+use super::idle;
 use super::names::{letter, table_name};
 use crate::blocks::{
     Block, Blocks, Cell, Column, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text, Tone, code, figure,
@@ -49,7 +50,10 @@ pub fn comparison_markdown(comparison: &Comparison, published: Option<&Published
 /// The blocks of a comparison.
 fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> Blocks {
     let mut told = Blocks::default();
-    told.answer(answer(comparison));
+    match comparison.idle.is_empty() {
+        true => told.answer(answer(comparison)),
+        false => idle::tell(&mut told, comparison),
+    }
     for sentence in functions::sentences(comparison) {
         told.paragraph(sentence);
     }

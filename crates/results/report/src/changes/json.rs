@@ -31,7 +31,7 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         .iter()
         .map(|(side, key)| json!({ "recording": comparison.sides[*side].name, "row": key.label() }))
         .collect();
-    json!({
+    let mut whole = json!({
         "recordings": recordings,
         "warnings": comparison.warnings,
         "inputs_that_differ": differences,
@@ -46,6 +46,35 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "functions": functions_json(comparison),
         "unmatched": unmatched,
         "published_changes": published.map(published_json),
+    });
+    if !comparison.idle.is_empty() {
+        whole["idle"] = comparison.idle.iter().map(|test| idle(test, comparison.sides.len())).collect();
+    }
+    whole
+}
+
+/// A test of idle states: what each recording counted, and the changes against the base in points.
+fn idle(test: &comparison::IdleTest, sides: usize) -> Value {
+    let sums: Vec<Value> = (0..sides)
+        .map(|side| {
+            let [above, below, misses] = test.misses(side);
+            json!({
+                "entered": test.sums[side].map(|sum| sum.entered),
+                "above_percent": above, "below_percent": below, "misses_percent": misses,
+            })
+        })
+        .collect();
+    let changes: Vec<Value> = (1..sides)
+        .map(|side| {
+            let [above, below, misses] = test.changes(side);
+            json!({ "above_points": above, "below_points": below, "misses_points": misses })
+        })
+        .collect();
+    let states: Vec<Value> =
+        test.states.iter().map(|share| json!({ "state": share.state, "share_percent": share.shares })).collect();
+    json!({
+        "release": test.variant, "case": test.case, "sums": sums, "changes": changes,
+        "shares_of": if test.by_time { "idle time" } else { "entries" }, "states": states,
     })
 }
 

@@ -5,6 +5,7 @@
 //! | `answer.rs` | the answer in sentences |
 //! | `blocks.rs` | blocks: the largest changes, the tables |
 //! | `functions.rs` | the functions in which a change is |
+//! | `idle.rs` | tables of idle states' counts |
 //! | `json.rs` | JSON |
 //! | `names.rs` | names of recordings and tables |
 //! | `ci.rs` | the formats that continuous integration reads |
@@ -14,6 +15,7 @@ mod answer;
 mod blocks;
 mod ci;
 mod functions;
+mod idle;
 mod json;
 mod names;
 mod published_changes;

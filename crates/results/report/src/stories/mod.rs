@@ -4,6 +4,7 @@
 //! A recording of an experiment that has no story is told by tables of its measures.
 
 mod batch;
+mod cpuidle;
 mod energy;
 mod exploration;
 mod forward;
@@ -42,7 +43,7 @@ use recording::facts::FactsError;
 type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
 
 /// The experiments that have stories, besides those of PSCI latencies.
-const STORIES: [(&str, Teller); 16] = [
+const STORIES: [(&str, Teller); 17] = [
     ("explore-psci", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("explore-rcu", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("psci-calls", |run, _| psci_calls::read(run).map(|story| StoryContent::new(&story))),
@@ -57,6 +58,7 @@ const STORIES: [(&str, Teller); 16] = [
     }),
     ("idle-replay", |run, _| idle_replay::read(run).map(|story| StoryContent::new(&story))),
     ("idle-clock", |run, _| idle_clock::read(run).map(|story| StoryContent::new(&story))),
+    ("cpuidle", |run, _| cpuidle::read(run).map(|story| StoryContent::new(&story))),
     ("idle-cases", |run, _| Ok(StoryContent::new(&idle_cases::read(run)))),
     ("rcu-doses", |run, _| Ok(StoryContent::new(&rcu_doses::read(run)))),
     ("linux-rates", |run, _| Ok(StoryContent::new(&linux_rates::read(run)))),

@@ -1,0 +1,65 @@
+//! The recording of what was counted.
+
+use super::state::Counts;
+use recording::facts::{CountedState, IdleCounts};
+use recording::metrics::{self, Metric};
+use recording::{Header, Recording};
+
+/// Makes a recording of what was counted. `clusters` says how clusters are known; it is empty where
+/// they are not.
+pub fn record(mut header: Header, counts: &[Counts], clusters: &str) -> Recording {
+    let mut facts = IdleCounts { clusters: clusters.to_owned(), states: Vec::new() };
+    for of in counts {
+        for cpu in &of.cpus {
+            let cluster = cpu.place.map(|(cluster, _)| cluster);
+            for (number, state) in (0..).zip(&cpu.states) {
+                let is_same = |known: &&mut CountedState| {
+                    (&known.variant, &known.case, known.cluster, known.number)
+                        == (&of.variant, &of.case, cluster, number)
+                };
+                match facts.states.iter_mut().find(is_same) {
+                    Some(known) => known.disabled &= state.disabled,
+                    None => facts.states.push(CountedState {
+                        variant: of.variant.clone(),
+                        case: of.case.clone(),
+                        cluster,
+                        number,
+                        name: state.name.clone(),
+                        exit_latency_us: state.latency_us,
+                        residency_us: state.residency_us,
+                        disabled: state.disabled,
+                    }),
+                }
+            }
+        }
+    }
+    header.iterations = 1;
+    header.set_facts(&facts);
+    let mut recording = Recording::new(header);
+    for of in counts {
+        let series = recording.series(&of.variant, &of.case, "");
+        if let Some(seconds) = of.seconds {
+            recording.measure(series, 0, metrics::WINDOW.name, metrics::WINDOW.unit, seconds);
+        }
+        for cpu in &of.cpus {
+            for state in &cpu.states {
+                let subject = recording.name(&state.name);
+                let values: [(Metric, Option<u64>); 5] = [
+                    (metrics::IDLE_ENTERED, Some(state.entered)),
+                    (metrics::IDLE_TIME, state.time_us),
+                    (metrics::IDLE_ABOVE, state.above),
+                    (metrics::IDLE_BELOW, state.below),
+                    (metrics::IDLE_REJECTED, state.rejected),
+                ];
+                for (metric, value) in values {
+                    let Some(value) = value else { continue };
+                    let measure = recording.measure(series, 0, metric.name, metric.unit, value as f64);
+                    measure.subject = Some(subject);
+                    measure.cpu = cpu.cpu;
+                    (measure.cluster, measure.core) = cpu.place.unzip();
+                }
+            }
+        }
+    }
+    recording
+}

@@ -1,0 +1,117 @@
+//! An idle state's counters, dumps of all of them, and what was counted.
+
+use crate::error::ImportError;
+use std::collections::BTreeMap;
+
+/// An idle state of a CPU with its counters: since the kernel booted in a dump, of a measurement in
+/// [`Counts`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// Its name.
+    pub name: String,
+    /// Exit latency in microseconds, where it is known.
+    pub latency_us: Option<u64>,
+    /// Target residency in microseconds, where it is known.
+    pub residency_us: Option<u64>,
+    /// True if it was disabled.
+    pub disabled: bool,
+    /// Entries.
+    pub entered: u64,
+    /// Time in the state in microseconds, where it is known.
+    pub time_us: Option<u64>,
+    /// Stays that a shallower state would have suited better; kernels before 5.0 do not count them.
+    pub above: Option<u64>,
+    /// Stays that a deeper state would have suited better; kernels before 5.0 do not count them.
+    pub below: Option<u64>,
+    /// Entries that were refused; kernels before 5.10 do not count them.
+    pub rejected: Option<u64>,
+    /// The file that it stands in.
+    pub file: String,
+    /// The line of its first counter, from 1.
+    pub line: u64,
+}
+
+/// The counters of all CPUs at a moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dump {
+    /// Its name, for errors.
+    pub file: String,
+    /// The states of each CPU by its number.
+    pub cpus: BTreeMap<u16, Vec<State>>,
+    /// The cluster of each CPU, where the dump says it.
+    pub clusters: BTreeMap<u16, u16>,
+    /// True if the dump names no CPU, so that their numbers follow from their order.
+    pub numbered_by_order: bool,
+}
+
+/// What was counted in a measurement.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// The kernel or machine.
+    pub variant: String,
+    /// The test.
+    pub case: String,
+    /// The seconds between the dumps, where they are known.
+    pub seconds: Option<f64>,
+    /// What was counted for each CPU.
+    pub cpus: Vec<CpuCounts>,
+}
+
+/// What was counted for a CPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuCounts {
+    /// Its number; `None` for a sum over CPUs.
+    pub cpu: Option<u16>,
+    /// Its cluster and its place there, where clusters are known.
+    pub place: Option<(u16, u16)>,
+    /// Its states.
+    pub states: Vec<State>,
+}
+
+/// The forms that are read, for help texts.
+pub(super) const FORMS: &str = "a dump is a folder or a tar archive of /sys/devices/system/cpu/cpu*/cpuidle/state*/, \
+     what `grep . /sys/devices/system/cpu/cpu*/cpuidle/state*/*` or `cat` of the same files printed, or CSV with the \
+     columns state, name, usage, above, below; each may be packed with gzip, xz or zstd";
+
+/// Idle states of a CPU at most: the kernel's own limit is 10.
+pub(super) const MOST_STATES: usize = 64;
+/// CPUs of a dump at most.
+pub(super) const MOST_CPUS: usize = 8192;
+
+impl State {
+    /// The name and what tells it from a state of another CPU.
+    pub(super) fn kind(&self) -> (&str, Option<u64>, Option<u64>) {
+        (&self.name, self.latency_us, self.residency_us)
+    }
+
+    /// An error about this state.
+    pub(super) fn wrong(&self, message: impl Into<String>, help: &str) -> ImportError {
+        ImportError::new(&self.file, self.line, "", message, help)
+    }
+}
+
+impl Dump {
+    /// Refuses a dump of which the end is missing.
+    pub(super) fn check(self) -> Result<Self, ImportError> {
+        if self.cpus.is_empty() {
+            return Err(ImportError::whole(&self.file, "there is no idle state in it", FORMS));
+        }
+        if self.cpus.len() > MOST_CPUS {
+            let message = format!("{} CPUs", self.cpus.len());
+            return Err(ImportError::whole(&self.file, message, "at most 8192 can be read"));
+        }
+        let names = |states: &[State]| states.iter().map(|state| state.name.clone()).collect::<Vec<_>>();
+        for (cpu, states) in &self.cpus {
+            let own = names(states);
+            let longer = self.cpus.iter().find(|(_, other)| other.len() > own.len() && names(other).starts_with(&own));
+            if let (Some((other, of_other)), Some(last)) = (longer, states.last()) {
+                let (own, of_other) = (own.len(), of_other.len());
+                return Err(last.wrong(
+                    format!("CPU {cpu} ends after {own} of the {of_other} states that CPU {other} has"),
+                    "the dump is cut off, or files of it are missing: take it again, or send it whole",
+                ));
+            }
+        }
+        Ok(self)
+    }
+}

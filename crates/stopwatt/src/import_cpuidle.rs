@@ -1,0 +1,166 @@
+//! `stopwatt import cpuidle`.
+
+use crate::data::Data;
+use crate::output::{self, Format};
+use crate::recordings;
+use clap::Args;
+use console::Console;
+use import::cpuidle::{self, Between, Content, Counts, Dump, read_bytes, read_path};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use published::Published;
+use recording::{Header, Recording};
+use report::Report;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Options of `import cpuidle`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt import cpuidle before.tar.xz after.tar.xz --seconds 60 -o recordings/menu
+  stopwatt import cpuidle before.txt after.txt --variant 6.18
+  stopwatt import cpuidle published/cpuidle-oracle.csv -o recordings/oracle
+
+A dump is a folder or a tar archive of /sys/devices/system/cpu/cpu*/cpuidle, or what this printed:
+  grep . /sys/devices/system/cpu/cpu*/cpuidle/state*/*
+  cat /sys/devices/system/cpu/cpu*/cpuidle/state*/*")]
+pub struct ImportCpuidleOptions {
+    /// The dump before the measurement, or a table of what was counted; - is standard input.
+    #[arg(value_name = "BEFORE|TABLE")]
+    before: PathBuf,
+    /// The dump after it; - is standard input. A table needs none.
+    #[arg(value_name = "AFTER")]
+    after: Option<PathBuf>,
+    /// The name of what was measured: a kernel, a machine; by default the name of the last file.
+    #[arg(long, value_name = "NAME")]
+    variant: Option<String>,
+    /// The seconds between the dumps, for rates.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    seconds: Option<f64>,
+    /// Folder of the recording; an older recording there is replaced. Without it the files are only
+    /// looked at.
+    #[arg(short, long, visible_alias = "out", value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Print each CPU's states as well.
+    #[arg(long)]
+    all: bool,
+    /// The way to print what was counted.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// The case of a measurement that has no name.
+const CASE: &str = "cpuidle";
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('s').trim().parse().ok();
+    let wrong = || format!("`{text}` is no time; expected seconds above 0, such as 60 or 2.5");
+    number.filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0).ok_or_else(wrong)
+}
+
+/// Reads the dumps, writes the recording where one is wanted, and says what was counted. Nothing is
+/// written when a dump cannot be read, or the two do not belong together.
+pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> miette::Result<()> {
+    if options.after.as_deref() == Some(Path::new("-")) && options.before == Path::new("-") {
+        return Err(miette!(help = "write one of the dumps into a file", "both dumps cannot come from standard input"));
+    }
+    let first = read(&options.before)?;
+    let last = options.after.as_deref().map(read).transpose()?;
+    let before = options.before.display();
+    let name = || {
+        let path = options.after.as_ref().unwrap_or(&options.before);
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem = name.split('.').next().unwrap_or_default();
+        if matches!(stem, "" | "-") { CASE.to_owned() } else { stem.to_owned() }
+    };
+    let variant = options.variant.clone().unwrap_or_else(name);
+    let (counts, between) = match (first, last) {
+        (Content::Dump(before), Some(Content::Dump(after))) => two(&before, &after, &variant, options.seconds)?,
+        (Content::Table(mut counts), None) => {
+            for of in &mut counts {
+                of.seconds = options.seconds;
+                for (name, usual) in [(&mut of.variant, variant.as_str()), (&mut of.case, CASE)] {
+                    if name.is_empty() {
+                        usual.clone_into(name);
+                    }
+                }
+            }
+            (counts, Between::default())
+        }
+        (Content::Dump(_), None) => {
+            return Err(miette!(
+                help = "counters run from the start of the machine: give the dump before the measurement and the one after it",
+                "{before} is one dump, and a measurement needs two"
+            ));
+        }
+        (Content::Table(_), Some(_)) => {
+            return Err(miette!(help = "give the table alone", "{before} is a table of what was counted, and no dump"));
+        }
+        (Content::Dump(_), Some(Content::Table(_))) => {
+            let after = options.after.as_deref().unwrap_or(Path::new("")).display();
+            return Err(miette!(help = "give two dumps, or a table alone", "{after} is a table, and {before} a dump"));
+        }
+    };
+    let mut header = Header::new("cpuidle", "import", "us");
+    header.run = provenance::this_run();
+    // The dumps were taken elsewhere; this machine only read them.
+    (header.run.machine, header.run.kernel) = (None, None);
+    finish(console, data, (header, &counts, &between), (options.output.as_deref(), options.all, options.format))
+}
+
+fn read(path: &Path) -> miette::Result<Content> {
+    if path != Path::new("-") {
+        return Ok(read_path(path)?);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(disk::MOST_TEXT + 1)
+        .read_to_end(&mut bytes)
+        .into_diagnostic()
+        .wrap_err("cannot read standard input")?;
+    if bytes.len() as u64 > disk::MOST_TEXT {
+        return Err(miette!(help = "send the files below cpu*/cpuidle alone", "standard input has more than 64 MiB"));
+    }
+    Ok(read_bytes("standard input", &bytes)?)
+}
+
+/// What was counted between two dumps, as one measurement.
+pub(crate) fn two(
+    before: &Dump,
+    after: &Dump,
+    variant: &str,
+    seconds: Option<f64>,
+) -> miette::Result<(Vec<Counts>, Between)> {
+    let between = cpuidle::between(before, after, seconds)?;
+    let counts = Counts { variant: variant.to_owned(), case: CASE.to_owned(), seconds, cpus: between.cpus.clone() };
+    Ok((vec![counts], between))
+}
+
+/// Writes the recording where one is wanted, and prints its story.
+pub(crate) fn finish(
+    console: &Console,
+    data: &Data,
+    (mut header, counts, between): (Header, &[Counts], &Between),
+    (output, all, format): (Option<&Path>, bool, Format),
+) -> miette::Result<()> {
+    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    let mut recording: Recording = cpuidle::record(header, counts, &between.clusters);
+    if let Some(folder) = output {
+        recordings::write(&mut recording, folder)?;
+    }
+    for doubt in between.doubts.iter().take(20) {
+        console.note(&format!("warning: {doubt}"));
+    }
+    let published = Published::read(&data.published(), &recording.header.experiment)?;
+    let folder = output.map(|folder| folder.display().to_string()).unwrap_or_default();
+    let told = Report::new(&recording, &folder, &published);
+    match (format, output) {
+        (Format::Json, _) => output::print_json(console, told.run_json()),
+        (Format::Term, Some(_)) => output::print_text(console, &told.run_text(console.style(), all)),
+        (Format::Term, None) => {
+            let text = told.run_text(console.style(), all);
+            let none = "No recording was written: name a folder with --output.\n";
+            output::print_text(console, &text.replace("Recording: \n", none))
+        }
+    }
+}
