@@ -124,7 +124,7 @@ fn read(path: &Path) -> miette::Result<Content> {
     Ok(read_bytes("standard input", &bytes)?)
 }
 
-/// What was counted between two dumps, as one measurement.
+/// The counts between two dumps, as one measurement.
 pub(crate) fn two(
     before: &Dump,
     after: &Dump,

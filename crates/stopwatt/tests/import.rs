@@ -149,7 +149,7 @@ fn the_published_tables_are_imported_under_their_own_units() {
     assert!(text.contains("juno-2017: psci-version parallel, 6 CPUs, 1 iteration, latency (ns)"), "{text}");
 }
 
-/// What `grep` prints of two CPUs with two states, after some rounds of work.
+/// The output of `grep` for two CPUs with two states, after some rounds of work.
 fn grepped(round: u64) -> String {
     let mut text = String::new();
     for (cpu, state) in [(0, 0), (0, 1), (1, 0), (1, 1)] {

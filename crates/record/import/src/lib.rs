@@ -3,8 +3,8 @@
 //! Three kinds of text are read: the UART log of the Trusted Firmware-A test framework
 //! ([`rt_instr`]), the tables of reStructuredText documents ([`rst`]) and CSV ([`csv_table`]). Each
 //! yields [`Figures`]; [`record`] makes the recording of them. [`vpp_runtime`] reads what VPP's
-//! `show runtime` prints, [`cpuidle`] the kernel's counts of idle states. Cases, modes and metrics get the names that simulated recordings use, so
-//! that both can be compared.
+//! `show runtime` prints, [`cpuidle`] the kernel's counts of idle states. Cases, modes and metrics
+//! get the names that simulated recordings use, so that both can be compared.
 //!
 //! Input is hostile until read: whatever the bytes are, the answer is figures or an [`ImportError`]
 //! that names the file and the line and says what would be right. Memory grows with the number of

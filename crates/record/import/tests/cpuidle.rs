@@ -105,7 +105,7 @@ fn counted(before: &[u8], after: &[u8]) -> Result<Between, ImportError> {
     between(&read("before", before)?, &read("after", after)?, None)
 }
 
-/// What is wrong with two texts.
+/// The error of two texts.
 fn refused(before: &str, after: &str) -> String {
     let error = counted(before.as_bytes(), after.as_bytes()).unwrap_err();
     format!("{error} ({})", error.help)
@@ -212,7 +212,8 @@ fn swapped_dumps_and_a_restart_are_told_apart() {
     );
     let anew = refused(&grepped(100), &grepped(2));
     assert!(anew.contains("the machine was started anew: 2.0 % of the entries are left"), "{anew}");
-    // The names of the files tell what the counters cannot: the measurement was longer than all before.
+    // The names of the files tell what the counters cannot: the measurement was longer than all
+    // before.
     let [Ok(first), Ok(last)] =
         [("x/After.txt", 100), ("x/before.txt", 2)].map(|(file, round)| read(file, grepped(round).as_bytes()))
     else {

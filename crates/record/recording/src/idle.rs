@@ -1,4 +1,4 @@
-//! What a kernel counted of its idle states, read from a recording's measures.
+//! A kernel's counts of its idle states, read from a recording's measures.
 
 use crate::metrics::{self, Metric};
 use crate::{Measure, Recording};

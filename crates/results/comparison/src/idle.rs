@@ -1,4 +1,4 @@
-//! What kernels counted of their idle states, side by side: sums over CPUs, and the share of each
+//! Kernels' counts of their idle states, side by side: sums over CPUs, and the share of each
 //! state.
 
 use crate::releases::ComparedReleases;

@@ -45,7 +45,7 @@ pub struct Comparison {
     /// The functions of calls that were counted by function in all recordings, in the order of the
     /// base.
     pub functions: Vec<CallFunctions>,
-    /// What kernels counted of their idle states, where that is what is compared.
+    /// Kernels' counts of their idle states, where that is what is compared.
     pub idle: Vec<IdleTest>,
     /// Labels of rows that only one recording has, with its place among the sides.
     pub unmatched: Vec<(usize, Key)>,

@@ -122,7 +122,7 @@ fn take(parts: &mut Vec<Part>, row: Row, when: Option<bool>, file: &str, line: u
     Ok(())
 }
 
-/// What was counted in each part; of parts before and after, their difference.
+/// The counts in each part; of parts before and after, their difference.
 fn counts(file: &str, parts: Vec<Part>) -> Result<Vec<Counts>, ImportError> {
     let dump = |part: &Part| {
         let cpus = part.cpus.iter().map(|cpu| (cpu.cpu.unwrap_or(0), cpu.states.clone())).collect();

@@ -1,17 +1,17 @@
-//! What was counted between two dumps, and dumps that do not belong together.
+//! The counts between two dumps, and dumps that do not belong together.
 
 use super::state::{CpuCounts, Dump, State};
 use crate::error::ImportError;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was counted between two dumps.
+/// The counts between two dumps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Between {
-    /// What was counted for each CPU, by its number.
+    /// The counts for each CPU, by its number.
     pub cpus: Vec<CpuCounts>,
-    /// How clusters are known; empty where they are not.
+    /// The way in which clusters are known; empty where they are not.
     pub clusters: String,
-    /// What looks wrong, and was taken as it is.
+    /// Oddities that were taken as they are.
     pub doubts: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ fn counters(state: &State) -> [(&'static str, Option<u64>); 5] {
     ]
 }
 
-/// What was counted from a dump to a later one; `seconds` lie between them, where that is known.
+/// The counts from a dump to a later one; `seconds` lie between them, where that is known.
 ///
 /// # Errors
 /// A CPU or a state is in one of them alone; counters go back, because the dumps were swapped or

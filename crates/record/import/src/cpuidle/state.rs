@@ -44,7 +44,7 @@ pub struct Dump {
     pub numbered_by_order: bool,
 }
 
-/// What was counted in a measurement.
+/// The counts in a measurement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
     /// The kernel or machine.
@@ -53,11 +53,11 @@ pub struct Counts {
     pub case: String,
     /// The seconds between the dumps, where they are known.
     pub seconds: Option<f64>,
-    /// What was counted for each CPU.
+    /// The counts for each CPU.
     pub cpus: Vec<CpuCounts>,
 }
 
-/// What was counted for a CPU.
+/// The counts for a CPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuCounts {
     /// Its number; `None` for a sum over CPUs.

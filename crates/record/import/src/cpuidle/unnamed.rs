@@ -1,5 +1,5 @@
-//! What `cat cpu*/cpuidle/state*/*` printed: the files of each state in alphabetical order, without
-//! names.
+//! The output of `cat cpu*/cpuidle/state*/*`: the files of each state in alphabetical order,
+//! without names.
 
 use super::state::{Dump, FORMS, MOST_CPUS, State};
 use crate::error::{ImportError, printable};

@@ -26,10 +26,10 @@ pub struct Clocks {
 
 impl Facts for Clocks {}
 
-/// What a kernel counted of its idle states in a measurement.
+/// A kernel's counts of its idle states in a measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdleCounts {
-    /// How clusters are known, a clause; empty where they are not.
+    /// The way in which clusters are known, a clause; empty where they are not.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub clusters: String,
     /// The idle states, the shallowest of each kernel, test and cluster first.

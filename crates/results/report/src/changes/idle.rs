@@ -1,4 +1,4 @@
-//! What kernels counted of their idle states, side by side.
+//! Kernels' counts of their idle states, side by side.
 
 use super::names::letter;
 use crate::blocks::{Blocks, Number, Table, fixed, grouped, name};

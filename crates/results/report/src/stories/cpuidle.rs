@@ -8,7 +8,7 @@ use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
 use recording::metrics;
 use serde::Serialize;
 
-/// What was counted in each test of each kernel.
+/// The counts in each test of each kernel.
 #[derive(Serialize)]
 pub(super) struct Counted<'r> {
     tests: Vec<Test<'r>>,
@@ -16,7 +16,7 @@ pub(super) struct Counted<'r> {
     recording: &'r str,
 }
 
-/// What was counted in a test of a kernel.
+/// The counts in a test of a kernel.
 #[derive(Serialize)]
 struct Test<'r> {
     case: &'r str,
@@ -33,7 +33,7 @@ struct Test<'r> {
     sum: IdleSum,
 }
 
-/// What was counted of a state: of a CPU, of a cluster, or of all CPUs.
+/// The counts of a state: of a CPU, of a cluster, or of all CPUs.
 #[derive(Serialize)]
 struct State<'r> {
     cluster: Option<u16>,
