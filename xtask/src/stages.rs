@@ -193,8 +193,9 @@ fn web() -> Result<(), String> {
     check(biome.args(check_assets).args(["--error-on-warnings"]).current_dir(root()))
 }
 
-/// The most bytes that the program may have: 22 MB.
-const LARGEST_PROGRAM: u64 = 22_000_000;
+/// The most bytes that the program may have: 23 MB. It had 20.9 before it carried the emulator's
+/// plugin (0.37), and read dumps of idle states in archives of three kinds.
+const LARGEST_PROGRAM: u64 = 23_000_000;
 
 /// A program below the folder that cargo builds into.
 fn built(program: &str) -> PathBuf {
