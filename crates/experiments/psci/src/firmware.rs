@@ -143,7 +143,11 @@ fn push_functions(recording: &mut Recording, machine: &Machine, builds: &[Build<
             let passage = functions::passage(std::slice::from_ref(passages), symbols, functions::CALLER, of);
             // The clock counts the instructions of all CPUs.
             let counted = passage.each(passage.instructions() + passage.of_others);
-            let clock = each(machine, calls);
+            // Other CPUs are now here and now there, so that no whole number is meant then.
+            let clock = match passage.of_others {
+                0 => each(machine, calls),
+                _ => machine.instructions(calls.ticks) / calls.count as f64,
+            };
             // Of a single call the clock shows no more than ticks, and the reading of it is
             // counted; of many it shows whole numbers, unless other CPUs are now here and now
             // there.
