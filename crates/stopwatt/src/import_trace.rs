@@ -4,7 +4,7 @@ use crate::output::{self, Format};
 use clap::Args;
 use console::Console;
 use import::ftrace::{self, Trace};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::miette;
 use recording::Header;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -14,10 +14,11 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "Examples:
   stopwatt import ftrace trace.txt
+  ssh board 'cat /sys/kernel/tracing/trace | gzip' | stopwatt import ftrace - --output recordings/board
   stopwatt import ftrace trace.txt --output recordings/phone")]
 pub struct ImportTraceOptions {
     /// The kernel's `trace` file, what `trace-cmd report` printed, a systrace page, trace.dat, or a
-    /// trace of Perfetto.
+    /// trace of Perfetto. It may be packed with gzip, xz or zstd; - is standard input.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The name of what was traced: a kernel, a machine; by default the file's name.
@@ -38,7 +39,7 @@ pub struct ImportTraceOptions {
 /// Reads the trace, writes the recording where one is wanted, and says what is in it.
 pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()> {
     let path = options.file.display();
-    let file = disk::open(&options.file).into_diagnostic().wrap_err_with(|| format!("cannot read {path}"))?;
+    let file = import::open(&options.file, &path.to_string())?;
     let how = ftrace::Options { file: path.to_string(), lenient: options.lenient };
     let trace = match &options.output {
         None => ftrace::read(file, &how, None),

@@ -81,9 +81,7 @@ impl Traced {
             return Self::recording(path);
         }
         let shown = path.display().to_string();
-        let file = disk::open(path).map_err(|error| {
-            Error::usage(format!("cannot read {shown}: {error}"), "name a trace, or the recording of one")
-        })?;
+        let file = import::open(path, &shown).map_err(Error::file)?;
         Self::imported(BufReader::new(file), shown)
     }
 

@@ -17,6 +17,7 @@ mod error;
 mod figures;
 pub mod ftrace;
 mod names;
+mod packed;
 mod rows;
 mod rst;
 mod rt_instr;
@@ -26,6 +27,7 @@ pub mod vpp_runtime;
 pub use csv_table::csv_table;
 pub use error::ImportError;
 pub use figures::{Figure, Figures, record, reference_rows};
+pub use packed::open;
 pub use rst::rst;
 pub use rt_instr::rt_instr;
 

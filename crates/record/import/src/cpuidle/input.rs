@@ -4,6 +4,7 @@ use super::files::{Files, place};
 use super::state::{Counts, Dump, FORMS};
 use super::{columns, unnamed};
 use crate::error::ImportError;
+use crate::packed::Packer;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -18,8 +19,6 @@ pub enum Content {
 
 /// Bytes that an unpacked input has at most.
 const MOST_UNPACKED: u64 = disk::MOST_TEXT;
-/// Memory that unpacking xz may take at most: its highest setting takes 65 MiB.
-const MOST_DICTIONARY_KIB: u32 = 128 * 1024;
 /// Bytes of a file of sysfs at most.
 const PAGE: u64 = 64 * 1024;
 /// Folders that are looked into at most, and how deep.
@@ -103,28 +102,10 @@ fn named(file: &str, text: &str) -> Result<Files, ImportError> {
 
 /// The bytes of a packed file; `None` if it is not packed.
 fn unpack(file: &str, bytes: &[u8]) -> Result<Option<Vec<u8>>, ImportError> {
+    let Some(packer) = Packer::of_start(bytes) else { return Ok(None) };
     let mut unpacked = Vec::new();
-    let mut read = |name: &str, reader: &mut dyn Read| {
-        let done = reader.take(MOST_UNPACKED + 1).read_to_end(&mut unpacked);
-        done.map_err(|error| {
-            let message = format!("what {name} packed is cut off or damaged: {error}");
-            ImportError::whole(file, message, "send the file again, whole")
-        })
-    };
-    match bytes {
-        [0x1f, 0x8b, ..] => read("gzip", &mut flate2::read::MultiGzDecoder::new(bytes))?,
-        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
-            read("xz", &mut lzma_rust2::XzReader::new_mem_limit(bytes, true, MOST_DICTIONARY_KIB))?
-        }
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            let mut decoder = ruzstd::decoding::StreamingDecoder::new(bytes).map_err(|error| {
-                let message = format!("what zstd packed is cut off or damaged: {error}");
-                ImportError::whole(file, message, "send the file again, whole")
-            })?;
-            read("zstd", &mut decoder)?
-        }
-        _ => return Ok(None),
-    };
+    let read = packer.unpack(bytes).and_then(|from| from.take(MOST_UNPACKED + 1).read_to_end(&mut unpacked));
+    read.map_err(|error| packer.damaged(file, &error))?;
     if unpacked.len() as u64 > MOST_UNPACKED {
         let message = format!("it unpacks to more than {} MiB", MOST_UNPACKED >> 20);
         return Err(ImportError::whole(file, message, "pack the folders cpu*/cpuidle alone"));

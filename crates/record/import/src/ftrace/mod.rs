@@ -96,10 +96,9 @@ fn is_perfetto(start: &[u8]) -> bool {
 
 /// Says what a file is that is plainly none of ours.
 fn refuse_other_formats(start: &[u8], options: &Options) -> Result<(), ImportError> {
-    let known: [(&[u8], &str); 4] =
-        [(b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"PK\x03\x04", "zip"), (b"\xfd7zXZ", "xz")];
-    if let Some((_, name)) = known.iter().find(|(magic, _)| start.starts_with(magic)) {
-        return Err(ImportError::whole(&options.file, format!("the file is compressed ({name})"), "unpack it first"));
+    if start.starts_with(b"PK\x03\x04") {
+        let help = "unpack it first; files of gzip, xz and zstd are read as they are";
+        return Err(ImportError::whole(&options.file, "the file is compressed (zip)", help));
     }
     if start.contains(&0) {
         return Err(ImportError::whole(&options.file, "the file is binary and no known trace", WHAT_IS_READ));

@@ -1,0 +1,115 @@
+//! Files that gzip, xz or zstd packed, and standard input, read as if they were plain files.
+
+use crate::error::ImportError;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Memory that unpacking xz may take at most: its highest setting takes 65 MiB.
+const MOST_DICTIONARY_KIB: u32 = 128 * 1024;
+
+/// Bytes that a packed file unpacks to at most: 64 GiB, hours of tracing.
+const MOST_UNPACKED: u64 = 64 << 30;
+
+/// A program that packs files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packer {
+    Gzip,
+    Xz,
+    Zstd,
+}
+
+impl Packer {
+    /// The one that packed a file, by its first six bytes; `None` if none did.
+    pub(crate) fn of_start(start: &[u8]) -> Option<Self> {
+        match start {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Xz => "xz",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// The packed file, unpacked.
+    pub(crate) fn unpack<'r>(self, packed: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+        Ok(match self {
+            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(packed)),
+            Self::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(packed, true, MOST_DICTIONARY_KIB)),
+            Self::Zstd => Box::new(ruzstd::decoding::StreamingDecoder::new(packed).map_err(io::Error::other)?),
+        })
+    }
+
+    /// The error of a packed file that does not unpack.
+    pub(crate) fn damaged(self, file: &str, error: &io::Error) -> ImportError {
+        let message = format!("what {} packed is cut off or damaged: {error}", self.name());
+        ImportError::whole(file, message, "send the file again, whole")
+    }
+}
+
+/// Opens a file of any length; a packed one, and standard input (`-`), unpacked in a temporary file
+/// that goes when it is closed. `name` is the file's name for errors.
+///
+/// # Errors
+/// It cannot be read; what packed it was cut off; there is no room for it unpacked.
+pub fn open(path: &Path, name: &str) -> Result<File, ImportError> {
+    let wrong = |error: io::Error| ImportError::whole(name, format!("cannot be read: {error}"), "name a file that can be read");
+    if path == Path::new("-") {
+        return spooled(&mut io::stdin().lock(), name);
+    }
+    let mut file = disk::open(path).map_err(wrong)?;
+    let mut start = Vec::new();
+    (&mut file).take(6).read_to_end(&mut start).map_err(wrong)?;
+    file.seek(SeekFrom::Start(0)).map_err(wrong)?;
+    match Packer::of_start(&start) {
+        Some(_) => spooled(&mut file, name),
+        None => Ok(file),
+    }
+}
+
+/// Copies an input into a temporary file, unpacked if it is packed.
+fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
+    let no_room = |error: io::Error| {
+        ImportError::whole(name, format!("it cannot be unpacked: {error}"), "make room where TMPDIR says")
+    };
+    let mut input = BufReader::new(input);
+    let mut start = Vec::new();
+    (&mut input).take(6).read_to_end(&mut start).map_err(no_room)?;
+    let again = start.clone();
+    let whole = again.as_slice().chain(input);
+    let mut out = tempfile::tempfile().map_err(no_room)?;
+    let packer = Packer::of_start(&start);
+    let failed = |error: &io::Error| match packer {
+        Some(packer) => packer.damaged(name, error),
+        None => ImportError::whole(name, format!("cannot be read: {error}"), "name a file that can be read"),
+    };
+    let mut from: Box<dyn Read + '_> = match packer {
+        Some(packer) => packer.unpack(whole).map_err(|error| failed(&error))?,
+        None => Box::new(whole),
+    };
+    let mut buffer = vec![0; 1 << 16];
+    let mut length = 0;
+    loop {
+        let read = match from.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(failed(&error)),
+        };
+        length += read as u64;
+        if length > MOST_UNPACKED {
+            let message = format!("it unpacks to more than {} GiB", MOST_UNPACKED >> 30);
+            return Err(ImportError::whole(name, message, "trace for a shorter time"));
+        }
+        out.write_all(&buffer[..read]).map_err(no_room)?;
+    }
+    out.seek(SeekFrom::Start(0)).map_err(no_room)?;
+    Ok(out)
+}
