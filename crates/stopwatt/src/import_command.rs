@@ -24,7 +24,8 @@ use std::path::{Path, PathBuf};
   stopwatt import csv published/juno-psci.csv --platform juno-r1 -o recordings/published
   stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board")]
 pub struct ImportOptions {
-    /// The file; every line that is not meant is passed over.
+    /// The file; every line that is not meant is passed over. It may be packed with gzip, xz or
+    /// zstd; - is standard input.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Name of what was measured, where the file names no release; by default the file's name.
@@ -81,10 +82,7 @@ pub fn run(console: &Console, data: &Data, kind: Kind, options: &ImportOptions) 
         beside: options.file.parent().map(Path::to_owned),
         lenient: options.lenient,
     };
-    let file = disk::open(&options.file)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot read {}", options.file.display()))?;
-    let file = BufReader::new(file);
+    let file = BufReader::new(import::open(&options.file, &options.file.display().to_string())?);
     let (name, figures) = match kind {
         Kind::RtInstr => ("rt-instr", import::rt_instr(file, &how)),
         Kind::Rst => ("rst", import::rst(file, &how)),

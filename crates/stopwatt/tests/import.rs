@@ -4,6 +4,7 @@ mod common;
 
 use common::stopwatt;
 use serde_json::Value;
+use std::process::{Command, Stdio};
 
 const LOG: &str = "NOTICE:  Booting\n<RT_INSTR:test_rt_instr_cpu_off_serial\t0\t0\t236300\t30880\t137760/>\n\
                    <RT_INSTR:test_rt_instr_psci_version_parallel\t1\t0\t520/>\nbye\n";
@@ -51,6 +52,30 @@ fn a_malformed_line_is_shown_and_leaves_no_recording_behind() {
     assert!(said.status.success());
     assert!(String::from_utf8_lossy(&said.stderr).contains("warning: "), "a line that is left out is told");
     assert_eq!(recording::Recording::read(&output).unwrap().measures().len(), 4);
+}
+
+/// What comes through a pipe is read as the file is, and a packed file as what was packed.
+#[test]
+fn a_trace_is_read_packed_and_from_standard_input() {
+    const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/data/guest.trace");
+    let plain = stopwatt(&["import", "ftrace", TRACE, "--format", "json"]);
+    assert!(plain.status.success());
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("replay").display().to_string();
+    let replay = ["run", "idle-replay", "-", "--output", &output];
+    for arguments in [&["import", "ftrace", "-", "--format", "json"][..], &replay] {
+        let mut gzip = Command::new("gzip").args(["-c", TRACE]).stdout(Stdio::piped()).spawn().unwrap();
+        let piped = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+            .args(arguments)
+            .stdin(gzip.stdout.take().unwrap())
+            .output()
+            .unwrap();
+        assert!(gzip.wait().unwrap().success());
+        assert!(piped.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&piped.stderr));
+        if arguments[0] == "import" {
+            assert_eq!(piped.stdout, plain.stdout);
+        }
+    }
 }
 
 /// A document whose tables are in files beside it, as TF-A's are today, with figures of our own.

@@ -19,7 +19,7 @@ pub struct IdleReplay;
 
 /// The trace that is replayed.
 pub(crate) const TRACE: InputFile =
-    InputFile::new("trace", "The trace: ftrace text, or a recording of a trace (a folder) [default: a sample].")
+    InputFile::new("trace", "The trace: a file that `import ftrace` reads, - for standard input, or a recording of a trace (a folder) [default: a sample].")
         .positional();
 
 /// The platform whose idle states a replay enters.
@@ -104,7 +104,7 @@ pub fn no_governor(name: &str) -> String {
 /// Refuses a trace that is not there.
 pub(crate) fn check_there(trace: Option<&Path>) -> Result<(), Error> {
     match trace {
-        Some(path) if !path.exists() => Err(Error::usage(
+        Some(path) if path != Path::new("-") && !path.exists() => Err(Error::usage(
             format!("{} is not there", path.display()),
             "name ftrace text, or the folder of a recording of a trace; without a name it is a sample",
         )),

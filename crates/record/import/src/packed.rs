@@ -60,7 +60,8 @@ impl Packer {
 /// # Errors
 /// It cannot be read; what packed it was cut off; there is no room for it unpacked.
 pub fn open(path: &Path, name: &str) -> Result<File, ImportError> {
-    let wrong = |error: io::Error| ImportError::whole(name, format!("cannot be read: {error}"), "name a file that can be read");
+    let wrong =
+        |error: io::Error| ImportError::whole(name, format!("cannot be read: {error}"), "name a file that can be read");
     if path == Path::new("-") {
         return spooled(&mut io::stdin().lock(), name);
     }
@@ -112,4 +113,43 @@ fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
     }
     out.seek(SeekFrom::Start(0)).map_err(no_room)?;
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::{Compression, write::GzEncoder};
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(text).unwrap();
+        packed.finish().unwrap()
+    }
+
+    fn read(bytes: &[u8]) -> Result<Vec<u8>, String> {
+        let mut file = spooled(&mut &bytes[..], "a.gz").map_err(|error| error.to_string())?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).unwrap();
+        Ok(text)
+    }
+
+    #[test]
+    fn what_was_packed_is_read_whatever_its_length_and_what_was_not_as_it_is() {
+        let long = b"some words of a trace\n".repeat(20_000);
+        for text in [&b""[..], b"abc", b"123456", &long] {
+            assert_eq!(read(text).unwrap(), text);
+            assert_eq!(read(&gzip(text)).unwrap(), text);
+        }
+        // Two files of gzip one after the other are one, as `cat` makes them.
+        assert_eq!(read(&[gzip(b"abc"), gzip(b"def")].concat()).unwrap(), b"abcdef");
+    }
+
+    #[test]
+    fn what_is_cut_off_is_said_with_what_packed_it() {
+        let packed = gzip(&b"some words of a trace\n".repeat(20_000));
+        let error = read(&packed[..packed.len() / 2]).unwrap_err();
+        assert!(error.starts_with("a.gz: what gzip packed is cut off or damaged"), "{error}");
+        let error = read(b"\x28\xb5\x2f\xfd").unwrap_err();
+        assert!(error.contains("what zstd packed is cut off or damaged"), "{error}");
+    }
 }

@@ -178,7 +178,6 @@ fn what_is_wrong_is_named_with_its_line() {
             format!("{line}<idle>-0 [000] d..1. 1.000001: cpu_idle: state=1 cpu_id=99999\n"),
             "trace.txt:2: `cpu_idle` has no `cpu_id` that could be used",
         ),
-        (format!("{line}{}", &line[..line.len() - 10]), "trace.txt:2: the last line is cut short"),
         (
             format!("{line}<idle>-0 [000] d..1. 123456: cpu_idle: state=1 cpu_id=0\n"),
             "trace.txt:2: the time is no seconds: record with a clock that counts them (trace_clock local, mono or boot)",
@@ -188,9 +187,32 @@ fn what_is_wrong_is_named_with_its_line() {
     ] {
         assert_eq!(wrong(&text), message, "{text}");
     }
-    assert_eq!(wrong(b"\x1f\x8b\x08\x00"), "trace.txt: the file is compressed (gzip)");
+    assert_eq!(wrong(b"PK\x03\x04\x00"), "trace.txt: the file is compressed (zip)");
     let (trace, events) = events(format!("{line}rubbish\n{line}"), true).unwrap();
     assert_eq!((trace.left_out, trace.warnings.len(), events.len()), (1, 1, 1));
+}
+
+/// A file that an editor saved, or that was cut anywhere, has no end of its last line. What is beyond
+/// doubt in it counts, the rest is left out and said.
+#[test]
+fn a_last_line_without_an_end_counts_where_it_is_beyond_doubt() {
+    let line = "<idle>-0 [012] d..1. 1.000001: cpu_idle: state=1 cpu_id=12\n";
+    let timer = "<idle>-0 [012] d..1. 1.000002: hrtimer_start: hrtimer=0000000077 function=hrtimer_wakeup expires=5000000 softexpires=5000000";
+    for (last, more) in [
+        ("<idle>-0 [012] d..1. 1.000002: cpu_idle: state=4294967295 cpu_id=12", 1),
+        ("<idle>-0 [012] d..1. 1.000002: cpu_idle: state=4294967295 cpu_id=1", 0),
+        ("<idle>-0 [012] d..1. 1.000002: cpu_idle: state=42949", 0),
+        ("<idle>-0 [012] d..1. 1.0000", 0),
+        (timer, 1),
+        (&timer[..timer.len() - 4], 1),
+        (&timer[..timer.len() - 22], 0),
+        ("sh-9 [012] d... 1.000002: sched_wakeup: comm=sh pid=1642 prio=120 target_cpu=002", 1),
+        ("sh-9 [012] d... 1.000002: sched_wakeup: comm=sh pid=16", 0),
+    ] {
+        let (trace, events) = good(format!("{line}{last}"));
+        assert_eq!((events.len(), trace.left_out), (1 + more, 1 - more as u64), "{last}");
+        assert_eq!(trace.doubts.iter().filter(|doubt| doubt.contains("the last line")).count(), 1 - more, "{last}");
+    }
 }
 
 /// Seeded damage: whatever the bytes are, the answer is a trace or an error with a cause.

@@ -79,6 +79,12 @@ impl Remainder {
         }
         Ok(())
     }
+
+    /// Leaves out the last line, which has no end and cannot be used without one.
+    pub(super) fn last_line(&mut self) {
+        self.left_out += 1;
+        self.doubts.push("the last line has no end and is cut short; it is left out".to_owned());
+    }
 }
 
 pub(super) fn unreadable(options: &Options, error: &std::io::Error) -> ImportError {

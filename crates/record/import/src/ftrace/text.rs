@@ -61,11 +61,7 @@ pub(super) fn read(
         if line.whole != Whole::TooLong
             && let Some(event) = parse(line.bytes)
         {
-            if line.whole == Whole::Unended && !ends_well(&event) {
-                left.left_out += 1;
-                left.doubts.push("the last line has no end, so a number in it may lack digits; it is left out".to_owned());
-                continue;
-            }
+            let event = if line.whole == Whole::Unended { event.without_doubt() } else { event };
             has_begun = true;
             may_go_on = false;
             if let Some(usage) = event.idle_usage() {
@@ -74,6 +70,10 @@ pub(super) fn read(
                 left.mark(event.time_ns, mark);
             }
             if let Err(Wrong(field)) = take(collector, &event, &mut may_go_on) {
+                if line.whole == Whole::Unended {
+                    left.last_line();
+                    continue;
+                }
                 let name = String::from_utf8_lossy(event.name);
                 let message = format!("`{name}` has no `{field}` that could be used");
                 left.wrong(options, error(options, &line, message))?;
@@ -83,6 +83,10 @@ pub(super) fn read(
                 continue;
             }
             let message = match line.whole {
+                Whole::Unended if has_begun => {
+                    left.last_line();
+                    continue;
+                }
                 Whole::Unended => "the last line is cut short",
                 Whole::TooLong => "the line is longer than any of a trace",
                 Whole::Yes => message,
@@ -113,15 +117,6 @@ fn is_html(line: &[u8]) -> bool {
     starts(b"<!doctype html") || starts(b"<html")
 }
 
-/// True if a last line without an end is whole for all that can be seen: a number may have lost
-/// digits, unless it is the line's own CPU, or none is looked at.
-fn ends_well(event: &Parsed<'_>) -> bool {
-    match event.kind() {
-        Some(Kind::CpuIdle) => Text { kind: Kind::CpuIdle, fields: event.fields }.number("cpu_id") == Some(u64::from(event.cpu)),
-        kind => kind.is_none() || event.fields.is_empty(),
-    }
-}
-
 /// A line's parts.
 struct Parsed<'a> {
     time_ns: u64,
@@ -131,6 +126,21 @@ struct Parsed<'a> {
 }
 
 impl Parsed<'_> {
+    /// What is beyond doubt of a last line without an end. Its last word may lack digits, unless it
+    /// is the CPU that stands before the time as well, or has as many digits as the kernel gives a
+    /// CPU.
+    fn without_doubt(self) -> Self {
+        let start = self.fields.iter().rposition(|byte| *byte == b' ').map_or(0, |at| at + 1);
+        let (before, word) = self.fields.split_at(start);
+        let is_whole = match word.iter().position(|byte| *byte == b'=').map(|at| (&word[..at], &word[at + 1..])) {
+            Some((b"cpu_id", cpu)) => digits(cpu) == Some((self.cpu.into(), cpu.len())),
+            Some((b"target_cpu", cpu)) => cpu.len() == 3,
+            Some(_) => false,
+            None => self.kind().is_none() || word.is_empty(),
+        };
+        if is_whole { self } else { Self { fields: before.trim_ascii(), ..self } }
+    }
+
     fn kind(&self) -> Option<Kind> {
         Kind::find(self.name)
     }
