@@ -407,7 +407,7 @@ fn traced(bytes: &[u8]) -> bool {
             }
             Ok(())
         };
-        let options = ftrace::Options { file: "in".to_owned(), lenient };
+        let options = ftrace::Options { file: "in".to_owned(), lenient, ..ftrace::Options::default() };
         match ftrace::read(std::io::Cursor::new(bytes), &options, Some(&mut take)) {
             Ok(trace) => {
                 assert_eq!(trace.events, events);

@@ -3,7 +3,7 @@
 use crate::output::{self, Format};
 use clap::Args;
 use console::Console;
-use import::ftrace::{self, Trace};
+use import::ftrace::{self, Residency, Trace};
 use miette::miette;
 use recording::Header;
 use serde_json::json;
@@ -14,6 +14,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "Examples:
   stopwatt import ftrace trace.txt
+  stopwatt import ftrace trace.txt --cluster 0-3 --cluster 4-7
   ssh board 'cat /sys/kernel/tracing/trace | gzip' | stopwatt import ftrace - --output recordings/board
   stopwatt import ftrace trace.txt --output recordings/phone")]
 pub struct ImportTraceOptions {
@@ -24,6 +25,10 @@ pub struct ImportTraceOptions {
     /// The name of what was traced: a kernel, a machine; by default the file's name.
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
+    /// CPUs of a cluster, as 0-3 or 0,2; once for each cluster. Without it they are those that the
+    /// trace names (idlestat's do), or else all CPUs are one.
+    #[arg(long = "cluster", value_name = "CPUS", value_parser = cpu_list)]
+    clusters: Vec<Vec<u16>>,
     /// Leave malformed lines out, with a warning, instead of giving up.
     #[arg(long)]
     lenient: bool,
@@ -36,11 +41,25 @@ pub struct ImportTraceOptions {
     format: Format,
 }
 
+/// The CPUs of a list as the kernel writes it.
+fn cpu_list(text: &str) -> Result<Vec<u16>, String> {
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| text.trim().parse::<u16>().ok().filter(|cpu| *cpu <= ftrace::LAST_CPU);
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last => cpus.extend(first..=last),
+            _ => return Err(format!("`{}` is no CPU and no range of CPUs, as 3 or 0-3", part.trim())),
+        }
+    }
+    Ok(cpus)
+}
+
 /// Reads the trace, writes the recording where one is wanted, and says what is in it.
 pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()> {
     let path = options.file.display();
     let file = import::open(&options.file, &path.to_string())?;
-    let how = ftrace::Options { file: path.to_string(), lenient: options.lenient };
+    let how = ftrace::Options { file: path.to_string(), lenient: options.lenient, clusters: options.clusters.clone() };
     let trace = match &options.output {
         None => ftrace::read(file, &how, None),
         Some(folder) => {
@@ -70,6 +89,19 @@ pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()
     }
 }
 
+/// CPUs as the kernel lists them: `0-3,6`.
+fn ranges(cpus: &[u16]) -> String {
+    let mut parts: Vec<(u16, u16)> = Vec::new();
+    for &cpu in cpus {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == cpu => *last = cpu,
+            _ => parts.push((cpu, cpu)),
+        }
+    }
+    let part = |(first, last)| if first == last { format!("{first}") } else { format!("{first}-{last}") };
+    parts.into_iter().map(part).collect::<Vec<_>>().join(",")
+}
+
 fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
     let mut text = String::new();
     if !trace.idle.is_empty() {
@@ -78,20 +110,32 @@ fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
             "  CPU  state    entered     total, ms    mean, us     min, us      max, us    above    below"
         );
     }
+    let times = |state: u8, idle: &Residency| {
+        let shortest_ns = if idle.entered == 0 { 0 } else { idle.shortest_ns };
+        format!(
+            "{state:>6} {:>10} {:>13.3} {:>11.1} {:>11.1} {:>12.1}",
+            idle.entered,
+            idle.total_ns as f64 / 1e6,
+            idle.total_ns as f64 / 1e3 / idle.entered.max(1) as f64,
+            shortest_ns as f64 / 1e3,
+            idle.longest_ns as f64 / 1e3,
+        )
+    };
     for (cpu, states) in &trace.idle {
         for (state, idle) in states {
-            let shortest_ns = if idle.entered == 0 { 0 } else { idle.shortest_ns };
-            let _ = writeln!(
-                text,
-                "{cpu:>5} {state:>6} {:>10} {:>13.3} {:>11.1} {:>11.1} {:>12.1} {:>8} {:>8}",
-                idle.entered,
-                idle.total_ns as f64 / 1e6,
-                idle.total_ns as f64 / 1e3 / idle.entered.max(1) as f64,
-                shortest_ns as f64 / 1e3,
-                idle.longest_ns as f64 / 1e3,
-                idle.above,
-                idle.below,
-            );
+            let _ = writeln!(text, "{cpu:>5} {} {:>8} {:>8}", times(*state, idle), idle.above, idle.below);
+        }
+    }
+    for cluster in &trace.clusters {
+        let idle_ns: u64 = cluster.states.values().map(|idle| idle.total_ns).sum();
+        let share = 100.0 * idle_ns as f64 / trace.span_ns.map_or(1, |(first, last)| (last - first).max(1)) as f64;
+        let _ = writeln!(
+            text,
+            "CPUs {} idle together, {share:.1} % of the time, by the shallowest of their states:",
+            ranges(&cluster.cpus)
+        );
+        for (state, idle) in &cluster.states {
+            let _ = writeln!(text, "      {}", times(*state, idle));
         }
     }
     if !trace.others.is_empty() {
@@ -118,6 +162,18 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
             })
         })
         .collect();
+    let clusters: Vec<_> = trace
+        .clusters
+        .iter()
+        .map(|cluster| {
+            let state = |(state, of): (&u8, &Residency)| {
+                json!({
+                    "state": state, "entered": of.entered, "total_ns": of.total_ns, "min_ns": of.shortest_ns, "max_ns": of.longest_ns,
+                })
+            };
+            json!({ "cpus": cluster.cpus, "states": cluster.states.iter().map(state).collect::<Vec<_>>() })
+        })
+        .collect();
     let warnings: Vec<_> = trace
         .warnings
         .iter()
@@ -131,6 +187,7 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
         "others": trace.others,
         "span_ns": trace.span_ns.map(|(first, last)| [first, last]),
         "idle": idle,
+        "clusters": clusters,
         "doubts": trace.doubts,
         "left_out": trace.left_out,
         "warnings": warnings,

@@ -101,7 +101,7 @@ impl Traced {
     fn imported(text: impl Read + Seek, name: String) -> Result<Self, Error> {
         // The events of a long trace do not fit into memory; its idle intervals do.
         let folder = disk::Partial::temporary("stopwatt-trace");
-        let options = ftrace::Options { file: name, lenient: false };
+        let options = ftrace::Options { file: name, lenient: false, ..ftrace::Options::default() };
         let header = Header::new("ftrace", "import", "ns");
         ftrace::record(text, &options, "trace", header, folder.path()).map_err(Error::failed)?;
         Self::recording(folder.path())

@@ -108,7 +108,8 @@ pub fn text(lines: &[String]) -> String {
 pub fn imported(text: &str) -> Result<Recording, Error> {
     let folder = tempfile::tempdir().map_err(Error::failed)?;
     let path = folder.path().join("trace");
-    let options = ftrace::Options { file: "the guest's trace".to_owned(), lenient: false };
+    let options =
+        ftrace::Options { file: "the guest's trace".to_owned(), lenient: false, ..ftrace::Options::default() };
     let header = Header::new("ftrace", "import", "ns");
     ftrace::record(Cursor::new(text), &options, "guest", header, &path).map_err(Error::failed)?;
     Recording::read(&path).map_err(Error::failed)

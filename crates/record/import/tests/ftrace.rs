@@ -1,10 +1,10 @@
 //! Traces as people have them, and as they should not be.
 
-use import::ftrace::{Error, Event, Options, Point, Trace, read};
+use import::ftrace::{ClusterIdle, Error, Event, Options, Point, Trace, read};
 use std::io::Cursor;
 
 fn options(lenient: bool) -> Options {
-    Options { file: "trace.txt".to_owned(), lenient }
+    Options { file: "trace.txt".to_owned(), lenient, ..Options::default() }
 }
 
 fn events(text: impl AsRef<[u8]>, lenient: bool) -> Result<(Trace, Vec<Event>), Error> {
@@ -213,6 +213,27 @@ fn a_last_line_without_an_end_counts_where_it_is_beyond_doubt() {
         assert_eq!((events.len(), trace.left_out), (1 + more, 1 - more as u64), "{last}");
         assert_eq!(trace.doubts.iter().filter(|doubt| doubt.contains("the last line")).count(), 1 - more, "{last}");
     }
+}
+
+/// idlestat writes the topology first; without it all CPUs are one cluster, and what is given wins.
+#[test]
+fn the_clusters_of_idlestat_are_read_and_those_that_are_given_win() {
+    let line = |time: u64, cpu: u16, state: u32| {
+        format!("<idle>-0 [{cpu:03}] d..2. 1.{time:06}: cpu_idle: state={state} cpu_id={cpu}\n")
+    };
+    let changes = [(0, 0, 1), (1, 1, 2), (2, 2, 1), (9, 1, u32::MAX), (12, 0, u32::MAX), (13, 2, u32::MAX)];
+    let text: String = changes.iter().map(|&(time, cpu, state)| line(time, cpu, state)).collect();
+    let head = "idlestat version = 0.8\ncpus=3\nclusterA:\n\tcore0\n\t\tcpu0\n\tcore1\n\t\tcpu1\nclusterB:\n\tcore0\n\t\tcpu2\n";
+    let of = |text: String, clusters: Vec<Vec<u16>>| {
+        let trace = read(Cursor::new(text), &Options { clusters, ..options(false) }, None).unwrap();
+        let of = |cluster: &ClusterIdle| {
+            let [(state, idle)] = cluster.states.iter().collect::<Vec<_>>()[..] else { panic!("{cluster:?}") };
+            (cluster.cpus.clone(), *state, idle.entered, idle.total_ns)
+        };
+        trace.clusters.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(of(format!("{head}{text}"), vec![]), [(vec![0, 1], 1, 1, 8_000)]);
+    assert_eq!(of(text, vec![]), [(vec![0, 1, 2], 1, 1, 7_000)]);
 }
 
 /// Seeded damage: whatever the bytes are, the answer is a trace or an error with a cause.

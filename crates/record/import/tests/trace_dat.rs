@@ -14,7 +14,7 @@ fn events(bytes: &[u8], lenient: bool) -> Result<(Trace, Vec<Event>), Error> {
         events.extend_from_slice(some);
         Ok(())
     };
-    let options = Options { file: "trace.dat".to_owned(), lenient };
+    let options = Options { file: "trace.dat".to_owned(), lenient, ..Options::default() };
     let trace = read(Cursor::new(bytes), &options, Some(&mut take))?;
     Ok((trace, events))
 }

@@ -1,5 +1,6 @@
 //! The place where the events of all formats come together: put in order, counted, handed on.
 
+use super::clusters::{ClusterIdle, Clusters};
 use super::event::{Event, Point};
 use crate::error::{ImportError, printable};
 use recording::facts::KernelTrace;
@@ -21,6 +22,8 @@ pub struct Trace {
     pub others: BTreeMap<String, u64>,
     /// Idle states by CPU and number.
     pub idle: BTreeMap<u16, BTreeMap<u8, Residency>>,
+    /// The times in which all CPUs of a cluster were idle.
+    pub clusters: Vec<ClusterIdle>,
     /// The facts that the trace gives about its kernel, and names by number: tasks by process
     /// number, interrupts, and callbacks' functions from 1 in the order in which they came.
     pub kernel: KernelTrace,
@@ -57,6 +60,16 @@ impl Default for Residency {
     }
 }
 
+impl Residency {
+    /// Adds a stay.
+    pub(super) fn add(&mut self, stay_ns: u64) {
+        self.entered += 1;
+        self.total_ns += stay_ns;
+        self.shortest_ns = self.shortest_ns.min(stay_ns);
+        self.longest_ns = self.longest_ns.max(stay_ns);
+    }
+}
+
 /// Events that are held to be put in order: text that was merged from several buffers is out of
 /// order by a few lines.
 const WINDOW: usize = 16 * 1024;
@@ -69,6 +82,7 @@ const MOST_NAMES: usize = 1 << 20;
 /// Events on their way from a reader to a recording.
 pub(super) struct Collector<'a> {
     pub(super) timers: Timers,
+    pub(super) clusters: Clusters,
     taker: Option<Taker<'a>>,
     failed: Option<recording::Error>,
     waiting: Vec<Event>,
@@ -103,9 +117,10 @@ struct Cpu {
 }
 
 impl<'a> Collector<'a> {
-    pub(super) fn new(taker: Option<Taker<'a>>) -> Self {
+    pub(super) fn new(taker: Option<Taker<'a>>, clusters: Clusters) -> Self {
         Self {
             timers: Timers::default(),
+            clusters,
             taker,
             failed: None,
             waiting: Vec::with_capacity(WINDOW),
@@ -266,27 +281,27 @@ impl<'a> Collector<'a> {
         let cpu = &mut self.cpus[usize::from(event.cpu)];
         match event.point {
             Point::IdleEnter => {
+                self.clusters.change(event.cpu, event.time_ns, Some(event.argument as u8));
                 self.unpaired += u64::from(cpu.idle.is_some());
                 cpu.idle = Some((event.time_ns, event.argument as u8));
             }
             Point::IdleExit => {
+                self.clusters.change(event.cpu, event.time_ns, None);
                 let Some((since_ns, state)) = cpu.idle.take() else {
                     self.unpaired += 1;
                     return;
                 };
-                let stay_ns = event.time_ns - since_ns;
-                let residency = residency(&mut cpu.states, state);
-                residency.entered += 1;
-                residency.total_ns += stay_ns;
-                residency.shortest_ns = residency.shortest_ns.min(stay_ns);
-                residency.longest_ns = residency.longest_ns.max(stay_ns);
+                residency(&mut cpu.states, state).add(event.time_ns - since_ns);
             }
             Point::IdleMiss => {
                 let residency = residency(&mut cpu.states, event.ticks.min(255) as u8);
                 *(if event.argument == 0 { &mut residency.above } else { &mut residency.below }) += 1;
             }
             // Whatever the CPU was in, it may have left and entered again since.
-            Point::Lost => cpu.idle = None,
+            Point::Lost => {
+                self.clusters.lost(event.cpu);
+                cpu.idle = None;
+            }
             _ => {}
         }
     }
@@ -313,6 +328,7 @@ impl<'a> Collector<'a> {
                 trace.idle.insert(number as u16, states);
             }
         }
+        trace.clusters = self.clusters.finish();
         let mut doubt = |count: u64, what: &str| {
             if count > 0 {
                 trace.doubts.push(format!("{count} {what}"));
@@ -331,7 +347,8 @@ impl<'a> Collector<'a> {
     }
 }
 
-fn residency(states: &mut Vec<Residency>, state: u8) -> &mut Residency {
+/// The residency of a state; an empty one the first time.
+pub(super) fn residency(states: &mut Vec<Residency>, state: u8) -> &mut Residency {
     let state = usize::from(state);
     if state >= states.len() {
         states.resize(state + 1, Residency::default());

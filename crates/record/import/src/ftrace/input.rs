@@ -11,6 +11,9 @@ pub struct Options {
     pub file: String,
     /// True if what is malformed is left out with a warning.
     pub lenient: bool,
+    /// The CPUs of each cluster. Where there is none, those that the trace names (idlestat's do);
+    /// otherwise all CPUs are one.
+    pub clusters: Vec<Vec<u16>>,
 }
 
 /// The part of a file that a reader finds beside its events.
@@ -22,6 +25,8 @@ pub(super) struct Remainder {
     pub(super) doubts: Vec<String>,
     pub(super) warnings: Vec<ImportError>,
     pub(super) left_out: u64,
+    /// The CPUs of each cluster that the file names.
+    pub(super) clusters: Vec<Vec<u16>>,
 }
 
 /// Entries of what a trace says of its kernel under one name: far more than it has to say.
@@ -33,6 +38,18 @@ const MOST_STATES: usize = 64;
 const WARNINGS_KEPT: usize = 100;
 
 impl Remainder {
+    /// Notes a line of the topology that idlestat writes first: `clusterA:`, `core0`, `cpu0`.
+    pub(super) fn topology(&mut self, line: &str) {
+        if line.starts_with("cluster") && line.ends_with(':') && self.clusters.len() < MOST_SAID {
+            self.clusters.push(Vec::new());
+        } else if let Some(cpus) = self.clusters.last_mut()
+            && let Some(cpu) = line.strip_prefix("cpu").and_then(|cpu| cpu.parse().ok())
+            && cpus.len() < MOST_SAID
+        {
+            cpus.push(cpu);
+        }
+    }
+
     /// Notes the idle governor.
     pub(super) fn governor(&mut self, name: &str) {
         self.kernel.governor.get_or_insert_with(|| printable(name.trim()));

@@ -220,6 +220,8 @@ pub(super) fn idle(collector: &mut Collector<'_>, time_ns: u64, state: u64, cpu:
 
 /// Most CPUs that a trace may have: Linux ends at 8192.
 pub(super) const MOST_CPUS: u64 = 8192;
+/// The highest number of a CPU that a trace may have.
+pub const LAST_CPU: u16 = MOST_CPUS as u16 - 1;
 
 pub(super) fn cpu_of(number: u64) -> Option<u16> {
     (number < MOST_CPUS).then_some(number as u16)

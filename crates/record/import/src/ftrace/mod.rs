@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `event.rs` | an event of a recording, and its points |
 //! | `kind.rs` | what the kernel's events mean, in whatever form their fields come |
+//! | `clusters.rs` | how long all CPUs of a cluster were idle together |
 //! | `collect.rs` | where all formats come together: order, counts, names |
 //! | `input.rs` | what all readers share |
 //! | `lines.rs`, `text.rs` | text |
@@ -16,6 +17,7 @@
 //! | `perfetto.rs` | traces of Perfetto |
 //! | `record.rs` | the recording |
 
+mod clusters;
 mod collect;
 mod dat;
 mod event;
@@ -26,15 +28,18 @@ mod perfetto;
 mod record;
 mod text;
 
+pub use clusters::ClusterIdle;
 pub use collect::{Residency, Taker, Trace};
 pub use event::{Event, Point};
 pub use input::Options;
+pub use kind::LAST_CPU;
 
 /// A trace to try things on: a moment of Linux on two CPUs of QEMU's `virt`, as text.
 pub const SAMPLE: &str = include_str!("../../data/guest.trace");
 pub use record::record;
 
 use crate::error::ImportError;
+use clusters::Clusters;
 use collect::Collector;
 use input::{Remainder, read_fully, unreadable};
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -59,7 +64,7 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
     let mut start = [0; 16];
     let length = read_fully(&mut input, &mut start).map_err(|error| unreadable(options, &error))?;
     input.seek(SeekFrom::Start(0)).map_err(|error| unreadable(options, &error))?;
-    let mut collector = Collector::new(taker);
+    let mut collector = Collector::new(taker, Clusters::new(&options.clusters));
     let mut left = Remainder { format: "ftrace text".to_owned(), ..Remainder::default() };
     if dat::is_trace_dat(&start[..length]) {
         dat::read(input, options, &mut collector, &mut left)?;

@@ -62,6 +62,9 @@ pub(super) fn read(
             && let Some(event) = parse(line.bytes)
         {
             let event = if line.whole == Whole::Unended { event.without_doubt() } else { event };
+            if !has_begun && collector.clusters.is_untold() {
+                left.clusters.iter().for_each(|cpus| collector.clusters.tell(cpus));
+            }
             has_begun = true;
             may_go_on = false;
             if let Some(usage) = event.idle_usage() {
@@ -80,6 +83,9 @@ pub(super) fn read(
             }
         } else if let Some(message) = beside(line.bytes, collector, left) {
             if (!has_begun || page == Page::Inside || may_go_on) && message == NOT_A_LINE {
+                if !has_begun {
+                    left.topology(&String::from_utf8_lossy(line.bytes.trim_ascii()));
+                }
                 continue;
             }
             let message = match line.whole {

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, IntType, LogicalType, Repetition, Type as Physical};
+use parquet::column::writer::{
+    ColumnCloseResult, ColumnWriter, get_column_writer, get_typed_column_writer_mut as typed,
+};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::{Type, TypePtr};
+use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
 
 use super::GROUP_ROWS;
 use crate::columns::{Column, Get, Kind, POINT, Unit};
@@ -25,6 +28,45 @@ pub(crate) struct TableWriter<R: 'static, W: Write + Send> {
     numbered: bool,
     file: SerializedFileWriter<W>,
     rows: u64,
+    /// For each column what was written last where all rows of a group had one value.
+    uniform: Vec<Option<Uniform>>,
+}
+
+/// A column of a row group whose rows all have one value, as bytes of the file. Half of the columns
+/// of a trace are such, and copying those bytes costs little beside encoding them again.
+struct Uniform {
+    value: Value,
+    rows: usize,
+    bytes: Bytes,
+    closed: ColumnCloseResult,
+}
+
+/// The value of a row; doubles are never asked for.
+#[derive(PartialEq, Eq)]
+enum Value {
+    Text(Option<String>),
+    Number(Option<u64>),
+}
+
+impl Value {
+    /// The value of all rows; `None` if they differ.
+    fn of_all<R>(names: &Recording, column: &Column<R>, rows: &[R]) -> Option<Self> {
+        fn same<R, T: PartialEq>(rows: &[R], get: impl Fn(&R) -> T) -> Option<T> {
+            let (first, rest) = rows.split_first()?;
+            let value = get(first);
+            rest.iter().all(|row| get(row) == value).then_some(value)
+        }
+        match column.get {
+            Get::Text(get) => {
+                let name = same(rows, |row| get(names, row))?;
+                Some(Self::Text(name.map(|name| names.text(name).to_owned())))
+            }
+            Get::U16(get) => same(rows, get).map(|value| Self::Number(value.map(u64::from))),
+            Get::U32(get) => same(rows, get).map(|value| Self::Number(value.map(u64::from))),
+            Get::U64(get) => same(rows, get).map(|value| Self::Number(Some(value))),
+            Get::F64(_) => None,
+        }
+    }
 }
 
 impl<R, W: Write + Send> TableWriter<R, W> {
@@ -58,7 +100,13 @@ impl<R, W: Write + Send> TableWriter<R, W> {
     ) -> Result<Self, ParquetError> {
         let properties = Arc::new(properties(columns, header, arrow, numbered));
         let schema = schema(columns, numbered)?;
-        Ok(Self { columns, numbered, file: SerializedFileWriter::new(out, schema, properties)?, rows: 0 })
+        Ok(Self {
+            columns,
+            numbered,
+            file: SerializedFileWriter::new(out, schema, properties)?,
+            rows: 0,
+            uniform: Vec::new(),
+        })
     }
 
     /// Writes rows whose names are those of `names`.
@@ -73,6 +121,10 @@ impl<R, W: Write + Send> TableWriter<R, W> {
         rows: &[R],
         numbers: &[u64],
     ) -> Result<(), ParquetError> {
+        let described: Vec<ColumnDescPtr> = self.file.schema_descr().columns().to_vec();
+        let described = &described[usize::from(self.numbered)..];
+        let properties = self.file.properties().clone();
+        self.uniform.resize_with(self.columns.len(), || None);
         debug_assert_eq!(numbers.len(), if self.numbered { rows.len() } else { 0 });
         for (place, rows) in rows.chunks(GROUP_ROWS).enumerate() {
             let mut group = self.file.next_row_group()?;
@@ -86,15 +138,29 @@ impl<R, W: Write + Send> TableWriter<R, W> {
                 writer.typed::<Int64Type>().write_batch(&values, None, None)?;
                 writer.close()?;
             }
-            for column in self.columns {
-                let mut writer = group
-                    .next_column()?
-                    .ok_or_else(|| ParquetError::General(format!("no writer for column {}", column.name)))?;
-                let mut texts = Texts::new(names);
-                for rows in rows.chunks(AT_A_TIME) {
-                    write_column(&mut writer, column, &mut texts, rows)?;
-                }
-                writer.close()?;
+            for ((column, described), kept) in self.columns.iter().zip(described).zip(&mut self.uniform) {
+                let Some(value) = Value::of_all(names, column, rows) else {
+                    let mut writer = group
+                        .next_column()?
+                        .ok_or_else(|| ParquetError::General(format!("no writer for column {}", column.name)))?;
+                    write_rows(writer.untyped(), column, names, rows)?;
+                    writer.close()?;
+                    continue;
+                };
+                let again = kept.take().filter(|kept| kept.value == value && kept.rows == rows.len());
+                let uniform = match again {
+                    Some(again) => again,
+                    None => {
+                        let mut bytes = TrackedWrite::new(Vec::new());
+                        let pages = Box::new(SerializedPageWriter::new(&mut bytes));
+                        let mut writer = get_column_writer(described.clone(), properties.clone(), pages);
+                        write_rows(&mut writer, column, names, rows)?;
+                        let closed = writer.close()?;
+                        Uniform { value, rows: rows.len(), bytes: bytes.into_inner()?.into(), closed }
+                    }
+                };
+                group.append_column(&uniform.bytes, uniform.closed.clone())?;
+                *kept = Some(uniform);
             }
             group.close()?;
             self.rows += rows.len() as u64;
@@ -192,8 +258,19 @@ fn metadata<R>(columns: &[Column<R>], header: &Header, arrow: &str) -> Vec<KeyVa
 /// Values that the library encodes at a time.
 const BATCH: usize = 1024;
 
+/// Writes a column of a row group.
+fn write_rows<R>(
+    writer: &mut ColumnWriter<'_>,
+    column: &Column<R>,
+    names: &Recording,
+    rows: &[R],
+) -> Result<(), ParquetError> {
+    let mut texts = Texts::new(names);
+    rows.chunks(AT_A_TIME).try_for_each(|rows| write_column(writer, column, &mut texts, rows))
+}
+
 fn write_column<R>(
-    writer: &mut SerializedColumnWriter<'_>,
+    writer: &mut ColumnWriter<'_>,
     column: &Column<R>,
     texts: &mut Texts<'_>,
     rows: &[R],
@@ -209,30 +286,30 @@ fn write_column<R>(
                 // which the library takes them anyway.
                 let values = vec![texts.bytes(first); rows.len().min(BATCH)];
                 for rows in rows.chunks(BATCH) {
-                    writer.typed::<ByteArrayType>().write_batch(&values[..rows.len()], None, None)?;
+                    typed::<ByteArrayType>(writer).write_batch(&values[..rows.len()], None, None)?;
                 }
                 return Ok(());
             }
             let values = rows.iter().map(|row| get(texts.names, row).map(|name| texts.bytes(name)));
             let (values, levels) = split(values, column.nullable);
-            writer.typed::<ByteArrayType>().write_batch(&values, levels.as_deref(), None)?;
+            typed::<ByteArrayType>(writer).write_batch(&values, levels.as_deref(), None)?;
         }
         Get::U16(get) => {
             let (values, levels) = split(rows.iter().map(|row| get(row).map(i32::from)), column.nullable);
-            writer.typed::<Int32Type>().write_batch(&values, levels.as_deref(), None)?;
+            typed::<Int32Type>(writer).write_batch(&values, levels.as_deref(), None)?;
         }
         Get::U32(get) => {
             // Parquet's unsigned numbers have the bits of signed ones.
             let (values, levels) = split(rows.iter().map(|row| get(row).map(u32::cast_signed)), column.nullable);
-            writer.typed::<Int32Type>().write_batch(&values, levels.as_deref(), None)?;
+            typed::<Int32Type>(writer).write_batch(&values, levels.as_deref(), None)?;
         }
         Get::U64(get) => {
             let values: Vec<i64> = rows.iter().map(|row| get(row).cast_signed()).collect();
-            writer.typed::<Int64Type>().write_batch(&values, None, None)?;
+            typed::<Int64Type>(writer).write_batch(&values, None, None)?;
         }
         Get::F64(get) => {
             let values: Vec<f64> = rows.iter().map(get).collect();
-            writer.typed::<DoubleType>().write_batch(&values, None, None)?;
+            typed::<DoubleType>(writer).write_batch(&values, None, None)?;
         }
     }
     Ok(())

@@ -1,0 +1,176 @@
+//! Clusters: how long all CPUs of one were idle at the same time, which is what its own power
+//! depends on.
+
+use super::collect::{Residency, residency};
+use std::collections::BTreeMap;
+
+/// The times in which all CPUs of a cluster were idle.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClusterIdle {
+    /// Its CPUs.
+    pub cpus: Vec<u16>,
+    /// By the shallowest state that one of them was in. Nothing counts as too deep or too shallow.
+    pub states: BTreeMap<u8, Residency>,
+}
+
+/// All clusters of a trace while it is read.
+#[derive(Default)]
+pub(super) struct Clusters {
+    /// True if someone said which CPUs are a cluster; otherwise all CPUs of the trace are one.
+    told: bool,
+    all: Vec<Cluster>,
+    /// For each CPU the number of its cluster and its place there.
+    places: Vec<Option<(usize, usize)>>,
+}
+
+#[derive(Default)]
+struct Cluster {
+    cpus: Vec<(u16, Status)>,
+    running: usize,
+    /// When the last of the CPUs fell asleep, and the shallowest state then.
+    since: Option<(u64, u8)>,
+    states: Vec<Residency>,
+}
+
+/// The state of a CPU.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    /// No event of it came yet. It is taken to be idle: one that sleeps throughout has no events.
+    Unseen,
+    Running,
+    Idle(u8),
+}
+
+impl Clusters {
+    /// With the CPUs of each cluster; with none, all CPUs are one.
+    pub(super) fn new(told: &[Vec<u16>]) -> Self {
+        let mut clusters = Self::default();
+        told.iter().for_each(|cpus| clusters.tell(cpus));
+        clusters
+    }
+
+    /// True if nobody said which CPUs are a cluster.
+    pub(super) fn is_untold(&self) -> bool {
+        !self.told
+    }
+
+    /// Adds a cluster. A CPU that is in one is left there.
+    pub(super) fn tell(&mut self, cpus: &[u16]) {
+        self.told = true;
+        self.all.push(Cluster::default());
+        for &cpu in cpus {
+            if self.place(cpu).is_none() {
+                self.add(cpu, self.all.len() - 1);
+            }
+        }
+    }
+
+    fn place(&self, cpu: u16) -> Option<(usize, usize)> {
+        self.places.get(usize::from(cpu)).copied().flatten()
+    }
+
+    fn add(&mut self, cpu: u16, cluster: usize) -> (usize, usize) {
+        let place = (cluster, self.all[cluster].cpus.len());
+        self.all[cluster].cpus.push((cpu, Status::Unseen));
+        let number = usize::from(cpu);
+        self.places.resize(self.places.len().max(number + 1), None);
+        self.places[number] = Some(place);
+        place
+    }
+
+    /// Notes that a CPU entered an idle state, or that it runs.
+    #[inline]
+    pub(super) fn change(&mut self, cpu: u16, at_ns: u64, state: Option<u8>) {
+        let (number, place) = match self.place(cpu) {
+            Some(found) => found,
+            None if self.told => return,
+            None => {
+                self.all.resize_with(1, Cluster::default);
+                self.add(cpu, 0)
+            }
+        };
+        self.all[number].change(place, at_ns, state.map_or(Status::Running, Status::Idle));
+    }
+
+    /// Notes that events of a CPU were lost: nobody knows what it did.
+    pub(super) fn lost(&mut self, cpu: u16) {
+        if let Some((number, place)) = self.place(cpu) {
+            let cluster = &mut self.all[number];
+            cluster.since = None;
+            cluster.set(place, Status::Running);
+        }
+    }
+
+    /// The clusters in which all CPUs were ever idle.
+    pub(super) fn finish(self) -> Vec<ClusterIdle> {
+        let finished = self.all.into_iter().map(|cluster| ClusterIdle {
+            cpus: {
+                let mut cpus: Vec<u16> = cluster.cpus.iter().map(|(cpu, _)| *cpu).collect();
+                cpus.sort_unstable();
+                cpus
+            },
+            states: (0..).zip(cluster.states).filter(|(_, of)| of.entered > 0).collect(),
+        });
+        finished.filter(|cluster| cluster.cpus.len() > 1).collect()
+    }
+}
+
+impl Cluster {
+    fn change(&mut self, place: usize, at_ns: u64, now: Status) {
+        if let Some((since_ns, state)) = self.since.take() {
+            residency(&mut self.states, state).add(at_ns.saturating_sub(since_ns));
+        }
+        if self.cpus[place].1 == Status::Unseen && now != Status::Running {
+            // It ran up to now, so that what was counted without it was never all of them.
+            self.states.clear();
+        }
+        self.set(place, now);
+        if self.running == 0 {
+            let known = self.cpus.iter().filter_map(|(_, status)| match status {
+                Status::Idle(state) => Some(*state),
+                Status::Unseen | Status::Running => None,
+            });
+            self.since = known.min().map(|state| (at_ns, state));
+        }
+    }
+
+    fn set(&mut self, place: usize, now: Status) {
+        let was = std::mem::replace(&mut self.cpus[place].1, now);
+        self.running += usize::from(now == Status::Running);
+        self.running -= usize::from(was == Status::Running);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CPUs, and for each state how often and how long.
+    type Told = (Vec<u16>, Vec<(u8, u64, u64)>);
+
+    fn read(told: &[Vec<u16>], changes: &[(u64, u16, Option<u8>)]) -> Vec<Told> {
+        let mut clusters = Clusters::new(told);
+        changes.iter().for_each(|&(at_ns, cpu, state)| clusters.change(cpu, at_ns, state));
+        let states = |of: &ClusterIdle| of.states.iter().map(|(state, of)| (*state, of.entered, of.total_ns)).collect();
+        clusters.finish().iter().map(|cluster| (cluster.cpus.clone(), states(cluster))).collect()
+    }
+
+    const BOTH: [(u64, u16, Option<u8>); 6] =
+        [(10, 0, Some(2)), (20, 1, Some(1)), (50, 1, None), (60, 1, Some(2)), (90, 0, None), (95, 0, Some(0))];
+
+    #[test]
+    fn a_cluster_is_idle_while_all_of_its_cpus_are_in_the_shallowest_state() {
+        assert_eq!(read(&[vec![0, 1]], &BOTH), [(vec![0, 1], vec![(1, 1, 30), (2, 1, 30)])]);
+        assert_eq!(read(&[], &BOTH), read(&[vec![0, 1]], &BOTH), "all CPUs where nobody says otherwise");
+        assert!(read(&[vec![0], vec![1]], &BOTH).is_empty(), "a cluster of one CPU is that CPU");
+    }
+
+    /// A CPU whose first event leaves an idle state slept from the beginning.
+    #[test]
+    fn a_cpu_without_an_event_sleeps_and_one_that_first_falls_asleep_ran() {
+        let slept = [(10, 0, Some(1)), (40, 0, None), (50, 1, None)];
+        assert_eq!(read(&[vec![0, 1, 7]], &slept), [(vec![0, 1, 7], vec![(1, 1, 30)])]);
+        let ran = [(10, 0, Some(1)), (40, 0, None), (50, 1, Some(1)), (60, 0, Some(1)), (65, 0, None)];
+        assert_eq!(read(&[], &ran), [(vec![0, 1], vec![(1, 1, 5)])]);
+    }
+}
