@@ -278,7 +278,13 @@ fn outcome(soc: &Soc, kernel: Kernel, owners: Owners) -> Outcome {
     drop(meter);
     let cpus = kernel.cpus.into_iter().map(|cpu| {
         let states = kernel.hardware.domains[cpu.domain].states.len();
-        CpuCounts { idle: (0..states).map(|state| *cpu.accounting.usage(state)).collect(), ..cpu.counts }
+        let mut idle: Vec<idle::Usage> = (0..states).map(|state| *cpu.accounting.usage(state)).collect();
+        // A stay that is not over counts up to the end. Nobody knows yet if its state was right.
+        if let Some(stay) = cpu.stay {
+            idle[stay.state].entered += 1;
+            idle[stay.state].time_ns += (kernel.end - stay.since) / 1_000;
+        }
+        CpuCounts { idle, ..cpu.counts }
     });
     let tasks = kernel.tasks.into_iter().map(|task| TaskOutcome {
         name: task.spec.name.clone(),
