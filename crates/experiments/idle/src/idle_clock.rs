@@ -149,7 +149,13 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
 
 fn add(recording: &mut Recording, variant: &str, case: &str, mode: &str, metric: metrics::Metric, times: &Times) {
     let series = recording.series(variant, case, mode);
-    let mut rows = vec![("average", times.average), ("stddev", times.stddev), ("min", times.min), ("max", times.max)];
+    let mut rows = vec![
+        ("average", times.average),
+        ("trimmed", times.trimmed),
+        ("stddev", times.stddev),
+        ("min", times.min),
+        ("max", times.max),
+    ];
     rows.extend(Times::PERCENTILES.iter().zip(times.percentiles).map(|((name, _), value)| (*name, value)));
     for (name, value) in rows {
         let subject = recording.name(name);

@@ -10,6 +10,9 @@ use std::thread;
 pub struct Times {
     /// Mean.
     pub average: f64,
+    /// Mean without the longest of 100: an interrupt or a preemption falls into few reads, and is
+    /// no part of what they cost.
+    pub trimmed: f64,
     /// Standard deviation.
     pub stddev: f64,
     /// Shortest.
@@ -25,19 +28,24 @@ impl Times {
     pub const PERCENTILES: [(&'static str, usize); 3] = [("p50", 500), ("p99", 990), ("p99.9", 999)];
 
     /// Of times in ticks of the counter, less what timing itself takes.
-    fn new(mut ticks: Vec<u64>, overhead: u64, tick_ns: f64) -> Self {
-        ticks.sort_unstable();
-        let ns = |ticks: u64| ticks.saturating_sub(overhead) as f64 * tick_ns;
-        let count = ticks.len().max(1) as f64;
-        let average = ticks.iter().map(|&ticks| ns(ticks)).sum::<f64>() / count;
-        let variance = ticks.iter().map(|&ticks| (ns(ticks) - average).powi(2)).sum::<f64>() / count;
-        let at = |parts: usize| ticks.get((ticks.len() * parts / 1000).min(ticks.len().saturating_sub(1)));
+    fn new(ticks: Vec<u64>, overhead: u64, tick_ns: f64) -> Self {
+        Self::from_ns(ticks.into_iter().map(|ticks| ticks.saturating_sub(overhead) as f64 * tick_ns).collect())
+    }
+
+    /// Of at least one time in nanoseconds.
+    fn from_ns(mut ns: Vec<f64>) -> Self {
+        ns.sort_unstable_by(f64::total_cmp);
+        let mean = |ns: &[f64]| ns.iter().sum::<f64>() / ns.len().max(1) as f64;
+        let average = mean(&ns);
+        let variance = ns.iter().map(|ns| (ns - average).powi(2)).sum::<f64>() / ns.len().max(1) as f64;
+        let at = |parts: usize| ns[(ns.len() * parts / 1000).min(ns.len() - 1)];
         Self {
             average,
+            trimmed: mean(&ns[..ns.len() - ns.len() / 100]),
             stddev: variance.sqrt(),
-            min: ticks.first().map_or(0.0, |&ticks| ns(ticks)),
-            max: ticks.last().map_or(0.0, |&ticks| ns(ticks)),
-            percentiles: Self::PERCENTILES.map(|(_, parts)| at(parts).map_or(0.0, |&ticks| ns(ticks))),
+            min: ns[0],
+            max: ns[ns.len() - 1],
+            percentiles: Self::PERCENTILES.map(|(_, parts)| at(parts)),
         }
     }
 }
@@ -154,29 +162,16 @@ pub fn division(division: Division, known: bool, effort: Effort, tick_ns: f64) -
 
 /// The mean time of a division in each round, with the exclusive or that keeps the values large.
 fn chain(effort: Effort, tick_ns: f64, divide: impl Fn(u64) -> u64) -> Times {
-    let mut ns: Vec<f64> = (0..effort.rounds)
-        .map(|_| {
-            let mut value = black_box(0x1234_5678_9abc_u64);
-            let from = Clock::Counter.read();
-            for _ in 0..effort.reads {
-                value = divide(value) ^ 0x5555_1234_5678_9abc;
-            }
-            black_box(value);
-            Clock::Counter.read().wrapping_sub(from) as f64 * tick_ns / effort.reads as f64
-        })
-        .collect();
-    ns.sort_unstable_by(f64::total_cmp);
-    let count = ns.len().max(1) as f64;
-    let average = ns.iter().sum::<f64>() / count;
-    let variance = ns.iter().map(|ns| (ns - average).powi(2)).sum::<f64>() / count;
-    let at = |parts: usize| ns[(ns.len() * parts / 1000).min(ns.len() - 1)];
-    Times {
-        average,
-        stddev: variance.sqrt(),
-        min: ns[0],
-        max: ns[ns.len() - 1],
-        percentiles: Times::PERCENTILES.map(|(_, parts)| at(parts)),
-    }
+    let round = |_| {
+        let mut value = black_box(0x1234_5678_9abc_u64);
+        let from = Clock::Counter.read();
+        for _ in 0..effort.reads {
+            value = divide(value) ^ 0x5555_1234_5678_9abc;
+        }
+        black_box(value);
+        Clock::Counter.read().wrapping_sub(from) as f64 * tick_ns / effort.reads as f64
+    };
+    Times::from_ns((0..effort.rounds).map(round).collect())
 }
 
 #[cfg(test)]
@@ -189,6 +184,8 @@ mod tests {
         let times = Times::new(vec![30, 10, 20, 40], 10, 0.5);
         assert_eq!((times.average, times.min, times.max, times.percentiles[0]), (7.5, 0.0, 15.0, 10.0));
         assert!((times.stddev - 5.590_169_943).abs() < 1e-6);
+        let times = Times::new([vec![10; 198], vec![10_000; 2]].concat(), 0, 1.0);
+        assert_eq!((times.average, times.trimmed, times.percentiles[0]), (109.9, 10.0, 10.0));
     }
 
     #[test]

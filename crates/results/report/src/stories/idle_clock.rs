@@ -32,6 +32,8 @@ pub(super) struct Clocks<'r> {
 #[derive(Clone, Copy, Default, Serialize)]
 struct Statistics {
     average_ns: Option<f64>,
+    /// The mean without the longest of 100.
+    trimmed_ns: Option<f64>,
     stddev_ns: Option<f64>,
     min_ns: Option<f64>,
     max_ns: Option<f64>,
@@ -45,6 +47,7 @@ impl Statistics {
     fn at(&mut self, name: &str) -> Option<&mut Option<f64>> {
         Some(match name {
             "average" => &mut self.average_ns,
+            "trimmed" => &mut self.trimmed_ns,
             "stddev" => &mut self.stddev_ns,
             "min" => &mut self.min_ns,
             "max" => &mut self.max_ns,
@@ -178,12 +181,13 @@ fn table<R>(
     times: impl Fn(&R) -> Statistics,
 ) -> Table {
     type Statistic = (&'static str, fn(Statistics) -> Option<f64>);
-    let statistics: [Statistic; 7] = [
+    let statistics: [Statistic; 8] = [
         ("average", |times| times.average_ns),
+        ("trimmed", |times| times.trimmed_ns),
+        ("p50", |times| times.p50_ns),
         ("stddev", |times| times.stddev_ns),
         ("min", |times| times.min_ns),
         ("max", |times| times.max_ns),
-        ("p50", |times| times.p50_ns),
         ("p99", |times| times.p99_ns),
         ("p99.9", |times| times.p99_9_ns),
     ];
@@ -220,6 +224,7 @@ impl Story for Clocks<'_> {
             let title = format!("Reads of a clock on this machine, in ns; clock source {source}.");
             let rows = table(&self.clocks, ["clock", "threads"], |of| (of.name, of.mode), |of| of.times);
             told.table(rows.titled(title));
+            self.outliers(told);
             self.published(told);
         }
         let rows = table(&self.divisions, ["division", "compiler"], |of| (of.name, of.mode), |of| of.times);
@@ -236,16 +241,18 @@ impl Story for Clocks<'_> {
 impl Clocks<'_> {
     fn answer(&self) -> Text {
         let mut words = Text::default();
-        let average = |clock: &&Clock<'_>| clock.times.average_ns.unwrap_or(f64::INFINITY);
+        // An average that a few interrupts made says nothing of the read; older recordings have no
+        // other.
+        let usual = |clock: &&Clock<'_>| clock.times.p50_ns.or(clock.times.average_ns).unwrap_or(f64::INFINITY);
         let alone = || self.clocks.iter().filter(|clock| clock.threads == Some(1));
-        let by_average = |a: &&Clock<'_>, b: &&Clock<'_>| average(a).total_cmp(&average(b));
-        if let (Some(fast), Some(slow)) = (alone().min_by(by_average), alone().max_by(by_average)) {
+        let by_usual = |a: &&Clock<'_>, b: &&Clock<'_>| usual(a).total_cmp(&usual(b));
+        if let (Some(fast), Some(slow)) = (alone().min_by(by_usual), alone().max_by(by_usual)) {
             words.extend(text![
-                "A read of ",
+                "Half of the reads of ",
                 name(fast.name),
-                format!(" takes {} ns on average and one of ", fixed(average(&fast), 1)),
+                format!(" take at most {} ns, and of ", fixed(usual(&fast), 1)),
                 name(slow.name),
-                format!(" {} ns. ", fixed(average(&slow), 1))
+                format!(" {} ns. ", fixed(usual(&slow), 1))
             ]);
         }
         let most = self.changes.iter().max_by(|a, b| a.changed_choices.total_cmp(&b.changed_choices));
@@ -262,6 +269,28 @@ impl Clocks<'_> {
             ]);
         }
         words
+    }
+
+    /// The averages that a few long reads make, with what the rest takes.
+    fn outliers(&self, told: &mut Blocks) {
+        let spoilt = |clock: &&Clock<'_>| {
+            let times = clock.times;
+            times.average_ns.zip(times.trimmed_ns).is_some_and(|(average, trimmed)| average > 1.1 * trimmed)
+        };
+        told.paragraph("Trimmed is the mean without the longest of 100 reads.");
+        let item = |clock: &Clock<'_>| {
+            let ns = |ns: Option<f64>| fixed(ns.unwrap_or(0.0), 1);
+            text![
+                name(clock.name),
+                format!(
+                    ", threads: {}: the longest of 100 reads raise the average from {} to {} ns",
+                    clock.mode,
+                    ns(clock.times.trimmed_ns),
+                    ns(clock.times.average_ns)
+                )
+            ]
+        };
+        told.list(self.clocks.iter().filter(spoilt).map(item).collect());
     }
 
     /// The published figures of the kernel's clocks.
