@@ -70,8 +70,12 @@ fn declare(recording: &mut Recording, platform: &Platform, traced: &Traced) {
         names: (0..).zip(names.map(str::to_owned)).collect(),
         ..Lane::default()
     };
-    let states = &mut traced.states.iter().map(String::as_str);
-    let mut of_trace = lane("idle state in the trace", TRACED, states);
+    // A trace that does not name its states has them by number.
+    let deepest = traced.all().map(|sleep| usize::from(sleep.state) + 1).max().unwrap_or(0);
+    let states = (0..deepest.max(traced.states.len()))
+        .map(|state| traced.states.get(state).cloned().unwrap_or_else(|| format!("state {state} of the trace")));
+    let states: Vec<String> = states.collect();
+    let mut of_trace = lane("idle state in the trace", TRACED, &mut states.iter().map(String::as_str));
     of_trace.marks = marks().into_iter().map(|(point, name)| (point.to_owned(), name.to_owned())).collect();
     header.lanes = vec![of_trace, lane("idle state chosen", CHOSEN, &mut platform.state_names())];
 }

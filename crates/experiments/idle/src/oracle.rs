@@ -30,9 +30,9 @@ pub struct Oracle {
     /// True if a domain's cheapest state is ever deeper than the cores', so that the energy is a
     /// bound and no choice.
     pub is_bound: bool,
-    /// The lowest and highest delay in microseconds over the points: half of the intervals are not
-    /// delayed more, and 99 of 100.
-    pub delay_us: [[u64; 2]; 2],
+    /// For each point the delays in microseconds that half of the intervals do not exceed, and 99 of
+    /// 100.
+    pub delay_us: Vec<[u64; 2]>,
 }
 
 /// The middle point of the range.
@@ -44,10 +44,6 @@ impl Oracle {
         let classes = Classes::new(platform, segments, traced);
         let points: Vec<Point> =
             (0..POINTS.len()).into_par_iter().map(|point| Point::new(platform, &classes, point)).collect();
-        let ends = |which: usize| {
-            let delays = || points.iter().map(|point| point.delay_us[which]);
-            [delays().min().unwrap_or(0), delays().max().unwrap_or(0)]
-        };
         let middle = &points[MIDDLE].chosen;
         let chosen =
             classes.intervals.iter().map(|of_cpu| of_cpu.iter().map(|&group| middle[group as usize]).collect());
@@ -55,7 +51,7 @@ impl Oracle {
             energy: std::array::from_fn(|point| points[point].energy),
             chosen: chosen.collect(),
             is_bound: points.iter().any(|point| point.is_bound),
-            delay_us: [ends(0), ends(1)],
+            delay_us: points.iter().map(|point| point.delay_us).collect(),
             states: points.into_iter().map(|point| point.states).collect(),
         }
     }

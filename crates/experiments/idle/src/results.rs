@@ -7,7 +7,7 @@ use crate::platform::{POINTS, Platform};
 use crate::replay::{Agreement, Replayed};
 use crate::row::Row;
 use crate::trace::Traced;
-use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
+use recording::{Axis, Header, Picture, PictureKind, Recording, Series, facts, metrics};
 
 const CASE: &str = "idle-replay";
 /// The name of the cheapest that there could be.
@@ -47,9 +47,7 @@ pub fn recording(header: Header, platform: &Platform, traced: &Traced, rows: &[R
         counters(&mut recording, platform, traced);
     }
     of_oracle(&mut recording, platform, oracle);
-    if platform.power.is_some() {
-        lanes::add(&mut recording, platform, traced, rows, oracle);
-    }
+    lanes::add(&mut recording, platform, traced, rows, oracle);
     if platform.power.is_some() {
         pairs(&mut recording, rows);
     }
@@ -80,12 +78,16 @@ fn describe(header: &mut Header, platform: &Platform, traced: &Traced, oracle: &
             PictureKind::Curves { x: "round_trip".to_owned(), by: None },
         ),
         picture(
-            "Intervals by length (power of ten of microseconds) and by the state in which they ended",
+            "Idle intervals by their length and the state in which they ended; each cell is how many there are",
             &metrics::IDLE_INTERVALS,
             LENGTHS,
             PictureKind::HeatMap { x: "decade_us".to_owned(), y: "state".to_owned() },
         ),
     ];
+    let places = |title: &str, names: Vec<String>| Axis { title: title.to_owned(), places: (0..).zip(names).collect() };
+    header.axes.insert("decade_us".to_owned(), places("length of the interval", (0..DECADES).map(decade).collect()));
+    let states = platform.state_names().map(str::to_owned).collect();
+    header.axes.insert("state".to_owned(), places("state", states));
     header.notes.push(
         "The replay is open loop: what woke a CPU stays where it was; a deeper state delays the work by its exit latency, and nothing else moves."
             .to_owned(),
@@ -205,27 +207,15 @@ fn energies(recording: &mut Recording, series: Series, energy: &Energies) {
     }
 }
 
+/// The oracle's choices at both ends of what a round trip costs: each is a run that someone who
+/// knows the trace could have made.
 fn of_oracle(recording: &mut Recording, platform: &Platform, oracle: &Oracle) {
     let names: Vec<String> = platform.state_names().map(str::to_owned).collect();
-    let end = |highest: bool| -> Vec<idle::Usage> {
-        let of = |state: usize, value: fn(&idle::Usage) -> u64| {
-            let values = oracle.states.iter().map(|states| value(&states[state]));
-            if highest { values.max() } else { values.min() }.unwrap_or(0)
-        };
-        (0..names.len())
-            .map(|state| idle::Usage {
-                entered: of(state, |usage| usage.entered),
-                time_ns: of(state, |usage| usage.time_ns),
-                above: of(state, |usage| usage.above),
-                below: of(state, |usage| usage.below),
-                rejected: 0,
-            })
-            .collect()
-    };
-    for (mode, highest) in [("lowest", false), ("highest", true)] {
+    let dearest = oracle.states.len() - 1;
+    for (mode, point) in [("cheapest round trips", 0), ("dearest round trips", dearest)] {
         let series = recording.series(ORACLE, CASE, mode);
-        states(recording, series, &names, &end(highest));
-        delays(recording, series, oracle.delay_us.map(|range| range[usize::from(highest)]));
+        states(recording, series, &names, &oracle.states[point]);
+        delays(recording, series, oracle.delay_us[point]);
         if platform.power.is_some() {
             energies(recording, series, &oracle.energy);
         }
@@ -331,10 +321,21 @@ fn excesses(recording: &mut Recording, traced: &Traced, row: &Row, oracle: &Orac
     }
 }
 
+/// Lengths of intervals up to 1 us, and then by decades up to 10 s and more.
+const DECADES: usize = 9;
+
+/// The lower and the upper edge of a decade.
+fn decade(number: usize) -> String {
+    const EDGES: [&str; DECADES - 1] = ["1 us", "10 us", "100 us", "1 ms", "10 ms", "100 ms", "1 s", "10 s"];
+    match number.checked_sub(1).map(|from| (EDGES[from], EDGES.get(number))) {
+        None => format!("< {}", EDGES[0]),
+        Some((from, Some(to))) => format!("{from}\u{2013}{to}"),
+        Some((from, None)) => format!("\u{2265} {from}"),
+    }
+}
+
 /// Intervals by length and by the state in which they ended.
 fn lengths(recording: &mut Recording, traced: &Traced, row: &Row, replayed: &Replayed) {
-    /// Up to 1 us, and then by decades up to 10 s and more.
-    const DECADES: usize = 9;
     let mut counts = vec![[0_u64; DECADES]; row.state_names.len()];
     for (sleeps, chosen) in traced.cpus.iter().zip(&replayed.chosen) {
         for (sleep, state) in sleeps.iter().zip(chosen) {

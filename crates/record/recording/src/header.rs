@@ -75,6 +75,9 @@ pub struct Header {
     /// `loop = "single"`, `stride = 3`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub coordinates: BTreeMap<String, toml::Table>,
+    /// The words for the axes of coordinates and their places, where numbers do not say it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub axes: BTreeMap<String, Axis>,
     /// The pictures that the measures deserve, as the experiment declares them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pictures: Vec<Picture>,
@@ -84,6 +87,16 @@ pub struct Header {
     /// The facts that differ from run to run.
     #[serde(default)]
     pub run: Run,
+}
+
+/// An axis of [`Header::coordinates`] in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Axis {
+    /// The title: "length of the interval".
+    pub title: String,
+    /// Names of its places by their numbers: "1 to 10 us".
+    #[serde(default, with = "crate::facts::numbered", skip_serializing_if = "BTreeMap::is_empty")]
+    pub places: BTreeMap<u32, String>,
 }
 
 /// A lane of each CPU's timeline: stretches of time between two of its points, and marks at others.
@@ -200,6 +213,7 @@ impl Header {
             platform: None,
             costs: BTreeMap::new(),
             coordinates: BTreeMap::new(),
+            axes: BTreeMap::new(),
             pictures: Vec::new(),
             lanes: Vec::new(),
             run: Run::default(),

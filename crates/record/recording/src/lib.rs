@@ -57,7 +57,7 @@ pub mod table;
 mod writer;
 
 pub use error::Error;
-pub use header::{FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase};
+pub use header::{Axis, FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase};
 pub use histogram::Histogram;
 pub use names::Name;
 pub use part::{PartWriter, RowKinds};

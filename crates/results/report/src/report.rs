@@ -121,7 +121,12 @@ impl<'a> Report<'a> {
             if several {
                 all.push(Block::heading(2, lanes.case.clone()));
             }
+            let by_variant = lanes.by_variant();
             all.push(Block::Picture(lanes.into()));
+            if let Some(lanes) = by_variant {
+                let blocks = vec![Block::Picture(lanes.into())];
+                all.push(Block::Folded { summary: "The same lanes, those of a policy together".into(), blocks });
+            }
         }
         let pictures = pictures(&self.findings).into_iter().map(|declared| declared.picture);
         let pictures: Vec<Picture> = pictures.filter(|picture| !is_told(picture)).collect();

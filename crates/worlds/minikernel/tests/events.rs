@@ -16,7 +16,7 @@ fn stamps_tell_what_each_cpu_did_and_agree_with_the_counts() {
             own.filter(move |event| event.point == point.id())
         };
         assert_eq!(of(events::TASK_SWITCH).count() as u64, cpu.switches);
-        assert_eq!(of(events::IDLE_LEAVE).count() as u64, cpu.idle.iter().map(|usage| usage.entered).sum::<u64>());
+        assert_eq!(of(events::IDLE_ENTER).count() as u64, cpu.idle.iter().map(|usage| usage.entered).sum::<u64>());
         assert_eq!(of(events::TICK).count() as u64, cpu.busy_ticks + cpu.idle_ticks);
         for cause in WakeCause::ALL {
             let stamped = of(events::IDLE_LEAVE).filter(|event| event.argument == cause as u32).count() as u64;

@@ -1,7 +1,7 @@
 //! Clusters: how long all CPUs of one were idle at the same time, which is what its own power
 //! depends on.
 
-use super::collect::{Residency, residency};
+use super::residency::{Residency, residency};
 use std::collections::BTreeMap;
 
 /// The times in which all CPUs of a cluster were idle.

@@ -2,6 +2,7 @@
 
 use super::clusters::{ClusterIdle, Clusters};
 use super::event::{Event, Point};
+use super::residency::{Residency, residency};
 use crate::error::{ImportError, printable};
 use recording::facts::KernelTrace;
 use std::collections::{BTreeMap, HashMap};
@@ -35,39 +36,6 @@ pub struct Trace {
     pub warnings: Vec<ImportError>,
     /// The number of lines that were left out in all.
     pub left_out: u64,
-}
-
-/// The time that a CPU was in an idle state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Residency {
-    /// The number of times that the state was entered and left.
-    pub entered: u64,
-    /// Nanoseconds in all.
-    pub total_ns: u64,
-    /// The shortest stay in nanoseconds.
-    pub shortest_ns: u64,
-    /// The longest stay in nanoseconds.
-    pub longest_ns: u64,
-    /// The number of times that the kernel said afterwards that the state was too deep.
-    pub above: u64,
-    /// The number of times that the kernel said afterwards that the state was too shallow.
-    pub below: u64,
-}
-
-impl Default for Residency {
-    fn default() -> Self {
-        Self { entered: 0, total_ns: 0, shortest_ns: u64::MAX, longest_ns: 0, above: 0, below: 0 }
-    }
-}
-
-impl Residency {
-    /// Adds a stay.
-    pub(super) fn add(&mut self, stay_ns: u64) {
-        self.entered += 1;
-        self.total_ns += stay_ns;
-        self.shortest_ns = self.shortest_ns.min(stay_ns);
-        self.longest_ns = self.longest_ns.max(stay_ns);
-    }
 }
 
 /// Events that are held to be put in order: text that was merged from several buffers is out of
@@ -345,15 +313,6 @@ impl<'a> Collector<'a> {
         );
         Ok(trace)
     }
-}
-
-/// The residency of a state; an empty one the first time.
-pub(super) fn residency(states: &mut Vec<Residency>, state: u8) -> &mut Residency {
-    let state = usize::from(state);
-    if state >= states.len() {
-        states.resize(state + 1, Residency::default());
-    }
-    &mut states[state]
 }
 
 /// Small numbers for the addresses of timers that are armed.

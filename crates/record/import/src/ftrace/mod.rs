@@ -11,6 +11,7 @@
 //! | `kind.rs` | what the kernel's events mean, in whatever form their fields come |
 //! | `clusters.rs` | how long all CPUs of a cluster were idle together |
 //! | `collect.rs` | where all formats come together: order, counts, names |
+//! | `residency.rs` | the time in an idle state |
 //! | `input.rs` | what all readers share |
 //! | `lines.rs`, `text.rs` | text |
 //! | `dat/` | `trace.dat` |
@@ -26,10 +27,11 @@ mod kind;
 mod lines;
 mod perfetto;
 mod record;
+mod residency;
 mod text;
 
 pub use clusters::ClusterIdle;
-pub use collect::{Residency, Taker, Trace};
+pub use collect::{Taker, Trace};
 pub use event::{Event, Point};
 pub use input::Options;
 pub use kind::LAST_CPU;
@@ -37,6 +39,7 @@ pub use kind::LAST_CPU;
 /// A trace to try things on: a moment of Linux on two CPUs of QEMU's `virt`, as text.
 pub const SAMPLE: &str = include_str!("../../data/guest.trace");
 pub use record::record;
+pub use residency::Residency;
 
 use crate::error::ImportError;
 use clusters::Clusters;

@@ -25,6 +25,12 @@ pub struct Lanes {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) name: String,
+    /// The variant, which may be a policy.
+    variant: String,
+    /// The CPU, or the machine.
+    owner: String,
+    /// The title of its track.
+    pub(crate) title: String,
     pub(crate) stretches: Vec<Named>,
     pub(crate) marks: Vec<Marked>,
 }
@@ -92,6 +98,42 @@ impl Lanes {
             Some(Self { case, rows, from, to, per_us, titles, all_stretches, all_rows })
         };
         cases.into_iter().filter_map(of_case).collect()
+    }
+
+    /// The same rows with those of a variant together; `None` where that is no other order.
+    pub(crate) fn by_variant(&self) -> Option<Self> {
+        let mut variants: Vec<&str> = Vec::new();
+        for row in &self.rows {
+            if !variants.contains(&row.variant.as_str()) {
+                variants.push(&row.variant);
+            }
+        }
+        let owners = || self.rows.iter().map(|row| &row.owner);
+        if variants.len() < 2 || owners().all(|owner| Some(owner) == owners().next()) {
+            return None;
+        }
+        let named = |row: &Row| {
+            let titled = if self.titles.len() > 1 { format!(", {}", row.title) } else { String::new() };
+            Row { name: format!("{}, {}{titled}", row.variant, row.owner), ..row.clone() }
+        };
+        let of =
+            |variant: &&str| self.rows.iter().filter(|row| row.variant == **variant).map(named).collect::<Vec<_>>();
+        Some(Self { rows: variants.iter().flat_map(of).collect(), ..self.clone() })
+    }
+
+    /// The names of the stretches of each track, by its title.
+    pub(crate) fn kinds_by_title(&self) -> Vec<(&str, Vec<&str>)> {
+        let of_title = |title: &str| {
+            let mut kinds = self.kinds();
+            let rows = || self.rows.iter().filter(|row| row.title == title);
+            kinds.retain(|kind| rows().flat_map(|row| &row.stretches).any(|stretch| stretch.what == *kind));
+            kinds
+        };
+        self.titles
+            .iter()
+            .map(|title| (title.as_str(), of_title(title)))
+            .filter(|(_, kinds)| !kinds.is_empty())
+            .collect()
     }
 
     /// A time in microseconds from the window's begin.
@@ -176,6 +218,9 @@ fn row(recording: &Recording, lane: &CpuLane<'_>, several: bool, (from, to): (u6
     };
     Row {
         name,
+        variant: variant.to_owned(),
+        owner: lane.owner(),
+        title: title.clone(),
         stretches: stretches.map(named).collect(),
         marks: marks
             .map(|mark| Marked { at: mark.at, what: mark.name.to_owned(), is_telling: is_telling(mark.name) })

@@ -22,7 +22,7 @@ mod text;
 pub use flame::Flame;
 pub(crate) use flame::Node;
 pub(crate) use number::{Number, Tone, figure, fixed, grouped, percent, quantity, scientific, whole};
-pub use picture::{Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
+pub use picture::{Axis, Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
 pub(crate) use picture::{axis_words, is_logarithmic, on_axis};
 pub(crate) use table::{Bars, Cell, Column, Columns, Paint, Table};
 pub(crate) use text::{Span, Text, code, listed, name, text};

@@ -4,6 +4,7 @@ use super::flame::Flame;
 use super::lanes::Lanes;
 use super::number::figure;
 use super::text::Text;
+use std::collections::BTreeMap;
 
 /// An axis whose ends are further apart than this ratio is logarithmic.
 const LOGARITHMIC: f64 = 100.0;
@@ -36,6 +37,32 @@ pub struct Picture {
     pub(crate) note: Text,
 }
 
+/// An axis with places that may have names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Its key in the recording.
+    pub key: String,
+    /// Its name in words.
+    pub words: String,
+    /// Names of its places by their numbers.
+    places: BTreeMap<u32, String>,
+}
+
+impl Axis {
+    /// The axis of a key, with its words where the recording has some.
+    pub(crate) fn new(key: &str, words: Option<&recording::Axis>) -> Self {
+        let (title, places) = words.cloned().map_or_else(Default::default, |axis| (axis.title, axis.places));
+        let words = if title.is_empty() { axis_words(key) } else { title };
+        Self { key: key.to_owned(), words, places }
+    }
+
+    /// A place on the axis in words.
+    pub(crate) fn place(&self, number: f64) -> String {
+        let named = || self.places.get(&(number as u32)).filter(|_| number.fract() == 0.0 && number >= 0.0);
+        named().cloned().unwrap_or_else(|| number.to_string())
+    }
+}
+
 /// The values of a picture and how they are drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drawing {
@@ -50,10 +77,12 @@ pub enum Drawing {
     },
     /// Fields over two axes.
     HeatMap {
-        /// Name of the axis that runs to the right.
-        x: String,
-        /// Name of the axis that runs upwards.
-        y: String,
+        /// The axis that runs to the right.
+        x: Axis,
+        /// The axis that runs upwards.
+        y: Axis,
+        /// True if less is better, so that the least field is worth a frame.
+        is_cost: bool,
         /// One map for each combination of what is not an axis, in the order of the recording.
         maps: Vec<HeatMap>,
     },

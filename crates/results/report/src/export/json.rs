@@ -89,13 +89,13 @@ fn picture(Declared { metric, picture }: &Declared) -> Value {
             let curve = |curve: &Curve| json!({ "name": curve.name, "points": curve.points.iter().map(point).collect::<Vec<_>>() });
             json!({ "kind": "curves", "x": x, "curves": curves.iter().map(curve).collect::<Vec<_>>() })
         }
-        Drawing::HeatMap { x, y, maps } => {
+        Drawing::HeatMap { x, y, maps, .. } => {
             let line = |fields: &Vec<Option<Figure>>| fields.iter().map(|field| field.as_ref().map(figure)).collect();
             let map = |map: &HeatMap| {
                 let fields: Vec<Vec<Option<Value>>> = map.fields.iter().map(line).collect();
                 json!({ "name": map.name, "xs": map.xs, "ys": map.ys, "fields": fields })
             };
-            json!({ "kind": "heat-map", "x": x, "y": y, "maps": maps.iter().map(map).collect::<Vec<_>>() })
+            json!({ "kind": "heat-map", "x": x.key, "y": y.key, "maps": maps.iter().map(map).collect::<Vec<_>>() })
         }
         // A header declares no picture of another kind.
         _ => Value::Null,

@@ -1,8 +1,9 @@
 //! The pictures that a recording's header declares: bars, curves and heat maps of its measures.
 
 use super::findings::{Findings, MeasureRow};
-use crate::blocks::{Bar, Curve, Drawing, Figure, HeatMap, Picture};
+use crate::blocks::{Axis, Bar, Curve, Drawing, Figure, HeatMap, Picture};
 use recording::PictureKind;
+use recording::metrics::{self, Better};
 use std::collections::BTreeMap;
 use toml::Value;
 
@@ -35,9 +36,12 @@ pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<Declared> {
             PictureKind::Curves { x, by } => {
                 curves(places().collect(), x, by.as_deref()).map(|curves| Drawing::Curves { x: x.clone(), curves })
             }
-            PictureKind::HeatMap { x, y } => {
-                heat_maps(places().collect(), x, y).map(|maps| Drawing::HeatMap { x: x.clone(), y: y.clone(), maps })
-            }
+            PictureKind::HeatMap { x, y } => heat_maps(places().collect(), x, y).map(|maps| Drawing::HeatMap {
+                x: Axis::new(x, header.axes.get(x)),
+                y: Axis::new(y, header.axes.get(y)),
+                is_cost: metrics::better(&picture.metric, &unit) == Better::Lower,
+                maps,
+            }),
         };
         if let Some(drawing) = drawing {
             let quantity = recording::metrics::heading(&picture.metric);

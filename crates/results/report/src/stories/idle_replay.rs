@@ -16,6 +16,9 @@ const TRACE: &str = "trace";
 /// Rules that no kernel has: they show what the ends are.
 const YARDSTICKS: [&str; 3] = [SHALLOWEST, "always-deepest", "oracle"];
 
+/// The traced kernel's own choices.
+const RECORDED: &str = "recorded";
+
 /// The yardstick that enters the shallowest state, whatever comes.
 const SHALLOWEST: &str = "never-deep";
 
@@ -52,6 +55,9 @@ struct Governor<'r> {
     decided_by: Vec<Decision<'r>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     agreement: Option<Agreement<'r>>,
+    /// The energy at each point of the range, with the series and the point's name.
+    #[serde(skip)]
+    energies: Vec<(&'r str, &'r str, f64)>,
 }
 
 #[derive(Serialize)]
@@ -272,7 +278,11 @@ impl<'r> Measured<'r> {
             residency_us: self.between(metrics::IDLE_TIME, name),
         };
         // Units of the platform's table times seconds.
-        let energy = Between::new(self.measures(CASE, metrics::IDLE_ENERGY).map(|measure| measure.value));
+        let mode = |measure: &Measure| self.recording.series_texts(measure.series).2;
+        let energies = self.measures(CASE, metrics::IDLE_ENERGY);
+        let energies = energies.map(|measure| (mode(measure), subject(self.recording, measure), measure.value));
+        let energies: Vec<(&str, &str, f64)> = energies.collect();
+        let energy = Between::new(energies.iter().map(|(.., energy)| *energy));
         let wins = others.iter().filter_map(|other| {
             let share = self.between(metrics::IDLE_WINS, other.name)?;
             Some((other.name, share.low))
@@ -289,6 +299,7 @@ impl<'r> Measured<'r> {
             wins: wins.collect(),
             decided_by: self.decided_by(),
             agreement: self.agreement(),
+            energies,
         }
     }
 }
@@ -354,6 +365,18 @@ impl Governor<'_> {
         joules.or_else(|| self.energy_unit_s.map(|energy| (energy.0, "unit s")))
     }
 
+    /// The share by which it takes less energy than another, over the range of what a round trip
+    /// costs and over what the trace does not say.
+    fn less_than(&self, other: &Self) -> Option<Between> {
+        let same = |(mode, point, _): &(&str, &str, f64), (of, at, _): &(&str, &str, f64)| {
+            point == at && (mode == of || mode.is_empty() || of.is_empty())
+        };
+        let pairs = self.energies.iter().flat_map(|own| {
+            other.energies.iter().filter(move |theirs| same(own, theirs)).map(move |theirs| (own.2, theirs.2))
+        });
+        Between::new(pairs.filter(|(_, theirs)| *theirs > 0.0).map(|(own, theirs)| 1.0 - own / theirs))
+    }
+
     /// True if it is a governor that a kernel has, and no yardstick.
     fn is_real(&self) -> bool {
         !YARDSTICKS.contains(&self.name)
@@ -383,6 +406,20 @@ impl Story for Replay<'_> {
     }
 }
 
+/// A share that is known as a range, in words: `12 to 14 % less`, `between 40 % less and 5 % more`.
+fn percent_less(Between { low, high }: Between) -> String {
+    let percent = |share: f64| format!("{:.0}", 100.0 * share.abs());
+    let (least, most) = (percent(low), percent(high));
+    match (low >= 0.0, high >= 0.0) {
+        _ if least == most && (low >= 0.0) == (high >= 0.0) => {
+            format!("{most} % {}", if low >= 0.0 { "less" } else { "more" })
+        }
+        (true, _) => format!("{least} to {most} % less"),
+        (_, false) => format!("{most} to {least} % more"),
+        _ => format!("between {most} % less and {least} % more"),
+    }
+}
+
 impl Replay<'_> {
     /// Which governor takes least energy, and by how much; how often each is wrong.
     fn verdict(&self) -> Text {
@@ -391,29 +428,19 @@ impl Replay<'_> {
         let middle = |(_, (energy, _)): &(&Governor<'_>, (Between, &str))| energy.middle();
         let least = with_energy().min_by(|a, b| middle(a).total_cmp(&middle(b)));
         let Some((best, (energy, unit))) = least else {
-            let intervals = self.intervals.known + self.intervals.bounded + self.intervals.unknown;
-            return format!("{} governors were replayed on {intervals} idle intervals.", self.governors.len()).into();
+            return self.verdict_on_misses();
         };
-        let mut words = text![
-            name(best.name),
-            format!(" takes least energy on this trace: {} {unit}", energy.cell(figure).plain())
-        ];
-        let most = with_energy().max_by(|a, b| middle(a).total_cmp(&middle(b)));
-        if let Some((worst, (energy, _))) = most.filter(|(worst, _)| worst.name != best.name) {
-            let share = best.wins.get(worst.name).copied().unwrap_or(0.0);
-            words.extend(text![
-                ", where ",
-                name(worst.name),
-                format!(
-                    " takes {}; it takes less in {:.0} % of the range of what a round trip costs",
-                    energy.cell(figure).plain(),
-                    100.0 * share
-                )
-            ]);
+        let mut words = text![name(best.name)];
+        match self.reference(best).and_then(|other| Some((other, best.less_than(other)?))) {
+            Some((other, less)) => {
+                words.push(if other.name == RECORDED { " would have taken " } else { " takes " });
+                words.extend(text![percent_less(less), " than ", name(other.name)]);
+            }
+            None => words.push(" takes least energy"),
         }
-        words.push(".");
+        words.push(format!(" on this trace: {} {unit}.", energy.cell(figure).plain()));
         if let Some([above, below]) = best.misses() {
-            words.push(format!(" It is too deep in {above:.1} % of its sleeps, too shallow in {below:.1} %."));
+            words.push(format!(" It is wrong too deep in {above:.1} % of its sleeps, too shallow in {below:.1} %."));
         }
         // What never looks at the trace is the least that a governor has to beat.
         let trivial = self.governors.iter().find(|governor| governor.name == SHALLOWEST);
@@ -426,6 +453,38 @@ impl Replay<'_> {
             ]);
         }
         words
+    }
+
+    /// Which governor is wrong least often, where nothing is said about energy.
+    fn verdict_on_misses(&self) -> Text {
+        let missing = |governor: &Governor<'_>| governor.misses().map(|[above, below]| above + below);
+        let real = || self.governors.iter().filter(|governor| governor.is_real());
+        let least =
+            real().filter_map(|governor| Some((governor, missing(governor)?))).min_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((best, _)) = least else { return "No governor was replayed.".into() };
+        let share = |[above, below]: [f64; 2]| {
+            format!("too deep in {above:.1} % of its sleeps and too shallow in {below:.1} %")
+        };
+        let mut words = text![
+            name(best.name),
+            " is wrong least often on this trace: ",
+            best.misses().map_or_else(String::new, share)
+        ];
+        if let Some(recorded) = real().find(|governor| governor.name == RECORDED && governor.name != best.name) {
+            let misses = recorded.misses().map_or_else(String::new, share);
+            words.extend(text![", where the traced kernel was ", misses]);
+        }
+        words.push(".");
+        words
+    }
+
+    /// The governor that another is compared with in the verdict: the traced kernel's own choices,
+    /// or else the next best of those that a kernel has.
+    fn reference(&self, best: &Governor<'_>) -> Option<&Governor<'_>> {
+        let others = || self.governors.iter().filter(|other| other.is_real() && other.name != best.name);
+        let middle = |other: &&Governor<'_>| other.energy().map_or(f64::INFINITY, |(energy, _)| energy.middle());
+        let recorded = others().find(|other| other.name == RECORDED);
+        recorded.or_else(|| others().min_by(|a, b| middle(a).total_cmp(&middle(b))))
     }
 
     /// The energy of each governor, and beside it how often it misses.
@@ -563,5 +622,19 @@ impl Replay<'_> {
             ])
         };
         self.governors.iter().filter_map(item).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_of_shares_is_less_more_or_both() {
+        let words = |low: f64, high: f64| percent_less(Between { low, high });
+        assert_eq!(words(0.12, 0.14), "12 to 14 % less");
+        assert_eq!(words(0.12, 0.121), "12 % less");
+        assert_eq!(words(-0.30, -0.05), "5 to 30 % more");
+        assert_eq!(words(-0.05, 0.40), "between 40 % less and 5 % more");
     }
 }

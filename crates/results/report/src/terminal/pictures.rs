@@ -4,7 +4,7 @@ use super::grid::paragraph;
 use super::paint::{BOLD, DIM, painted};
 use crate::blocks::lanes::Lanes;
 use crate::blocks::{
-    Bar, Curve, Dot, Drawing, Flame, HeatMap, IntervalRow, Node, Picture, Sample, axis_words, on_axis, quantity,
+    Axis, Bar, Curve, Dot, Drawing, Flame, HeatMap, IntervalRow, Node, Picture, Sample, axis_words, on_axis, quantity,
 };
 use crate::style::Style;
 use recording::stats;
@@ -30,7 +30,7 @@ pub(super) fn draw(text: &mut String, picture: &Picture, style: Style) {
     match &picture.drawing {
         Drawing::Bars(bars) => draw_bars(text, bars, unit, style),
         Drawing::Curves { x, curves } => draw_curves(text, curves, x, unit, style),
-        Drawing::HeatMap { x, y, maps } => draw_maps(text, maps, (x, y), unit, style),
+        Drawing::HeatMap { x, y, maps, .. } => draw_maps(text, maps, (x, y), unit, style),
         Drawing::Intervals(rows) => draw_intervals(text, rows, unit, style),
         Drawing::Dots { x, dots } => draw_dots(text, dots, x, (&picture.quantity, unit), style),
         Drawing::Samples(samples) => draw_samples(text, samples, unit, style),
@@ -151,8 +151,9 @@ fn block(share: f64) -> char {
     BLOCKS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
 }
 
-fn draw_maps(text: &mut String, maps: &[HeatMap], (x, y): (&str, &str), unit: &str, style: Style) {
+fn draw_maps(text: &mut String, maps: &[HeatMap], (x, y): (&Axis, &Axis), unit: &str, style: Style) {
     for map in maps {
+        let names = map.ys.iter().map(|up| y.place(*up).chars().count()).max().unwrap_or(0).max(6);
         let fields = || map.fields.iter().flatten().flatten().map(|figure| figure.value);
         let (low, high) = fields().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
         if !map.name.is_empty() {
@@ -168,12 +169,14 @@ fn draw_maps(text: &mut String, maps: &[HeatMap], (x, y): (&str, &str), unit: &s
                 .take(style.width.clamp(40, 120) / 2 - 6)
                 .flat_map(|field| [field.map_or(' ', |figure| shade(figure.value)); 2])
                 .collect();
-            let _ = writeln!(text, "  {:>6} {line}", up.to_string());
+            let _ = writeln!(text, "  {:>names$} {line}", y.place(*up));
         }
         let range = format!(
-            "{} upwards, {} to the right; light {} to dark {}",
-            axis_words(y),
-            axis_words(x),
+            "{} upwards, {} to the right, from {} to {}; light {} to dark {}",
+            y.words,
+            x.words,
+            map.xs.first().map_or_else(String::new, |first| x.place(*first)),
+            map.xs.last().map_or_else(String::new, |last| x.place(*last)),
             quantity(low, unit),
             quantity(high, unit)
         );
@@ -361,7 +364,8 @@ mod tests {
         let fields = vec![vec![Some(figure(10.0)), None], vec![Some(figure(15.0)), Some(figure(20.0))]];
         let maps = [HeatMap { name: String::new(), xs: vec![1.0, 2.0], ys: vec![3.0, 4.0], fields }];
         let mut text = String::new();
-        draw_maps(&mut text, &maps, ("stride_second", "stride_first"), "ticks", Style::PLAIN);
+        let (x, y) = (Axis::new("stride_second", None), Axis::new("stride_first", None));
+        draw_maps(&mut text, &maps, (&x, &y), "ticks", Style::PLAIN);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[..2], ["       4 ▒▒██", "       3 ··  "]);
     }

@@ -95,9 +95,11 @@ fn drawn(picture: &Picture, palette: &Palette, detail: Detail) -> (Vec<Part>, Ce
             let drawing = curves::draw(curves, x, unit, palette);
             (one(drawing, curves::words(curves, x, unit)), figures(curves::rows(curves, x), unit))
         }
-        Drawing::HeatMap { x, y, maps } => {
+        Drawing::HeatMap { x, y, is_cost, maps } => {
             let part = |map: &crate::blocks::HeatMap| {
-                (map.name.clone(), heat_map::draw(map, x, y, unit), heat_map::words(map, x, y, unit))
+                let least = if *is_cost { heat_map::least(map) } else { None };
+                let words = least.map_or_else(String::new, |least| heat_map::words(least, x, y, unit));
+                (map.name.clone(), heat_map::draw(map, x, y, unit, least), words)
             };
             (maps.iter().map(part).collect(), figures(heat_map::rows(maps, x, y), unit))
         }
@@ -156,17 +158,26 @@ fn legend(picture: &Picture, palette: &Palette) -> Markup {
         Drawing::Lanes(lanes) => lanes.rows.iter().any(|row| !row.marks.is_empty()),
         _ => false,
     };
+    // Tracks may have names of their own for what they show: the states of a traced kernel, and
+    // those of the platform that was put in its place.
+    let groups = match &picture.drawing {
+        Drawing::Lanes(lanes) => lanes.kinds_by_title(),
+        _ => vec![("", picture.names())],
+    };
     html! {
-        ul.legend aria-label="Legend" {
-            @for name in picture.names().into_iter().take(64) {
-                @let number = palette.number(name);
-                li {
-                    svg width="22" height="12" aria-hidden="true" { rect class={ "m" (number % COLOURS) } width="22" height="12" {} }
-                    " " b { (number + 1) } " " (cut(name))
+        @for (number, (title, names)) in groups.iter().enumerate() {
+            @if groups.len() > 1 { p.note { (capital(title)) ":" } }
+            ul.legend aria-label="Legend" {
+                @for name in names.iter().take(64) {
+                    @let number = palette.number(name);
+                    li {
+                        svg width="22" height="12" aria-hidden="true" { rect class={ "m" (number % COLOURS) } width="22" height="12" {} }
+                        " " b { (number + 1) } " " (cut(name))
+                    }
                 }
-            }
-            @if marks {
-                li { svg width="22" height="12" aria-hidden="true" { path.curve d="M11 1v10" stroke="currentColor" {} } " marks; point at one to see what it is" }
+                @if marks && number + 1 == groups.len() {
+                    li { svg width="22" height="12" aria-hidden="true" { path.curve d="M11 1v10" stroke="currentColor" {} } " marks; point at one to see what it is" }
+                }
             }
         }
     }

@@ -1,0 +1,43 @@
+//! The time in an idle state.
+
+/// The time that a CPU was in an idle state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Residency {
+    /// The number of times that the state was entered and left.
+    pub entered: u64,
+    /// Nanoseconds in all.
+    pub total_ns: u64,
+    /// The shortest stay in nanoseconds.
+    pub shortest_ns: u64,
+    /// The longest stay in nanoseconds.
+    pub longest_ns: u64,
+    /// The number of times that the kernel said afterwards that the state was too deep.
+    pub above: u64,
+    /// The number of times that the kernel said afterwards that the state was too shallow.
+    pub below: u64,
+}
+
+impl Default for Residency {
+    fn default() -> Self {
+        Self { entered: 0, total_ns: 0, shortest_ns: u64::MAX, longest_ns: 0, above: 0, below: 0 }
+    }
+}
+
+impl Residency {
+    /// Adds a stay.
+    pub(super) fn add(&mut self, stay_ns: u64) {
+        self.entered += 1;
+        self.total_ns += stay_ns;
+        self.shortest_ns = self.shortest_ns.min(stay_ns);
+        self.longest_ns = self.longest_ns.max(stay_ns);
+    }
+}
+
+/// The residency of a state; an empty one the first time.
+pub(super) fn residency(states: &mut Vec<Residency>, state: u8) -> &mut Residency {
+    let state = usize::from(state);
+    if state >= states.len() {
+        states.resize(state + 1, Residency::default());
+    }
+    &mut states[state]
+}
