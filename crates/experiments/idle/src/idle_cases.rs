@@ -1,46 +1,89 @@
 //! `idle-cases`: workloads on which governors were reported to choose badly.
 
+use crate::closed_loop::LoopCounts;
+use crate::idle_replay::kinds;
 use crate::load_file::LoadFile;
 use document::Document;
-use experiment::setting::{Number, Or};
+use experiment::setting::{Checked, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
-use idle::Kind as Governor;
+use rayon::prelude::*;
 use recording::{Header, Recording, metrics};
 
-/// Governors on the workloads of two reports.
+/// Governors on the workloads of reports.
 pub struct IdleCases;
 
-const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of the times that nobody foresees.").or(1);
+const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX / 2, "First seed of the times that nobody foresees.").or(1);
+
+const SEEDS: Or<Number<u32>> = Number::new("seeds", 1..=1000, "How many seeds, one after the other.").or(20);
+
+const CASE: Checked<Vec<usize>> =
+    Checked::new("case", "NAMES", cases, "Workloads, parted by commas [default: all]; a wrong name lists them.");
+
+const GOVERNORS: Checked<Vec<idle::Kind>> = Checked::new(
+    "governors",
+    "NAMES",
+    kinds,
+    "Governors, parted by commas [default: those that each report tells apart]; as for idle-replay.",
+);
 
 static ABOUT: About = About {
     name: "idle-cases",
-    summary: "Two published workloads on which idle governors choose badly, with every governor",
-    details: "Of the workloads only what the reports say is known: the idle states, the tick and how often a CPU wakes. How the unforeseen \
-              wake-ups are spread is assumed, so the order of the governors can be compared, and the counts only roughly.",
+    summary: "Published workloads on which idle governors choose badly, with the governors of each report",
+    details: "Of the workloads only what the reports say is known: the idle states, the tick, how often a CPU wakes, or counters. How the \
+              unforeseen wake-ups are spread is assumed, so the order of the governors can be compared, and the counts only roughly. \
+              Each reported order is held against every seed.",
     worlds: &[WorldAbout { world: World::Sim, about: "a CPU in closed loop", needs: &[] }],
-    settings: &[&SEED],
+    settings: &[&CASE, &GOVERNORS, &SEED, &SEEDS],
     cases: &[],
-    examples: &[Example { arguments: "", about: "" }, Example { arguments: "--seed 7 --format json", about: "" }],
+    examples: &[
+        Example { arguments: "", about: "" },
+        Example {
+            arguments: "--case mt8196 --governors teo@6.6,teo@6.12,teo@7.1",
+            about: "one workload, governors of yours",
+        },
+        Example { arguments: "--seed 7 --seeds 1 --format json", about: "" },
+    ],
     sweep_defaults: &[],
     shipped_sweeps: &[],
 };
 
-/// The governors that are compared.
-const GOVERNORS: [Governor; 7] = [
-    Governor::Menu61,
-    Governor::Menu,
-    Governor::Teo610,
-    Governor::Teo611,
-    Governor::Teo618,
-    Governor::Teo618Fixed,
-    Governor::Ladder,
-];
+/// The text of a workload's file.
+macro_rules! workload {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../../workloads/idle/", $name, ".toml")))
+    };
+}
 
 /// The workloads by name, with the text of their files.
-const CASES: [(&str, &str); 2] = [
-    ("pipe", include_str!("../../../../workloads/idle/pipe.toml")),
-    ("timers-50ms", include_str!("../../../../workloads/idle/timers-50ms.toml")),
+const CASES: [(&str, &str); 10] = [
+    workload!("pipe"),
+    workload!("timers-50ms"),
+    workload!("mt8196"),
+    workload!("rk3399-mmc"),
+    workload!("rk3399-nvme"),
+    workload!("jasper-lake"),
+    workload!("oracle-sqlite"),
+    workload!("oracle-jbb"),
+    workload!("oracle-fio"),
+    workload!("oracle-rds"),
 ];
+
+/// The numbers of the workloads in a list of names.
+fn cases(text: &str) -> Result<Vec<usize>, String> {
+    let number = |name: &str| {
+        CASES.iter().position(|case| case.0 == name).ok_or_else(|| {
+            let known: Vec<&str> = CASES.iter().map(|case| case.0).collect();
+            format!("there is no workload `{name}`; there are: {}", known.join(", "))
+        })
+    };
+    text.split(',').map(|name| number(name.trim())).collect()
+}
+
+/// A workload's file.
+fn file(case: usize) -> Result<LoadFile, Error> {
+    let (name, text) = CASES[case];
+    Ok(Document::new(format!("workloads/idle/{name}.toml"), text).read()?)
+}
 
 impl Experiment for IdleCases {
     fn about(&self) -> &'static About {
@@ -48,32 +91,55 @@ impl Experiment for IdleCases {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let seed = request.settings.get(SEED);
+        let settings = &request.settings;
+        let (first, seeds) = (settings.get(SEED), settings.get(SEEDS));
+        let cases = settings.get(CASE).unwrap_or_else(|| (0..CASES.len()).collect());
         let progress = sink.progress();
-        progress.expect((CASES.len() * GOVERNORS.len()) as u64, "governors");
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        (header.seed, header.iterations) = (seed, 1);
-        let mut loads = Vec::new();
-        for (case, text) in CASES {
-            let file: LoadFile = Document::new(format!("workloads/idle/{case}.toml"), text).read()?;
-            header.notes.push(format!("Assumed in {case}, since the report does not say: {}.", file.assumed));
-            loads.push((case, file.load(seed).map_err(Error::failed)?));
-        }
-        let mut recording = Recording::new(header);
-        for (case, load) in loads {
-            for kind in GOVERNORS {
-                progress.check()?;
-                let lived = load.live(kind);
-                let series = recording.series(&kind.to_string(), case, "");
-                for (metric, value) in [
-                    (metrics::IDLE_ENTERED, lived.stays),
-                    (metrics::IDLE_ABOVE, lived.above),
-                    (metrics::IDLE_BELOW, lived.below),
-                ] {
-                    recording.measure(series, 0, metric.name, metric.unit, value as f64);
+        (header.seed, header.iterations) = (first, seeds);
+        header.seeded_modes = vec![String::new()];
+        let mut jobs = Vec::new();
+        for case in cases {
+            let (name, file) = (CASES[case].0, file(case)?);
+            let assumed = file.assumed.join("; ");
+            header.notes.push(format!("Assumed in {name}, since the report does not say: {assumed}."));
+            let governors = match settings.get(GOVERNORS) {
+                Some(governors) => governors,
+                None => kinds(&file.governors.join(",")).map_err(Error::failed)?,
+            };
+            for kind in governors {
+                for seed in 0..seeds {
+                    jobs.push((name, kind, seed, file.load(first + u64::from(seed)).map_err(Error::failed)?));
                 }
+            }
+        }
+        progress.expect(jobs.len() as u64, "runs");
+        let lived: Vec<LoopCounts> = jobs
+            .par_iter()
+            .map(|(_, kind, _, load)| {
+                progress.check()?;
+                let lived = load.live(*kind);
                 progress.step();
+                Ok::<_, Error>(lived)
+            })
+            .collect::<Result<_, _>>()?;
+        let mut recording = Recording::new(header);
+        for ((case, kind, seed, load), lived) in jobs.iter().zip(&lived) {
+            let series = recording.series(&kind.to_string(), case, "");
+            let mut add = |metric: metrics::Metric, subject: Option<String>, value: f64| {
+                let subject = subject.map(|name| recording.name(&name));
+                recording.measure(series, *seed, metric.name, metric.unit, value).subject = subject;
+            };
+            add(metrics::IDLE_ENTERED, None, lived.sum(|usage| usage.entered) as f64);
+            add(metrics::IDLE_ABOVE, None, lived.sum(|usage| usage.above) as f64);
+            add(metrics::IDLE_BELOW, None, lived.sum(|usage| usage.below) as f64);
+            for (state, usage) in lived.states.iter().enumerate().take(load.states.len()) {
+                add(metrics::IDLE_TIME, Some(format!("state {state}")), usage.time_ns as f64 / 1e3);
+            }
+            if lived.answers > 0 {
+                let per_second = lived.answers as f64 * 1e9 / lived.length_ns as f64;
+                add(metrics::ANSWER_RATE, None, per_second);
             }
         }
         sink.start(recording.header.clone())?;
@@ -85,11 +151,19 @@ impl Experiment for IdleCases {
 mod tests {
     use super::*;
     use crate::closed_loop::Load;
+    use idle::Kind as Governor;
 
     fn load(case: usize, seed: u64) -> Load {
-        let (name, text) = CASES[case];
-        let file: LoadFile = Document::new(name, text).read().unwrap();
-        file.load(seed).unwrap()
+        file(case).unwrap().load(seed).unwrap()
+    }
+
+    #[test]
+    fn every_workload_is_read_and_names_governors_that_there_are() {
+        for case in 0..CASES.len() {
+            let file = file(case).unwrap();
+            assert!(kinds(&file.governors.join(",")).is_ok() && !file.assumed.is_empty(), "{}", CASES[case].0);
+        }
+        assert!(cases("pipe, nothing").unwrap_err().contains("there is no workload `nothing`; there are: pipe,"));
     }
 
     /// As reported: menu and ladder leave polling for a state that does not pay, teo does not.
@@ -99,7 +173,7 @@ mod tests {
             let load = load(0, seed);
             let above = |kind| {
                 let lived = load.live(kind);
-                lived.above as f64 / lived.stays as f64
+                lived.sum(|usage| usage.above) as f64 / lived.sum(|usage| usage.entered) as f64
             };
             let [menu, ladder, teo] = [Governor::Menu61, Governor::Ladder, Governor::Teo611].map(above);
             assert!(
@@ -118,8 +192,54 @@ mod tests {
             let [before, after, menu] =
                 [Governor::Teo610, Governor::Teo611, Governor::Menu61].map(|kind| load.live(kind));
             let all = format!("seed {seed}: before {before:?}, after {after:?}, menu {menu:?}");
-            assert!(before.below > 5 * menu.below && menu.below > after.below, "{all}");
-            assert!(menu.above > after.above && after.above >= before.above, "{all}");
+            let [below, above] = [|usage: &idle::Usage| usage.below, |usage: &idle::Usage| usage.above]
+                .map(|of| [before, after, menu].map(|lived| lived.sum(of)));
+            assert!(below[0] > 5 * below[2] && below[2] > below[1], "{all}");
+            assert!(above[2] > above[1] && above[1] >= above[0], "{all}");
+        }
+    }
+
+    /// The share of a governor's stays, summed over the workload, that some count makes up.
+    fn share(load: &Load, governor: &str, of: fn(&idle::Usage) -> u64) -> f64 {
+        let lived = load.live(Governor::find(governor).unwrap());
+        lived.sum(of) as f64 / lived.sum(|usage| usage.entered) as f64
+    }
+
+    fn number(name: &str) -> usize {
+        CASES.iter().position(|case| case.0 == name).unwrap()
+    }
+
+    /// As reported: with the commit menu waits for a card in WFI, and without it goes deeper and
+    /// reads less.
+    #[test]
+    fn without_the_commit_menu_is_too_deep_while_it_waits_for_a_card() {
+        for seed in 1..9 {
+            let load = load(number("rk3399-mmc"), seed);
+            for (with, without) in [("menu@6.17", "menu@6.18"), ("menu@6.1.150", "menu@6.1.158")] {
+                let [with, without] = [with, without].map(|name| load.live(Governor::find(name).unwrap()));
+                let rate = |lived: LoopCounts| lived.answers as f64 / lived.length_ns as f64;
+                assert!(rate(with) > 1.5 * rate(without), "seed {seed}: {with:?}, {without:?}");
+            }
+            assert!(share(&load, "menu@6.18", |usage| usage.above) > 0.3);
+            assert!(share(&load, "teo@6.17", |usage| usage.above) < 0.01);
+        }
+    }
+
+    /// As reported of Jasper Lake and of three of Oracle's runs: the revert makes menu too deep more
+    /// often, and too shallow less often.
+    #[test]
+    fn the_revert_goes_deeper_on_what_the_counters_tell() {
+        for name in ["jasper-lake", "oracle-jbb", "oracle-fio", "oracle-rds"] {
+            let (with, without) = match name {
+                "jasper-lake" => ("menu@6.1.141", "menu@6.1.158"),
+                _ => ("menu@5.15.193", "menu@5.15.196"),
+            };
+            for seed in 1..9 {
+                let load = load(number(name), seed);
+                let above = [with, without].map(|governor| share(&load, governor, |usage| usage.above));
+                let below = [with, without].map(|governor| share(&load, governor, |usage| usage.below));
+                assert!(above[1] > above[0] && below[1] < below[0], "{name}, seed {seed}: {above:?}, {below:?}");
+            }
         }
     }
 }

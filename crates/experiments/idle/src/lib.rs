@@ -19,6 +19,7 @@
 //! | `idle_clock.rs` | `idle-clock` |
 #![deny(unsafe_code)]
 
+mod chance;
 pub mod clocks;
 pub mod closed_loop;
 pub mod counters;

@@ -1,6 +1,6 @@
 //! Workloads of `workloads/idle`: what is known of them, and what is assumed.
 
-use crate::closed_loop::Load;
+use crate::closed_loop::{Load, Phase, Range, Times};
 use idle::{State, States};
 use serde::Deserialize;
 
@@ -14,23 +14,38 @@ pub struct LoadFile {
     /// The place where it was reported.
     #[serde(rename = "source")]
     _source: String,
-    /// The assumption where the report says nothing.
-    pub assumed: String,
+    /// The assumptions where the report says nothing.
+    pub assumed: Vec<String>,
+    /// The governors that the report tells apart, by the names that `stopwatt list governors` has.
+    pub governors: Vec<String>,
     tick_us: u64,
-    timer_period_us: u64,
-    work_us: u64,
-    interrupts: Interrupts,
-    /// When it ends; with the last interrupt where it is not given.
-    length_us: Option<u64>,
+    phase: Vec<PhaseRead>,
     state: Vec<StateRead>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Interrupts {
-    count: usize,
+struct PhaseRead {
+    timer_period_us: u64,
+    work_us: u64,
+    #[serde(default)]
+    interrupts: Vec<RangeRead>,
+    #[serde(default)]
+    answers: Vec<RangeRead>,
+    length_us: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RangeRead {
+    #[serde(default = "one")]
+    weight: u64,
     least_us: u64,
     spread_us: u64,
+}
+
+const fn one() -> u64 {
+    1
 }
 
 #[derive(Debug, Deserialize)]
@@ -47,7 +62,7 @@ struct StateRead {
 const US: u64 = 1_000;
 
 impl LoadFile {
-    /// The workload, with interrupts drawn from a seed.
+    /// The workload, with what is drawn from a seed.
     ///
     /// # Errors
     /// The states are not in order.
@@ -57,39 +72,24 @@ impl LoadFile {
             false => State::new(read.exit_latency_us * US, read.residency_us * US),
         };
         let states: Vec<State> = self.state.iter().map(state).collect();
-        let interrupts = self.interrupts(seed);
-        let last_ns = interrupts.last().copied().unwrap_or(0);
+        let range = |read: &RangeRead| Range {
+            weight: read.weight,
+            least_ns: read.least_us * US,
+            spread_ns: read.spread_us * US,
+        };
+        let times = |read: &Vec<RangeRead>| (!read.is_empty()).then(|| Times(read.iter().map(range).collect()));
+        let phase = |read: &PhaseRead| Phase {
+            period_ns: read.timer_period_us * US,
+            work_ns: read.work_us * US,
+            interrupts: times(&read.interrupts),
+            answers: times(&read.answers),
+            length_ns: read.length_us * US,
+        };
         Ok(Load {
             states: States::new(&states)?,
             tick_ns: self.tick_us * US,
-            period_ns: self.timer_period_us * US,
-            work_ns: self.work_us * US,
-            interrupts,
-            end_ns: self.length_us.map_or(last_ns, |length_us| length_us * US),
+            phases: self.phase.iter().map(phase).collect(),
+            seed,
         })
-    }
-
-    /// Times of the interrupts, in nanoseconds.
-    fn interrupts(&self, seed: u64) -> Vec<u64> {
-        let Interrupts { count, least_us, spread_us } = self.interrupts;
-        let mut chance = Chance(seed);
-        let mut at = 0;
-        let next = || {
-            at += least_us * US + chance.below((spread_us * US).max(1));
-            at
-        };
-        std::iter::repeat_with(next).take(count).collect()
-    }
-}
-
-/// Numbers that look random: Knuth's linear congruential generator for 64 bits, of which the upper
-/// half counts. The workloads that come with Stopwatt are this stream, so published comparisons
-/// with them depend on it.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
     }
 }

@@ -170,6 +170,8 @@ metrics! {
     IDLE_ABOVE = Metric::new("idle_above", ("Above", "above"), "1", Lower);
     /// Stays in an idle state for which the next deeper state would have paid.
     IDLE_BELOW = Metric::new("idle_below", ("Below", "below"), "1", Lower);
+    /// Answers of a device, or of another CPU, to the work of one CPU.
+    ANSWER_RATE = Metric::new("answer_rate", ("Answers per second", "answers per second"), "1/s", Higher);
     /// The time that leaving idle states delayed the work.
     IDLE_DELAY = Metric::new("idle_delay", ("Delay by idle states", "delay"), "us", Lower);
     /// Energy of idle CPUs and domains, at a point of the range of what entering and leaving costs.

@@ -25,6 +25,14 @@ pub struct CaseFigure {
     pub below: Option<u64>,
     /// Stays that were too short, in percent of all.
     pub above_percent: Option<f64>,
+    /// Stays for which a deeper state would have paid, in percent of all.
+    pub below_percent: Option<f64>,
+    /// The time in the shallowest state, in percent of all idle time.
+    pub shallowest_percent: Option<f64>,
+    /// The time in the deepest state, likewise.
+    pub deepest_percent: Option<f64>,
+    /// Operations per second.
+    pub per_second: Option<f64>,
 }
 
 /// A workload, with where it is from.
@@ -37,6 +45,56 @@ pub struct CaseSource {
     pub title: String,
     /// The source: who reported it, and when.
     pub source: String,
+    /// The reported orders of governors.
+    #[serde(default, rename = "sign")]
+    pub signs: Vec<Sign>,
+}
+
+/// A reported order of two governors.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sign {
+    /// The quantity of which one has more.
+    pub of: SignOf,
+    /// The governor that has more of it, by its name here.
+    pub more: String,
+    /// The governor that has less.
+    pub less: String,
+    /// The reason why it does not hold here, where it does not and one was found.
+    #[serde(default, rename = "unless")]
+    pub reason: String,
+}
+
+/// A quantity by which a report orders governors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SignOf {
+    /// The share of stays that were too short.
+    Above,
+    /// The share of stays for which a deeper state would have paid.
+    Below,
+    /// Both together.
+    Misses,
+    /// The share of the idle time in the shallowest state.
+    Shallowest,
+    /// The share of the idle time in the deepest state.
+    Deepest,
+    /// Operations per second.
+    PerSecond,
+}
+
+impl SignOf {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Above => "too deep",
+            Self::Below => "too shallow",
+            Self::Misses => "wrong",
+            Self::Shallowest => "time in the shallowest state",
+            Self::Deepest => "time in the deepest state",
+            Self::PerSecond => "operations per second",
+        }
+    }
 }
 
 /// Reported counts, with where they are from.

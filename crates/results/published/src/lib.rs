@@ -19,7 +19,7 @@ pub use calls::{CALLS, CallFigure, CallReference};
 pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
 pub use dataplane::{DataplaneReference, FOOTPRINT, FootprintFigure, NODE_CLOCKS, NodeFigure};
 pub use energy::{ENERGY, EnergyFigure, EnergyReference};
-pub use idle_cases::{CaseFigure, CaseReference, CaseSource, IDLE_CASES};
+pub use idle_cases::{CaseFigure, CaseReference, CaseSource, IDLE_CASES, Sign, SignOf};
 pub use psci::{Cell, Layout, PsciReference};
 pub use strides::{STRIDES, StrideCell, StrideReference};
 
