@@ -7,8 +7,9 @@ use crate::oracle::MIDDLE;
 use crate::published_reads::{Reads, Spread};
 use crate::reads::{self, Division, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};
-use experiment::setting::{self, Checked, InputFile, Number, Or};
+use experiment::setting::{self, Checked, Folder, InputFile, Number, Or};
 use experiment::{About, Error, Example, Experiment, Need, Request, Settings, Sink, World, WorldAbout};
+use qemu::{Build, Images, Machine, clock_reads, linux};
 use rayon::prelude::*;
 use recording::{Header, Recording, facts, metrics};
 
@@ -18,6 +19,7 @@ pub struct IdleClock;
 
 const HOST: &[World] = &[World::Host];
 const SIM: &[World] = &[World::Sim];
+const QEMU: &[World] = &[World::Qemu];
 
 const TRACE: InputFile = idle_replay::TRACE.only(SIM);
 
@@ -28,6 +30,9 @@ const THREADS: Number<usize> =
 const ROUNDS: Or<Number<usize>> = Number::new("rounds", 1..=100_000, "Rounds of each measurement.").only(HOST).or(100);
 
 const READS: Or<Number<usize>> = Number::new("reads", 1..=1_000_000, "Reads of a round.").only(HOST).or(10_000);
+
+const CACHE: Folder =
+    Folder::new("cache", "Folder for kernel and busybox; by default `target/linux` of the checkout.").only(QEMU);
 
 const PLATFORM: Or<setting::Platform> = idle_replay::PLATFORM.only(SIM).or(USUAL_PLATFORM);
 
@@ -46,12 +51,18 @@ static ABOUT: About = About {
               what that changes in choices and in energy.",
     worlds: &[
         WorldAbout { world: World::Host, about: "clocks and divisions of this machine", needs: &[] as &[Need] },
+        WorldAbout {
+            world: World::Qemu,
+            about: "the clocks of Debian's kernel in a guest, by the stamps of its own trace",
+            needs: &[Need::Qemu, Need::SourceTree],
+        },
         WorldAbout { world: World::Sim, about: "a trace, with reads that take as long as published ones", needs: &[] },
     ],
-    settings: &[&TRACE, &THREADS, &ROUNDS, &READS, &PLATFORM, &GOVERNORS, &HZ, &SEED],
+    settings: &[&TRACE, &THREADS, &ROUNDS, &READS, &CACHE, &PLATFORM, &GOVERNORS, &HZ, &SEED],
     cases: &[],
     examples: &[
         Example { arguments: "", about: "this machine" },
+        Example { arguments: "--world qemu", about: "ktime_get and local_clock of a kernel" },
         Example { arguments: "--world sim trace.txt --platform juno-r2", about: "a trace" },
     ],
     sweep_defaults: &[],
@@ -77,6 +88,7 @@ impl Experiment for IdleClock {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let recording = match request.world {
             World::Sim => replayed(request, sink)?,
+            World::Qemu => guest(request, sink)?,
             _ => here(&request.settings, sink)?,
         };
         sink.start(recording.header.clone())?;
@@ -144,6 +156,48 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
         "Each read is timed by the counter, whose own two reads take {:.1} ns, which is taken off.",
         overhead as f64 * tick_ns
     ));
+    Ok(recording)
+}
+
+/// The rounds of a guest: time counts instructions, so that few say enough.
+const GUEST_EFFORT: clock_reads::Effort = clock_reads::Effort { rounds: 3, reads: 10_000 };
+
+fn guest(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Error> {
+    let root = request.source_tree.ok_or_else(|| {
+        let help = "run it in a checkout of Stopwatt, or name one with --data";
+        Error::usage("the firmware is built from Stopwatt's source tree, which is not here", help)
+    })?;
+    let progress = sink.progress();
+    progress.say("building the firmware");
+    let images = Images::build(root, Build::Instrumented).map_err(Error::failed)?;
+    progress.check()?;
+    progress.say("fetching kernel and busybox");
+    let cache = request.settings.get(CACHE).unwrap_or_else(|| root.join("target/linux"));
+    let system = linux::fetch(root, &cache).map_err(Error::failed)?;
+    progress.check()?;
+    let machine = Machine { virtualization: true, icount: Some(0), ..Machine::new(1) };
+    let read = clock_reads::run(&images, &system, &machine, GUEST_EFFORT, |line| progress.say(line));
+    let mut recording = Recording::new(header(World::Qemu));
+    for times in read.map_err(Error::failed)? {
+        let function = clock_reads::CLOCKS.iter().find(|clock| clock.0 == times.clock).map_or("", |clock| clock.1);
+        let statistics = Times::from_ns(times.ns);
+        add(&mut recording, function, "clock-read", "1", metrics::CLOCK_READ, &statistics);
+    }
+    let header = &mut recording.header;
+    header.iterations = GUEST_EFFORT.rounds;
+    header.versions.insert("linux".to_owned(), system.kernel_version);
+    let virtual_machine = Some("QEMU translates its instructions".to_owned());
+    header.set_facts(&facts::Clocks { source: Some("arch_sys_counter".to_owned()), virtual_machine });
+    header.notes.push(format!(
+        "The kernel stamps {} events of its trace with each clock, {} times over; what an event takes more than one that is stamped with \
+         the count of ticks is a read. Each value is the mean of a round.",
+        GUEST_EFFORT.reads, GUEST_EFFORT.rounds
+    ));
+    header.notes.push(
+        "The guest is emulated, and an instruction takes a nanosecond: these are counts of instructions, and no times of a processor. CPUs that \
+         read at once take turns then, so one reads; in the host's time an event varied by 20 us, and no read was to be seen."
+            .to_owned(),
+    );
     Ok(recording)
 }
 

@@ -33,7 +33,7 @@ impl Times {
     }
 
     /// Of at least one time in nanoseconds.
-    fn from_ns(mut ns: Vec<f64>) -> Self {
+    pub fn from_ns(mut ns: Vec<f64>) -> Self {
         ns.sort_unstable_by(f64::total_cmp);
         let mean = |ns: &[f64]| ns.iter().sum::<f64>() / ns.len().max(1) as f64;
         let average = mean(&ns);

@@ -11,6 +11,7 @@
 //! counter one instruction. Instructions of all CPUs are counted together.
 #![forbid(unsafe_code)]
 
+pub mod clock_reads;
 pub mod count;
 mod counts;
 mod debian;

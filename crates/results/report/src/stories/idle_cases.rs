@@ -217,6 +217,25 @@ impl Held<'_> {
 }
 
 impl Cases<'_> {
+    /// The governors that are wrong most often and least often on the first workload: what can be
+    /// said where nothing was published of it.
+    fn extremes(&self) -> String {
+        let first = self.rows.first().map_or("", |row| row.case);
+        let misses = |row: &Row<'_>| row.above_percent + row.below_percent;
+        let by_misses = |a: &&Row<'_>, b: &&Row<'_>| misses(a).total_cmp(&misses(b));
+        let rows = || self.rows.iter().filter(|row| row.case == first);
+        match (rows().max_by(by_misses), rows().min_by(by_misses)) {
+            (Some(most), Some(least)) => format!(
+                "On {first} {} is wrong in {:.1} % of its stays and {} in {:.1} %.",
+                most.governor,
+                misses(most),
+                least.governor,
+                misses(least)
+            ),
+            _ => "No governor was run.".to_owned(),
+        }
+    }
+
     /// Why orders do not hold, as far as that is known; each reason once.
     fn reasons(&self) -> Vec<Text> {
         let mut reasons: Vec<(Vec<&str>, &str)> = Vec::new();
@@ -233,7 +252,9 @@ impl Cases<'_> {
 
 impl Story for Cases<'_> {
     fn tell(&self, told: &mut Blocks) {
-        if !self.signs.is_empty() {
+        if self.signs.is_empty() {
+            told.answer(self.extremes());
+        } else {
             let held = self.signs.iter().filter(|sign| sign.holds()).count();
             told.answer(format!(
                 "Of {} reported orders of governors {held} hold here, each in more than half of the seeds.",

@@ -221,7 +221,7 @@ impl Story for Clocks<'_> {
         }
         if !self.clocks.is_empty() {
             let source = self.clock_source.as_deref().unwrap_or("not known");
-            let title = format!("Reads of a clock on this machine, in ns; clock source {source}.");
+            let title = format!("Reads of a clock, in ns; clock source {source}.");
             let rows = table(&self.clocks, ["clock", "threads"], |of| (of.name, of.mode), |of| of.times);
             told.table(rows.titled(title));
             self.outliers(told);
