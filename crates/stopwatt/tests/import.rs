@@ -54,7 +54,7 @@ fn a_malformed_line_is_shown_and_leaves_no_recording_behind() {
     assert_eq!(recording::Recording::read(&output).unwrap().measures().len(), 4);
 }
 
-/// What comes through a pipe is read as the file is, and a packed file as what was packed.
+/// A pipe is read as the file is, and a packed file as what was packed.
 #[test]
 fn a_trace_is_read_packed_and_from_standard_input() {
     const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/data/guest.trace");

@@ -14,7 +14,7 @@ pub struct Load {
     pub states: States,
     /// The tick's period.
     pub tick_ns: u64,
-    /// What happens, one after the other; the last is what is counted.
+    /// The parts of the time, one after the other; the last is counted.
     pub phases: Vec<Phase>,
     /// Seed of what nobody foresees.
     pub seed: u64,
@@ -42,7 +42,7 @@ pub struct Times(pub Vec<Range>);
 /// A range of times, evenly spread.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
-    /// How often it is drawn, beside the others.
+    /// The times that it is drawn, beside the others.
     pub weight: u64,
     /// The shortest time.
     pub least_ns: u64,

@@ -225,8 +225,8 @@ mod tests {
         }
     }
 
-    /// As reported of Jasper Lake and of three of Oracle's runs: the revert makes menu too deep more
-    /// often, and too shallow less often.
+    /// As reported of Jasper Lake and of three of Oracle's runs: the revert makes menu too deep
+    /// more often, and too shallow less often.
     #[test]
     fn the_revert_goes_deeper_on_what_the_counters_tell() {
         for name in ["jasper-lake", "oracle-jbb", "oracle-fio", "oracle-rds"] {

@@ -30,8 +30,8 @@ pub struct Oracle {
     /// True if a domain's cheapest state is ever deeper than the cores', so that the energy is a
     /// bound and no choice.
     pub is_bound: bool,
-    /// For each point the delays in microseconds that half of the intervals do not exceed, and 99 of
-    /// 100.
+    /// For each point the delays in microseconds that half of the intervals do not exceed, and 99
+    /// of 100.
     pub delay_us: Vec<[u64; 2]>,
 }
 

@@ -192,8 +192,8 @@ fn what_is_wrong_is_named_with_its_line() {
     assert_eq!((trace.left_out, trace.warnings.len(), events.len()), (1, 1, 1));
 }
 
-/// A file that an editor saved, or that was cut anywhere, has no end of its last line. What is beyond
-/// doubt in it counts, the rest is left out and said.
+/// A file that an editor saved, or that was cut anywhere, has no end of its last line. What is
+/// beyond doubt in it counts, the rest is left out and said.
 #[test]
 fn a_last_line_without_an_end_counts_where_it_is_beyond_doubt() {
     let line = "<idle>-0 [012] d..1. 1.000001: cpu_idle: state=1 cpu_id=12\n";

@@ -88,8 +88,8 @@ pub struct CpuCounts {
     pub invoked_in_softirq: u64,
     /// Callbacks invoked here, in threads.
     pub invoked_in_threads: u64,
-    /// Idle states by number: how often entered, how long in ns, and whether they were right. A stay
-    /// that is not over counts up to the end.
+    /// Idle states by number: how often entered, how long in ns, and whether they were right. A
+    /// stay that is not over counts up to the end.
     pub idle: Vec<idle::Usage>,
 }
 

@@ -20,7 +20,7 @@ pub const CLOCKS: [(&str, &str); 5] = [
 /// The trace clock that reads nothing but a word: the count of ticks.
 const NOTHING: &str = "uptime";
 
-/// What is read, and how often.
+/// The amount that is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Rounds.
@@ -39,8 +39,9 @@ pub struct Times {
     pub ns: Vec<f64>,
 }
 
-/// Boots, reads each clock, and powers off. One CPU reads: where time counts instructions, CPUs take
-/// turns, so that none ever races another; in the host's time a read is lost in the host's own work.
+/// Boots, reads each clock, and powers off. One CPU reads: where time counts instructions, CPUs
+/// take turns, so that none ever races another; in the host's time a read is lost in the host's own
+/// work.
 ///
 /// # Errors
 /// The guest hangs, ends too early, or has no such clock.

@@ -132,9 +132,9 @@ struct Parsed<'a> {
 }
 
 impl Parsed<'_> {
-    /// What is beyond doubt of a last line without an end. Its last word may lack digits, unless it
-    /// is the CPU that stands before the time as well, or has as many digits as the kernel gives a
-    /// CPU.
+    /// The part of a last line without an end that is beyond doubt. Its last word may lack digits,
+    /// unless it is the CPU that stands before the time as well, or has as many digits as the
+    /// kernel gives a CPU.
     fn without_doubt(self) -> Self {
         let start = self.fields.iter().rposition(|byte| *byte == b' ').map_or(0, |at| at + 1);
         let (before, word) = self.fields.split_at(start);

@@ -34,7 +34,7 @@ struct Row<'r> {
     deepest_percent: Option<f64>,
     per_second: Option<f64>,
     published: Option<Reported<'r>>,
-    /// What each seed gave.
+    /// The counts of each seed.
     #[serde(skip)]
     seeds: Vec<Lived>,
 }
@@ -83,7 +83,7 @@ fn percent(part: f64, whole: f64) -> f64 {
 }
 
 impl Lived {
-    /// What the seeds of a series gave, in their order.
+    /// The counts of each seed of a series, in their order.
     fn all(recording: &Recording, series: Series) -> Vec<Self> {
         let mut seeds: Vec<Self> = Vec::new();
         let mut last = Vec::new();
@@ -105,7 +105,7 @@ impl Lived {
                 of if of == metrics::ANSWER_RATE.name => seed.per_second = Some(value),
                 of if of == metrics::IDLE_TIME.name => {
                     // From shallow to deep.
-                    if last[at] == "" {
+                    if last[at].is_empty() {
                         seed.time[0] = value;
                     }
                     last[at] = subject(recording, measure);
