@@ -45,13 +45,15 @@ impl Packages {
     pub(crate) fn of_suites(cache: &Path) -> Result<Self, Error> {
         let own = Self::open(&cache.join("kernels"), "packages")?;
         let listed = std::fs::read_to_string(DEBIAN_SOURCES).map_err(Error::file(Path::new(DEBIAN_SOURCES)))?;
-        let place = listed.lines().find_map(|line| Some(line.strip_prefix("URIs:")?.split_whitespace().next()?.to_owned()));
+        let place =
+            listed.lines().find_map(|line| Some(line.strip_prefix("URIs:")?.split_whitespace().next()?.to_owned()));
         let place = place.ok_or_else(|| Error::Fetch {
             what: "kernels of other suites".to_owned(),
             output: format!("{DEBIAN_SOURCES} has no line `URIs:`"),
         })?;
         let sources = own.cache.join("sources.list");
-        let lines: String = SUITES.iter().map(|suite| format!("deb [signed-by={KEY}] {place} {suite} main\n")).collect();
+        let lines: String =
+            SUITES.iter().map(|suite| format!("deb [signed-by={KEY}] {place} {suite} main\n")).collect();
         std::fs::write(&sources, lines).map_err(Error::file(&sources))?;
         Ok(Self { sources, ..own })
     }

@@ -62,10 +62,9 @@ impl Kernel {
             output: format!("the suites have {}", versions(&known).join(", ")),
         })?;
         packages.download(std::slice::from_ref(&name))?;
-        let package = packages.find(&format!("{name}_"))?.ok_or_else(|| Error::Fetch {
-            what: name.clone(),
-            output: "the package is not there".to_owned(),
-        })?;
+        let package = packages
+            .find(&format!("{name}_"))?
+            .ok_or_else(|| Error::Fetch { what: name.clone(), output: "the package is not there".to_owned() })?;
         let image = package.with_extension("image");
         unpack_image(&package, &image)?;
         std::fs::remove_file(&package).map_err(Error::file(&package))?;
@@ -148,7 +147,10 @@ fn unpack_image(package: &Path, image: &Path) -> Result<(), Error> {
     let unpacked = unpacked.map_err(|_| Error::Missing { program: "tar", package: "tar" })?;
     let read = archive.wait().map_err(Error::file(package))?;
     if !unpacked.success() || !read.success() {
-        return Err(Error::Fetch { what: package.display().to_string(), output: "it has no image of a kernel".to_owned() });
+        return Err(Error::Fetch {
+            what: package.display().to_string(),
+            output: "it has no image of a kernel".to_owned(),
+        });
     }
     file.persist(image).map(drop).map_err(|error| Error::File { path: image.to_owned(), source: error.error })
 }
