@@ -2,7 +2,7 @@
 
 use crate::idle_replay::{HZ, TRACE, USUAL_HZ, check_there, kinds, traced};
 use crate::platform::Platform;
-use crate::predict::{Counts, predict, recorded, span_ns};
+use crate::predict::{Counts, Entering, Unknown, predict, recorded, span_ns};
 use crate::replay::{Chooser, Reading, Unsaid, replay};
 use crate::trace::Traced;
 use experiment::setting::{self, Checked, InputFile, Number, Or};
@@ -111,13 +111,30 @@ impl Experiment for IdlePredict {
         for kind in kinds {
             progress.check()?;
             for &unsaid in unsaid {
-                let mode = if trace.summary.bounded + trace.summary.all_unknown() > 0 { unsaid.name() } else { "" };
-                let counts = predict(&platform, &trace, kind, unsaid, tick_ns);
-                add(&mut recording, &platform, ["closed loop", mode], &kind.to_string(), &counts, observed.as_ref());
+                for entering in [Entering::AtOnce, Entering::Platform] {
+                    let counts = predict(&platform, &trace, kind, Unknown { unsaid, entering }, tick_ns);
+                    let entry = if entering == Entering::AtOnce { "entry at once" } else { "platform's entry" };
+                    let mode = format!("{}, {entry}", unsaid.name());
+                    add(
+                        &mut recording,
+                        &platform,
+                        ["closed loop", &mode],
+                        &kind.to_string(),
+                        &counts,
+                        observed.as_ref(),
+                    );
+                }
                 let tracing = &mut Tracing(trace.tracing_ns().unwrap_or(0));
                 let states = replay(&platform, &trace, Chooser::Governor(kind), unsaid, tick_ns, tracing).states;
                 let counts = Counts { states, span_ns: span_ns(&trace) };
-                add(&mut recording, &platform, ["open loop", mode], &kind.to_string(), &counts, observed.as_ref());
+                add(
+                    &mut recording,
+                    &platform,
+                    ["open loop", unsaid.name()],
+                    &kind.to_string(),
+                    &counts,
+                    observed.as_ref(),
+                );
             }
             progress.step();
         }

@@ -89,18 +89,36 @@ fn add(states: &mut [Usage], accounting: &Accounting) {
 
 /// A CPU that is idle again this soon after a wake-up had nothing to do, in nanoseconds: handling a
 /// traced tick takes less, and a task's work more.
-const NOTHING_NS: u64 = 20_000;
+const NOTHING_NS: u64 = 50_000;
 
 /// Fewer samples say too little.
 const FEWEST: usize = 10;
+
+/// What no trace shows: by how much a wake-up in the middle of an entry waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entering {
+    /// Not at all.
+    AtOnce,
+    /// For the rest of the platform's entry latency.
+    Platform,
+}
+
+/// The values that are taken for what a trace does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// For the timers.
+    pub unsaid: Unsaid,
+    /// For entries.
+    pub entering: Entering,
+}
 
 /// Facts about the traced machine that its trace shows.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// The time from what wakes a CPU to the stamp of its exit, by state, in nanoseconds.
     pub leaving_ns: Vec<u64>,
-    /// A wake-up that comes sooner than this after the entry makes the hardware refuse the state.
-    pub refusing_ns: Vec<u64>,
+    /// A wake-up that comes sooner than this after the entry waits until then.
+    pub entering_ns: Vec<u64>,
     /// The time between a tick that has nothing to do and the next sleep.
     pub ticking_ns: u64,
 }
@@ -111,19 +129,17 @@ fn median(mut values: Vec<u64>) -> Option<u64> {
 }
 
 impl Machine {
-    /// Measures them. Where a state has too few samples, the platform's exit latency is the
-    /// difference to the next shallower one.
-    pub fn new(platform: &Platform, traced: &Traced) -> Self {
+    /// Measures them. Where a state has too few samples, the time is to that of the next shallower
+    /// one as the platform's exit latencies are.
+    pub fn new(platform: &Platform, traced: &Traced, entering: Entering) -> Self {
         let costs = &platform.domains[0].states;
         let mut late = vec![Vec::new(); costs.len()];
-        let mut refused = vec![Vec::new(); costs.len()];
         let mut gaps = Vec::new();
         for (cpu, sleeps) in traced.cpus.iter().enumerate() {
             for (number, sleep) in sleeps.iter().enumerate() {
                 let state = usize::from(sleep.state).min(costs.len() - 1);
-                if traced.refused[cpu].binary_search(&number).is_ok() {
-                    refused[state].push(sleep.interval_ns());
-                } else if let (SleepLength::Known { timer_ns, .. }, Waker::Timer) = (sleep.length, sleep.waker)
+                if traced.refused[cpu].binary_search(&number).is_err()
+                    && let (SleepLength::Known { timer_ns, .. }, Waker::Timer) = (sleep.length, sleep.waker)
                     && let Some(ns) = sleep.interval_ns().checked_sub(timer_ns)
                 {
                     late[state].push(ns);
@@ -139,15 +155,12 @@ impl Machine {
         let mut leaving_ns: Vec<u64> = Vec::new();
         for (state, late) in late.into_iter().enumerate() {
             let measured = if late.len() >= FEWEST { median(late) } else { None };
-            let shallower =
-                leaving_ns.last().map(|ns| ns + costs[state].exit_ns.saturating_sub(costs[state - 1].exit_ns));
+            let shallower = leaving_ns.last().map(|ns| ns * costs[state].exit_ns / costs[state - 1].exit_ns.max(1));
             leaving_ns.push(measured.or(shallower).unwrap_or(costs[state].exit_ns));
         }
-        let refusing_ns = refused
-            .into_iter()
-            .map(|stays| if stays.len() >= FEWEST { median(stays).unwrap_or(0) } else { 0 })
-            .collect();
-        Self { leaving_ns, refusing_ns, ticking_ns: median(gaps).unwrap_or(5_000) }
+        let entering_ns =
+            costs.iter().map(|state| if entering == Entering::Platform { state.entry_ns } else { 0 }).collect();
+        Self { leaving_ns, entering_ns, ticking_ns: median(gaps).unwrap_or(5_000) }
     }
 }
 
@@ -215,8 +228,9 @@ impl Cpu<'_> {
 }
 
 /// The counts that a governor would have had on the machine of a trace.
-pub fn predict(platform: &Platform, traced: &Traced, kind: Kind, unsaid: Unsaid, tick_ns: u64) -> Counts {
-    let machine = Machine::new(platform, traced);
+pub fn predict(platform: &Platform, traced: &Traced, kind: Kind, unknown: Unknown, tick_ns: u64) -> Counts {
+    let Unknown { unsaid, entering } = unknown;
+    let machine = Machine::new(platform, traced, entering);
     let tracing_ns = traced.tracing_ns().unwrap_or(0);
     let mut cpus: Vec<Cpu<'_>> = (0..traced.cpus.len())
         .map(|cpu| {
@@ -248,17 +262,17 @@ pub fn predict(platform: &Platform, traced: &Traced, kind: Kind, unsaid: Unsaid,
 fn woken(cpus: &[Cpu<'_>], traced: &Traced, nap: &Nap) -> u64 {
     let number = usize::from(nap.first.cpu);
     let shift = match nap.last.waker {
-        Waker::Timer | Waker::Tick => nap.last.timer_armed_ns.map_or(0, |armed_ns| cpus[number].shift_at(armed_ns)),
+        Waker::Timer => nap.last.timer_armed_ns.map_or(0, |armed_ns| cpus[number].shift_at(armed_ns)),
+        // Whoever was awake last: it may be asleep again before the other's wake-up is seen.
         Waker::Ipi | Waker::Scheduler => {
-            // The one who works at that time, and began last.
-            let working =
-                traced.cpus.iter().enumerate().filter(|(other, _)| *other != number).filter_map(|(other, sleeps)| {
-                    let after = sleeps.partition_point(|sleep| sleep.enter_ns <= nap.wake_ns);
-                    let before = after.checked_sub(1)?;
-                    (sleeps[before].exit_ns <= nap.wake_ns).then_some((sleeps[before].exit_ns, other))
-                });
-            working.max().map_or(0, |(_, other)| cpus[other].shift_at(nap.wake_ns))
+            let awake = traced.cpus.iter().enumerate().filter(|(other, _)| *other != number);
+            let since = awake.filter_map(|(other, sleeps)| {
+                let before = sleeps.partition_point(|sleep| sleep.exit_ns <= nap.wake_ns).checked_sub(1)?;
+                Some((sleeps[before].exit_ns, other))
+            });
+            since.max().map_or(0, |(_, other)| cpus[other].shift_at(nap.wake_ns))
         }
+        Waker::Tick => 0,
         Waker::Interrupt(_) | Waker::Unknown => 0,
     };
     nap.wake_ns.saturating_add_signed(shift)
@@ -315,18 +329,9 @@ impl Cpu<'_> {
             let event_ns = if ticks { tick_at } else { wake_ns };
             let to_limit = limit_ns < event_ns;
             let event_ns = event_ns.min(limit_ns);
-            let left_ns = event_ns + leaving_ns;
-            let refused = event_ns - now < machine.refusing_ns[state];
-            let mut outcome = match refused {
-                true => {
-                    self.accounting.refused(&domain.table, state);
-                    Outcome::refused()
-                }
-                false => {
-                    let stay_ns = (left_ns - now).saturating_sub(tracing_ns);
-                    Outcome::stay(state, self.accounting.leave(&domain.table, state, stay_ns))
-                }
-            };
+            let left_ns = event_ns.max(now + machine.entering_ns[state]) + leaving_ns;
+            let stay_ns = (left_ns - now).saturating_sub(tracing_ns);
+            let mut outcome = Outcome::stay(state, self.accounting.leave(&domain.table, state, stay_ns));
             // The tick's timer may come beside another interrupt.
             outcome.got_tick = !to_limit
                 && match self.stopped {
