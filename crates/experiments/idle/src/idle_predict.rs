@@ -2,7 +2,7 @@
 
 use crate::idle_replay::{HZ, TRACE, USUAL_HZ, check_there, kinds, traced};
 use crate::platform::Platform;
-use crate::predict::{Counts, Entering, Unknown, predict, recorded, span_ns};
+use crate::predict::{Counts, Latencies, Unknown, predict, recorded, span_ns};
 use crate::replay::{Chooser, Reading, Unsaid, replay};
 use crate::trace::Traced;
 use experiment::setting::{self, Checked, InputFile, Number, Or};
@@ -99,6 +99,10 @@ impl Experiment for IdlePredict {
             "Closed loop: sleeps that only ticks parted are one; a governor that keeps the tick sees it; a deeper state delays the work, the timers that it arms and the CPUs that it wakes. The work itself, and its order on each CPU, stays as it was traced."
                 .to_owned(),
         );
+        header.notes.push(
+            "What the trace does not say is predicted at both ends: timers that it does not show, and how long entries take and exits from states that it rarely has."
+                .to_owned(),
+        );
         header.notes.push("Open loop: nothing moves. As traced: the traced kernel's own counts.".to_owned());
         header.notes.extend(trace.notes.iter().cloned());
         let mut recording = Recording::new(header);
@@ -111,10 +115,9 @@ impl Experiment for IdlePredict {
         for kind in kinds {
             progress.check()?;
             for &unsaid in unsaid {
-                for entering in [Entering::AtOnce, Entering::Platform] {
-                    let counts = predict(&platform, &trace, kind, Unknown { unsaid, entering }, tick_ns);
-                    let entry = if entering == Entering::AtOnce { "entry at once" } else { "platform's entry" };
-                    let mode = format!("{}, {entry}", unsaid.name());
+                for latencies in Latencies::BOTH {
+                    let counts = predict(&platform, &trace, kind, Unknown { unsaid, latencies }, tick_ns);
+                    let mode = format!("{}, {}", unsaid.name(), latencies.name());
                     add(
                         &mut recording,
                         &platform,

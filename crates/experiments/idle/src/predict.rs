@@ -94,13 +94,27 @@ const NOTHING_NS: u64 = 50_000;
 /// Fewer samples say too little.
 const FEWEST: usize = 10;
 
-/// What no trace shows: by how much a wake-up in the middle of an entry waits.
+/// The latencies of the states that are taken where a trace does not show them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entering {
-    /// Not at all.
-    AtOnce,
-    /// For the rest of the platform's entry latency.
+pub enum Latencies {
+    /// An entry delays no wake-up; an exit takes as much longer than that of the next shallower
+    /// state as the platform says.
+    Short,
+    /// The platform's: a wake-up in the middle of an entry waits for the rest of it.
     Platform,
+}
+
+impl Latencies {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::Short, Self::Platform];
+
+    /// The name of it in recordings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Short => "short latencies",
+            Self::Platform => "platform's latencies",
+        }
+    }
 }
 
 /// The values that are taken for what a trace does not say.
@@ -108,8 +122,8 @@ pub enum Entering {
 pub struct Unknown {
     /// For the timers.
     pub unsaid: Unsaid,
-    /// For entries.
-    pub entering: Entering,
+    /// For entries, and for exits from states that the trace rarely has.
+    pub latencies: Latencies,
 }
 
 /// Facts about the traced machine that its trace shows.
@@ -129,9 +143,8 @@ fn median(mut values: Vec<u64>) -> Option<u64> {
 }
 
 impl Machine {
-    /// Measures them. Where a state has too few samples, the time is to that of the next shallower
-    /// one as the platform's exit latencies are.
-    pub fn new(platform: &Platform, traced: &Traced, entering: Entering) -> Self {
+    /// Measures them.
+    pub fn new(platform: &Platform, traced: &Traced, latencies: Latencies) -> Self {
         let costs = &platform.domains[0].states;
         let mut late = vec![Vec::new(); costs.len()];
         let mut gaps = Vec::new();
@@ -155,11 +168,12 @@ impl Machine {
         let mut leaving_ns: Vec<u64> = Vec::new();
         for (state, late) in late.into_iter().enumerate() {
             let measured = if late.len() >= FEWEST { median(late) } else { None };
-            let shallower = leaving_ns.last().map(|ns| ns * costs[state].exit_ns / costs[state - 1].exit_ns.max(1));
-            leaving_ns.push(measured.or(shallower).unwrap_or(costs[state].exit_ns));
+            let shallower = leaving_ns.last().filter(|_| latencies == Latencies::Short);
+            let scaled = shallower.map(|ns| ns * costs[state].exit_ns / costs[state - 1].exit_ns.max(1));
+            leaving_ns.push(measured.or(scaled).unwrap_or(costs[state].exit_ns));
         }
         let entering_ns =
-            costs.iter().map(|state| if entering == Entering::Platform { state.entry_ns } else { 0 }).collect();
+            costs.iter().map(|state| if latencies == Latencies::Platform { state.entry_ns } else { 0 }).collect();
         Self { leaving_ns, entering_ns, ticking_ns: median(gaps).unwrap_or(5_000) }
     }
 }
@@ -229,8 +243,8 @@ impl Cpu<'_> {
 
 /// The counts that a governor would have had on the machine of a trace.
 pub fn predict(platform: &Platform, traced: &Traced, kind: Kind, unknown: Unknown, tick_ns: u64) -> Counts {
-    let Unknown { unsaid, entering } = unknown;
-    let machine = Machine::new(platform, traced, entering);
+    let Unknown { unsaid, latencies } = unknown;
+    let machine = Machine::new(platform, traced, latencies);
     let tracing_ns = traced.tracing_ns().unwrap_or(0);
     let mut cpus: Vec<Cpu<'_>> = (0..traced.cpus.len())
         .map(|cpu| {
