@@ -12,7 +12,7 @@ struct Judge {
 }
 
 /// All judges, in their order.
-const JUDGES: [Judge; 7] = [
+const JUDGES: [Judge; 8] = [
     Judge {
         name: "costs",
         asks: "are the costs files what a fresh fit gives?",
@@ -48,6 +48,15 @@ const JUDGES: [Judge; 7] = [
         command: || {
             let mut command = Command::new("python3");
             command.arg("bench/governors.py").current_dir(root());
+            command
+        },
+    },
+    Judge {
+        name: "predictions",
+        asks: "is what another governor would have done foretold within 10 points and 10 %?",
+        command: || {
+            let mut command = Command::new("python3");
+            command.arg("bench/predict.py").current_dir(root());
             command
         },
     },

@@ -14,6 +14,7 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     #[cfg(target_os = "linux")]
     &forwarder_experiments::Forward,
     &idle_experiments::IdleReplay,
+    &idle_experiments::IdlePredict,
     &idle_experiments::IdleClock,
     &idle_experiments::IdleCases,
     &rcu_experiments::RcuDoses,

@@ -148,6 +148,7 @@ mod tests {
             waker: Waker::Timer,
             tick_stopped: None,
             got_tick: false,
+            timer_armed_ns: None,
         };
         let cpus = [(0..40).map(stay).collect::<Vec<_>>()];
         let counted = |at_ns, state, [entered, microseconds, above, below, rejected]: [u64; 5]| IdleUsage {

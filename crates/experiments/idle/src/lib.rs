@@ -9,6 +9,7 @@
 //! | `trace.rs` | the idle intervals of a trace |
 //! | `counters.rs` | the traced kernel's own counts beside the trace |
 //! | `replay.rs` | a governor on a trace, in open loop; beside the traced kernel's own choices |
+//! | `predict.rs`, `idle_predict.rs` | a governor on a trace of another, in closed loop |
 //! | `energy.rs` | what that costs |
 //! | `oracle.rs` | the cheapest that there could be, and where a governor fell short of it |
 //! | `idle_replay.rs`, `row.rs`, `results.rs`, `lanes.rs` | `idle-replay`, its rows and its timeline |
@@ -26,11 +27,13 @@ pub mod counters;
 pub mod energy;
 mod idle_cases;
 mod idle_clock;
+mod idle_predict;
 mod idle_replay;
 mod lanes;
 mod load_file;
 pub mod oracle;
 pub mod platform;
+pub mod predict;
 pub mod published_reads;
 pub mod reads;
 pub mod replay;
@@ -40,4 +43,5 @@ pub mod trace;
 
 pub use idle_cases::IdleCases;
 pub use idle_clock::IdleClock;
+pub use idle_predict::IdlePredict;
 pub use idle_replay::{IdleReplay, no_governor};

@@ -216,7 +216,7 @@ impl<'p> Cpu<'p> {
 }
 
 /// The facts that a governor can find out at the beginning of an interval.
-fn asked(sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituation {
+pub(crate) fn asked(sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituation {
     let tick_stopped = sleep.tick_stopped.unwrap_or(false);
     let to_tick = |timer_ns: u64| if tick_stopped { timer_ns } else { timer_ns.min(tick_ns) };
     let sleep_length = match sleep.length {

@@ -22,7 +22,8 @@ fn platform(name: &str) -> Platform {
 const PLATFORMS: [&str; 5] = ["juno-r1", "juno-r2", "tc2", "tc2-driver", "qemu-virt"];
 
 fn sleep(cpu: u16, enter_ns: u64, exit_ns: u64, length: SleepLength, waker: Waker) -> Sleep {
-    Sleep { cpu, enter_ns, exit_ns, state: 0, length, waker, tick_stopped: None, got_tick: waker == Waker::Tick }
+    let got_tick = waker == Waker::Tick;
+    Sleep { cpu, enter_ns, exit_ns, state: 0, length, waker, tick_stopped: None, got_tick, timer_armed_ns: None }
 }
 
 fn known(timer_ns: u64) -> SleepLength {

@@ -2,8 +2,9 @@
 
 use crate::firmware;
 use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, machine, source_tree};
-use experiment::setting::{Choice, Folder, Number, Or, OutputFile};
+use experiment::setting::{Checked, Choice, Folder, Number, Or, OutputFile};
 use experiment::{About, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
+use qemu::kernel::Kernel;
 use qemu::{Build, linux};
 
 /// Boots Linux, takes its CPUs off and on, and lets it idle.
@@ -31,6 +32,14 @@ const SUSPEND_MODE: Or<Choice<Coordinator>> = Choice::new(
 .or(Coordinator::Platform);
 
 const CACHE: Folder = Folder::new("cache", "Folder for kernel and busybox; by default `target/linux` of the checkout.");
+
+const KERNEL: Checked<Kernel> = Checked::new(
+    "kernel",
+    "VERSION|FILE",
+    Kernel::parse,
+    "The kernel: Debian's newest for arm64 whose version starts so, of several suites (6.1, 6.12, 7), or an image of yours [default: that of \
+     the machine's suite].",
+);
 
 const TRACE: OutputFile = OutputFile::new(
     "trace",
@@ -60,11 +69,24 @@ static ABOUT: About = About {
         about: "the library as an EL3 image on an emulated machine, Linux above it",
         needs: &[Need::Qemu, Need::SourceTree],
     }],
-    settings: &[&CPUS, &GIC, &VIRTUALIZATION, &CYCLES, &STAY, &SUSPEND_MODE, &CACHE, &TRACE, &GOVERNOR, &TRACE_SECONDS],
+    settings: &[
+        &CPUS,
+        &GIC,
+        &VIRTUALIZATION,
+        &CYCLES,
+        &STAY,
+        &SUSPEND_MODE,
+        &CACHE,
+        &KERNEL,
+        &TRACE,
+        &GOVERNOR,
+        &TRACE_SECONDS,
+    ],
     cases: &[],
     examples: &[
         Example { arguments: "", about: "" },
         Example { arguments: "--cpus 8 --gic 2 --cycles 200", about: "" },
+        Example { arguments: "--kernel 6.12 --trace linux.trace --governor ladder", about: "" },
         Example { arguments: "--suspend-mode os-initiated --trace linux.trace", about: "" },
     ],
     sweep_defaults: &[],
@@ -93,7 +115,10 @@ impl Experiment for LinuxBoot {
         progress.check()?;
         progress.say("fetching kernel and busybox");
         let cache = settings.get(CACHE).unwrap_or_else(|| root.join("target/linux"));
-        let system = linux::fetch(root, &cache).map_err(Error::failed)?;
+        let mut system = linux::fetch(root, &cache).map_err(Error::failed)?;
+        if let Some(kernel) = settings.get(KERNEL) {
+            (system.kernel, system.kernel_version) = kernel.fetch(&cache).map_err(Error::failed)?;
+        }
         progress.check()?;
         progress.say(&format!("booting {}", system.kernel_version));
         let work = linux::Options {

@@ -161,6 +161,14 @@ metrics! {
     TRACE_LINES = Metric::new("trace_lines", ("Trace lines", "lines"), "1", Neither);
     /// Entries of a CPU into an idle state.
     IDLE_ENTERED = Metric::new("idle_entered", ("Idle entered", "entered"), "1", Neither);
+    /// Share of the stays that are in an idle state.
+    IDLE_SHARE = Metric::new("idle_share", ("Share of the stays", "share"), "%", Neither);
+    /// Stays in a state that was too deep or too shallow, per second.
+    IDLE_MISS_RATE = Metric::new("idle_miss_rate", ("Above and below", "misses"), "1/s", Lower);
+    /// The largest difference between a predicted share of a state and the observed one.
+    IDLE_SHARE_ERROR = Metric::new("idle_share_error", ("Error of the shares", "shares off by"), "points", Lower);
+    /// The difference between predicted and observed misses, of the observed ones.
+    IDLE_MISS_ERROR = Metric::new("idle_miss_error", ("Error of the misses", "misses off by"), "%", Lower);
     /// The time that a CPU stayed in an idle state.
     IDLE_TIME = Metric::new("idle_time", ("Idle time", "time"), "us", Neither);
     /// Entries into an idle state that ended at once, because an interrupt was pending.

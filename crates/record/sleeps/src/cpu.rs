@@ -56,6 +56,8 @@ pub(crate) struct Interval {
     pub(crate) exit_ns: Option<u64>,
     pub(crate) state: u8,
     pub(crate) known: Known,
+    /// As [`Sleep::timer_armed_ns`](crate::Sleep::timer_armed_ns).
+    pub(crate) timer_armed_ns: Option<u64>,
     pub(crate) tick_stopped: Option<bool>,
     pub(crate) waker: Option<Waker>,
     /// A timer that is not the tick fired in the interrupt that ended the interval.

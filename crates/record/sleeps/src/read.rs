@@ -63,6 +63,8 @@ struct Armed {
     cpu: u16,
     at: u64,
     is_wheel: bool,
+    /// When it was armed, by the trace's clock.
+    armed_ns: u64,
 }
 
 struct Walk<'a> {
@@ -164,8 +166,12 @@ impl<'a> Walk<'a> {
                     cpu.called = true;
                 }
             }
-            Point::HrtimerStart => self.arm(event, Armed { cpu: number, at: event.ticks, is_wheel: false }),
-            Point::TimerStart => self.arm(event, Armed { cpu: number, at: event.ticks, is_wheel: true }),
+            Point::HrtimerStart => {
+                self.arm(event, Armed { cpu: number, at: event.ticks, is_wheel: false, armed_ns: time })
+            }
+            Point::TimerStart => {
+                self.arm(event, Armed { cpu: number, at: event.ticks, is_wheel: true, armed_ns: time })
+            }
             Point::HrtimerCancel => self.disarm(event.argument),
             Point::TimerCancel => {
                 // It may be the one that the tick's timer showed.
@@ -254,6 +260,7 @@ impl<'a> Walk<'a> {
             *self.summary.unknown.entry(Reason::Unfinished).or_default() += 1;
         }
         let known = self.next_timer(number, event.time);
+        let timer_armed_ns = self.armed_ns(number, event.time, known);
         let cpu = self.cpu(number);
         let tick_stopped = cpu.tick.stopped.map(|stopped| stopped && !cpu.tick.just_stopped);
         cpu.tick.just_stopped = false;
@@ -263,6 +270,7 @@ impl<'a> Walk<'a> {
             exit_ns: None,
             state: event.argument as u8,
             known,
+            timer_armed_ns,
             tick_stopped,
             waker: None,
             timer_fired: false,
@@ -310,6 +318,14 @@ impl<'a> Walk<'a> {
             (false, false) => tick.expires_ns,
         };
         Known::Next { timer_ns, tick_ns: tick_at.and_then(away) }
+    }
+
+    /// When the next timer was armed, if it is one of high resolution.
+    fn armed_ns(&self, number: u16, now_ns: u64, known: Known) -> Option<u64> {
+        let Known::Next { timer_ns, .. } = known else { return None };
+        let (expires_ns, timer) = *self.cpus.get(usize::from(number))?.timers.first()?;
+        let is_next = self.offset.to_trace(expires_ns)?.saturating_sub(now_ns) == timer_ns;
+        self.armed.get(timer as usize).copied().flatten().filter(|_| is_next).map(|armed| armed.armed_ns)
     }
 
     /// Something that ends idle intervals came.
@@ -391,6 +407,7 @@ impl<'a> Walk<'a> {
             waker,
             tick_stopped: interval.tick_stopped,
             got_tick: interval.got_tick,
+            timer_armed_ns: interval.timer_armed_ns,
         };
         self.summary.count(&sleep);
         (self.each)(sleep);

@@ -23,6 +23,10 @@ pub struct Sleep {
     /// True if the tick's timer came before the kernel looked at what had woken it, be it beside
     /// another interrupt (`tick_nohz_idle_got_tick`).
     pub got_tick: bool,
+    /// When the timer of [`SleepLength::Known`] was armed, by the trace's clock: work that is
+    /// delayed arms it later. `None` where the trace does not say, and for timers of the wheel,
+    /// which count jiffies.
+    pub timer_armed_ns: Option<u64>,
 }
 
 impl Sleep {

@@ -20,7 +20,16 @@ pub(crate) fn create_folder(folder: &Path) -> Result<(), Error> {
 pub(crate) struct Packages {
     cache: PathBuf,
     folder: PathBuf,
+    sources: PathBuf,
 }
+
+/// The machine's own list of Debian's packages, where it has one.
+const DEBIAN_SOURCES: &str = "/etc/apt/sources.list.d/debian.sources";
+
+/// The suites of Debian in which a kernel of a version is looked for.
+const SUITES: [&str; 4] = ["bookworm", "trixie", "trixie-backports", "sid"];
+
+const KEY: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 impl Packages {
     /// The folder of that name in `cache`, which is made if it is not there.
@@ -28,7 +37,30 @@ impl Packages {
         for folder in ["state/lists/partial", "apt/archives/partial", name] {
             create_folder(&cache.join(folder))?;
         }
-        Ok(Self { cache: cache.to_owned(), folder: cache.join(name) })
+        Ok(Self { cache: cache.to_owned(), folder: cache.join(name), sources: DEBIAN_SOURCES.into() })
+    }
+
+    /// The folder `kernels` in `cache`, for packages of several suites of Debian. They come from
+    /// where the machine takes Debian's packages.
+    pub(crate) fn of_suites(cache: &Path) -> Result<Self, Error> {
+        let own = Self::open(&cache.join("kernels"), "packages")?;
+        let listed = std::fs::read_to_string(DEBIAN_SOURCES).map_err(Error::file(Path::new(DEBIAN_SOURCES)))?;
+        let place =
+            listed.lines().find_map(|line| Some(line.strip_prefix("URIs:")?.split_whitespace().next()?.to_owned()));
+        let place = place.ok_or_else(|| Error::Fetch {
+            what: "kernels of other suites".to_owned(),
+            output: format!("{DEBIAN_SOURCES} has no line `URIs:`"),
+        })?;
+        let sources = own.cache.join("sources.list");
+        let lines: String =
+            SUITES.iter().map(|suite| format!("deb [signed-by={KEY}] {place} {suite} main\n")).collect();
+        std::fs::write(&sources, lines).map_err(Error::file(&sources))?;
+        Ok(Self { sources, ..own })
+    }
+
+    /// The names of all packages that start so.
+    pub(crate) fn names(&self, prefix: &str) -> Result<Vec<String>, Error> {
+        Ok(self.apt("apt-cache", &["pkgnames", prefix])?.lines().map(str::to_owned).collect())
     }
 
     /// The place of the packages.
@@ -91,14 +123,9 @@ impl Packages {
             command.arg("-o").arg(format!("{key}={value}"));
         }
         // Debian's own sources only: others of the machine may have no arm64.
-        let debian = Path::new("/etc/apt/sources.list.d/debian.sources");
-        if debian.exists() {
-            command.args([
-                "-o",
-                "Dir::Etc::sourcelist=/etc/apt/sources.list.d/debian.sources",
-                "-o",
-                "Dir::Etc::sourceparts=-",
-            ]);
+        if self.sources.exists() {
+            let list = format!("Dir::Etc::sourcelist={}", self.sources.display());
+            command.args(["-o", &list, "-o", "Dir::Etc::sourceparts=-"]);
         }
         let output = command.args(arguments).output().map_err(|_| Error::Missing { program, package: "apt" })?;
         match output.status.success() {

@@ -20,6 +20,7 @@ mod error;
 mod guest;
 mod images;
 mod initramfs;
+pub mod kernel;
 pub mod linux;
 mod machine;
 mod opcodes;
