@@ -38,7 +38,7 @@ impl Counts {
         misses as f64 * 1e9 / self.span_ns.max(1) as f64
     }
 
-    /// How far these are from observed counts: the largest difference of a state's share in
+    /// The distance of these from observed counts: the largest difference of a state's share in
     /// points, and the difference of the misses in percent of the observed ones.
     pub fn errors(&self, observed: &Self) -> (f64, f64) {
         let shares = (0..self.states.len()).map(|state| (self.share(state) - observed.share(state)).abs());
