@@ -59,7 +59,7 @@ fn a_tick_that_is_kept_ends_a_long_sleep() {
 #[test]
 fn sleeps_that_only_ticks_parted_are_one_without_ticks() {
     // Every sleep parted in two by a tick that took 10 us.
-    let parted = long_sleeps().cpus[0].iter().flat_map(|&whole| {
+    let parted = long_sleeps().cpus.remove(0).into_iter().flat_map(|whole| {
         let tick_ns = TICK_NS - whole.enter_ns % TICK_NS;
         let tick = whole.enter_ns + tick_ns;
         let SleepLength::Known { timer_ns, .. } = whole.length else { unreachable!() };

@@ -11,6 +11,7 @@ mod forward;
 mod functions;
 mod idle_cases;
 mod idle_clock;
+mod idle_predict;
 mod idle_replay;
 mod latency;
 mod linux;
@@ -43,7 +44,7 @@ use recording::facts::FactsError;
 type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
 
 /// The experiments that have stories, besides those of PSCI latencies.
-const STORIES: [(&str, Teller); 17] = [
+const STORIES: [(&str, Teller); 18] = [
     ("explore-psci", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("explore-rcu", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("psci-calls", |run, _| psci_calls::read(run).map(|story| StoryContent::new(&story))),
@@ -57,6 +58,7 @@ const STORIES: [(&str, Teller); 17] = [
         false => forward::read(run).map(|story| StoryContent::new(&story)),
     }),
     ("idle-replay", |run, _| idle_replay::read(run).map(|story| StoryContent::new(&story))),
+    ("idle-predict", |run, _| Ok(StoryContent::new(&idle_predict::read(run)))),
     ("idle-clock", |run, _| idle_clock::read(run).map(|story| StoryContent::new(&story))),
     ("cpuidle", |run, _| cpuidle::read(run).map(|story| StoryContent::new(&story))),
     ("idle-cases", |run, _| Ok(StoryContent::new(&idle_cases::read(run)))),
