@@ -159,9 +159,9 @@ mod tests {
 
     #[test]
     fn every_workload_is_read_and_names_governors_that_there_are() {
-        for case in 0..CASES.len() {
+        for (case, (name, _)) in CASES.iter().enumerate() {
             let file = file(case).unwrap();
-            assert!(kinds(&file.governors.join(",")).is_ok() && !file.assumed.is_empty(), "{}", CASES[case].0);
+            assert!(kinds(&file.governors.join(",")).is_ok() && !file.assumed.is_empty(), "{name}");
         }
         assert!(cases("pipe, nothing").unwrap_err().contains("there is no workload `nothing`; there are: pipe,"));
     }
