@@ -209,6 +209,31 @@ mod tests {
         CASES.iter().position(|case| case.0 == name).unwrap()
     }
 
+    /// As reported of all three clusters: teo of 6.12 never leaves WFI, that of 6.6 does, that of
+    /// 6.18 less, and that of 6.19 does again. It takes the state that no timer is ever far enough
+    /// for: without s2idle in the table, 6.12 leaves WFI as well.
+    #[test]
+    fn a_state_that_no_timer_reaches_keeps_teo_in_wfi() {
+        let us = |exit: u64, residency: u64| idle::State::new(1_000 * exit, 1_000 * residency);
+        let in_wfi = |load: &Load, governor: &str| {
+            let lived = load.live(Governor::find(governor).unwrap());
+            lived.states[0].time_ns as f64 / lived.sum(|usage| usage.time_ns) as f64
+        };
+        let clusters = [[349, 434, 6_710], [196, 247, 2_120], [147, 181, 2_580]];
+        for (seed, [cpuoff, clusteroff, residency]) in (1..9).flat_map(|seed| clusters.map(|cluster| (seed, cluster))) {
+            let mut load = load(number("mt8196"), seed);
+            let s2idle = *load.states.all().last().unwrap();
+            let mut table = vec![us(1, 1), us(cpuoff, residency), us(clusteroff, residency), s2idle];
+            load.states = idle::States::new(&table).unwrap();
+            let wfi = ["teo@6.6", "teo@6.12", "teo@6.18", "teo@6.19"].map(|name| in_wfi(&load, name));
+            assert!(wfi[1] == 1.0 && wfi[0] < 0.05, "seed {seed}, residency {residency}: {wfi:?}");
+            assert!(wfi[2] < 0.99 && wfi[2] > 3.0 * wfi[3], "seed {seed}, residency {residency}: {wfi:?}");
+            table.pop();
+            load.states = idle::States::new(&table).unwrap();
+            assert!(in_wfi(&load, "teo@6.12") < 0.05, "seed {seed}, residency {residency}, without s2idle");
+        }
+    }
+
     /// As reported: with the commit menu waits for a card in WFI, and without it goes deeper and
     /// reads less.
     #[test]
