@@ -24,7 +24,7 @@ fn root() -> PathBuf {
 fn traces(images: &Images, linux: &Linux, cpus: usize) -> Vec<PathBuf> {
     let machine = Machine { virtualization: true, icount: Some(0), ..Machine::new(cpus) };
     let governors = GOVERNORS.map(|(name, _)| name.to_owned()).to_vec();
-    let trace = Some(linux::Tracing { governors, seconds: 1 });
+    let trace = Some(linux::Tracing { workload: linux::Workload::Mixed, governors, seconds: 1 });
     let options = linux::Options { cycles: 0, stay: 1, os_initiated: false, exception_level: None, trace };
     let report = linux::run(images, linux, &machine, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.complaints(&machine), Vec::<String>::new());

@@ -196,6 +196,10 @@ pub fn linux_boot(
     }
     recording.header.complaints = report.complaints(machine);
     recording.header.versions.insert("busybox".to_owned(), system.busybox_version.clone());
+    for program in &system.program_versions {
+        let (name, version) = program.split_once(' ').unwrap_or((program, ""));
+        recording.header.versions.insert(name.to_owned(), version.to_owned());
+    }
     let mode = if options.os_initiated { "os-initiated" } else { "platform-coordinated" };
     let series = recording.series(&report.release, "linux-boot", mode);
     recording.measure(series, 0, "cpus_up", "1", report.cpus as f64);

@@ -4,8 +4,9 @@ use crate::firmware;
 use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, machine, source_tree};
 use experiment::setting::{Checked, Choice, Folder, Number, Or, OutputFile};
 use experiment::{About, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
+use qemu::Build;
 use qemu::kernel::Kernel;
-use qemu::{Build, linux};
+use qemu::linux::{self, Workload};
 
 /// Boots Linux, takes its CPUs off and on, and lets it idle.
 pub struct LinuxBoot;
@@ -51,10 +52,24 @@ const GOVERNOR: Or<Choice<&str>> = Choice::new(
     &[
         ("menu", "menu", "weighs the next timer and the last sleeps"),
         ("ladder", "ladder", "steps up and down by the last sleeps"),
+        ("teo", "teo", "counts which states would have fitted; Debian's kernels do not have it"),
     ],
     "The kernel's governor of idle states while it is traced.",
 )
 .or("menu");
+
+const WORKLOAD: Or<Choice<Workload>> = Choice::new(
+    "workload",
+    &[
+        ("mixed", Workload::Mixed, "periodic tasks, tasks that wake each other through pipes, bursts"),
+        ("idle", Workload::Idle, "nothing: a console on which nobody types"),
+        ("hackbench", Workload::Hackbench, "hackbench: bursts of messages between eight tasks, 20 ms between them"),
+        ("sqlite", Workload::Sqlite, "sqlite: an insertion and a look-up every 5 ms, the file in memory"),
+        ("fio", Workload::Fio, "fio: two threads read and write files in memory, 2 ms after each eight blocks"),
+    ],
+    "What the guest does while it is traced.",
+)
+.or(Workload::Mixed);
 
 const TRACE_SECONDS: Or<Number<u32>> = Number::new("trace-seconds", 1..=60, "How long it is traced.").unit("s").or(2);
 
@@ -80,6 +95,7 @@ static ABOUT: About = About {
         &KERNEL,
         &TRACE,
         &GOVERNOR,
+        &WORKLOAD,
         &TRACE_SECONDS,
     ],
     cases: &[],
@@ -87,6 +103,7 @@ static ABOUT: About = About {
         Example { arguments: "", about: "" },
         Example { arguments: "--cpus 8 --gic 2 --cycles 200", about: "" },
         Example { arguments: "--kernel 6.12 --trace linux.trace --governor ladder", about: "" },
+        Example { arguments: "--cycles 0 --trace fio.trace --workload fio", about: "" },
         Example { arguments: "--suspend-mode os-initiated --trace linux.trace", about: "" },
     ],
     sweep_defaults: &[],
@@ -115,7 +132,12 @@ impl Experiment for LinuxBoot {
         progress.check()?;
         progress.say("fetching kernel and busybox");
         let cache = settings.get(CACHE).unwrap_or_else(|| root.join("target/linux"));
-        let mut system = linux::fetch(root, &cache).map_err(Error::failed)?;
+        let workload = settings.get(WORKLOAD);
+        let fetched = match trace {
+            Some(_) => linux::fetch_for(workload, root, &cache),
+            None => linux::fetch(root, &cache),
+        };
+        let mut system = fetched.map_err(Error::failed)?;
         if let Some(kernel) = settings.get(KERNEL) {
             (system.kernel, system.kernel_version) = kernel.fetch(&cache).map_err(Error::failed)?;
         }
@@ -127,6 +149,7 @@ impl Experiment for LinuxBoot {
             os_initiated: settings.get(SUSPEND_MODE) == Coordinator::Os,
             exception_level: None,
             trace: trace.as_ref().map(|_| linux::Tracing {
+                workload,
                 governors: vec![settings.get(GOVERNOR).to_owned()],
                 seconds: settings.get(TRACE_SECONDS),
             }),

@@ -1,5 +1,4 @@
-//! Programs of Debian for the guest: real-time tests, a benchmark and a player of sound, with the
-//! libraries that they need.
+//! Programs of Debian for the guest, with the libraries that they need.
 
 use crate::Error;
 use crate::debian::{self, Packages, create_folder, unpacked};
@@ -10,51 +9,81 @@ use elf::endian::AnyEndian;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Programs: the package, and where it has them.
-const PROGRAMS: [(&str, &str); 3] =
-    [("rt-tests", "usr/bin/cyclictest"), ("sysbench", "usr/bin/sysbench"), ("alsa-utils", "usr/bin/aplay")];
-/// Data that a library reads: the sound library its settings.
-const DATA: &str = "usr/share/alsa";
-/// Modules of the kernel's package that make a sound card without hardware, in the order in which
-/// they are to be loaded.
-const MODULES: [&str; 5] =
-    ["soundcore.ko", "core/snd.ko", "core/snd-timer.ko", "core/snd-pcm.ko", "drivers/snd-aloop.ko"];
+/// Programs that are fetched together.
+pub(crate) struct Programs {
+    /// The folder of their packages, and the archive's name.
+    pub(crate) name: &'static str,
+    /// The packages, and where they have the programs.
+    programs: &'static [(&'static str, &'static str)],
+    /// Folders of data that a library reads.
+    data: &'static [&'static str],
+    /// Modules of the kernel's package, in the order in which they are to be loaded.
+    modules: &'static [&'static str],
+}
+
+/// Real-time tests, a benchmark and a player of sound with the settings of its library, and the
+/// modules that make a sound card without hardware.
+pub(crate) const CALLBACKS: Programs = Programs {
+    name: "programs",
+    programs: &[("rt-tests", "usr/bin/cyclictest"), ("sysbench", "usr/bin/sysbench"), ("alsa-utils", "usr/bin/aplay")],
+    data: &["usr/share/alsa"],
+    modules: &["soundcore.ko", "core/snd.ko", "core/snd-timer.ko", "core/snd-pcm.ko", "drivers/snd-aloop.ko"],
+};
+/// Messages between many tasks.
+pub(crate) const HACKBENCH: Programs = Programs::only("hackbench", &[("rt-tests", "usr/bin/hackbench")]);
+/// A database.
+pub(crate) const SQLITE: Programs = Programs::only("sqlite", &[("sqlite3", "usr/bin/sqlite3")]);
+/// Reads and writes of files.
+pub(crate) const FIO: Programs = Programs::only("fio", &[("fio", "usr/bin/fio")]);
+
+impl Programs {
+    const fn only(name: &'static str, programs: &'static [(&'static str, &'static str)]) -> Self {
+        Self { name, programs, data: &[], modules: &[] }
+    }
+
+    fn packages(&self) -> Vec<&'static str> {
+        self.programs.iter().map(|&(package, _)| package).collect()
+    }
+}
+
 /// Names the packages that were fetched. Written when all are there.
 const LIST: &str = "fetched";
 
 /// Versions of the packages, and the files: programs, the libraries that they load, data, modules.
-pub(crate) fn files(cache: &Path) -> Result<(Vec<String>, Vec<Entry>), Error> {
-    let root = cache.join("programs/unpacked");
-    let versions = fetch(cache, &root)?;
+pub(crate) fn files(wanted: &Programs, cache: &Path) -> Result<(Vec<String>, Vec<Entry>), Error> {
+    let root = cache.join(wanted.name).join("unpacked");
+    let versions = fetch(wanted, cache, &root)?;
     let mut entries: Vec<Entry> =
         ["lib", "modules", "tmp", "usr", "usr/share"].into_iter().map(Entry::folder).collect();
-    let mut wanted = BTreeSet::new();
-    for (_, program) in PROGRAMS {
+    let mut libraries = BTreeSet::new();
+    for (_, program) in wanted.programs {
         let path = root.join(program);
-        wanted.extend(needed(&path)?);
+        libraries.extend(needed(&path)?);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         entries.push(Entry::copy(&format!("bin/{name}"), &path)?);
     }
     let mut found = BTreeSet::new();
-    while let Some(name) = wanted.pop_first() {
+    while let Some(name) = libraries.pop_first() {
         if found.insert(name.clone()) {
             let path = library(&root, &name)?;
-            wanted.extend(needed(&path)?);
+            libraries.extend(needed(&path)?);
             entries.push(Entry::copy(&format!("lib/{name}"), &path)?);
         }
     }
-    folder(&root, DATA, &mut entries)?;
-    entries.extend(modules(cache)?);
+    for data in wanted.data {
+        folder(&root, data, &mut entries)?;
+    }
+    entries.extend(modules(wanted, cache)?);
     Ok((versions, entries))
 }
 
 /// Fetches and unpacks what is not there yet.
-fn fetch(cache: &Path, root: &Path) -> Result<Vec<String>, Error> {
-    let packages = Packages::open(cache, "programs")?;
+fn fetch(wanted: &Programs, cache: &Path, root: &Path) -> Result<Vec<String>, Error> {
+    let packages = Packages::open(cache, wanted.name)?;
     let list = packages.folder().join(LIST);
     if !list.exists() {
         packages.update()?;
-        let names = packages.with_libraries(&PROGRAMS.map(|(package, _)| package))?;
+        let names = packages.with_libraries(&wanted.packages())?;
         packages.download(&names)?;
         create_folder(root)?;
         for name in &names {
@@ -66,8 +95,8 @@ fn fetch(cache: &Path, root: &Path) -> Result<Vec<String>, Error> {
         }
         std::fs::write(&list, names.join("\n")).map_err(Error::file(&list))?;
     }
-    let versions = PROGRAMS.map(|(name, _)| Ok(packages.find(&format!("{name}_"))?.as_deref().map(debian::version)));
-    Ok(versions.into_iter().collect::<Result<Vec<_>, Error>>()?.into_iter().flatten().collect())
+    let found = wanted.packages().into_iter().map(|name| packages.find(&format!("{name}_")));
+    Ok(found.collect::<Result<Vec<_>, Error>>()?.iter().flatten().map(|package| debian::version(package)).collect())
 }
 
 /// The libraries that a program or library names.
@@ -82,9 +111,12 @@ fn needed(path: &Path) -> Result<Vec<String>, Error> {
     needed.map(|entry| Ok(names.get(entry.d_val() as usize).map_err(wrong)?.to_owned())).collect()
 }
 
+/// A library, in the usual folders or in a folder of its package's own within them.
 fn library(root: &Path, name: &str) -> Result<PathBuf, Error> {
-    let places = ["lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu"].map(|folder| root.join(folder).join(name));
-    places.into_iter().find(|path| path.exists()).ok_or_else(|| Error::Fetch {
+    let usual = ["lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu"].map(|folder| root.join(folder));
+    let inner = usual.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let folders = usual.iter().cloned().chain(inner.map(|entry| entry.path()));
+    folders.map(|folder| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| Error::Fetch {
         what: name.to_owned(),
         output: "no package that was fetched has this library".to_owned(),
     })
@@ -107,15 +139,15 @@ fn folder(root: &Path, name: &str, entries: &mut Vec<Entry>) -> Result<(), Error
     Ok(())
 }
 
-/// The sound modules, with names that say their order. A kernel without one of them has none of
-/// those after it either.
-fn modules(cache: &Path) -> Result<Vec<Entry>, Error> {
+/// The modules, with names that say their order. A kernel without one of them has none of those
+/// after it either.
+fn modules(wanted: &Programs, cache: &Path) -> Result<Vec<Entry>, Error> {
     let Some(kernel) = debian::find(&unpacked(cache).join("lib/modules"), "")? else { return Ok(Vec::new()) };
-    let paths = MODULES.map(|module| kernel.join("kernel/sound").join(module));
-    let there = paths.iter().take_while(|path| path.exists()).enumerate();
+    let paths = wanted.modules.iter().map(|module| kernel.join("kernel/sound").join(module));
+    let there = paths.take_while(|path| path.exists()).enumerate();
     let named = there.map(|(number, path)| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        Entry::copy(&format!("modules/{number}-{name}"), path)
+        Entry::copy(&format!("modules/{number}-{name}"), &path)
     });
     named.collect()
 }

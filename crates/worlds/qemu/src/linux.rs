@@ -1,8 +1,9 @@
 //! Boots a stock Linux on the EL3 image and has it use PSCI.
 
 use crate::debian::{self, Packages, create_folder, unpacked};
+use crate::debian_programs::{self, Programs};
 use crate::initramfs::{self, Entry};
-use crate::{Error, Guest, Images, Load, Machine, debian_programs};
+use crate::{Error, Guest, Images, Load, Machine};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -49,9 +50,24 @@ pub fn fetch(root: &Path, cache: &Path) -> Result<Linux, Error> {
 /// # Errors
 /// As [`fetch`]; a package has no such program, or a library of it is not there.
 pub fn fetch_with_programs(root: &Path, cache: &Path) -> Result<Linux, Error> {
-    let initramfs = cache.join("initramfs/programs.gz");
+    with(&debian_programs::CALLBACKS, root, cache)
+}
+
+/// As [`fetch`], with what the workload needs.
+///
+/// # Errors
+/// As [`fetch_with_programs`].
+pub fn fetch_for(workload: Workload, root: &Path, cache: &Path) -> Result<Linux, Error> {
+    match workload.programs() {
+        Some(programs) => with(programs, root, cache),
+        None => fetch(root, cache),
+    }
+}
+
+fn with(programs: &Programs, root: &Path, cache: &Path) -> Result<Linux, Error> {
+    let initramfs = cache.join(format!("initramfs/{}.gz", programs.name));
     let (mut linux, mut files) = parts(root, cache, initramfs)?;
-    let (versions, programs) = debian_programs::files(cache)?;
+    let (versions, programs) = debian_programs::files(programs, cache)?;
     linux.program_versions = versions;
     files.extend(programs);
     initramfs::write(&linux.initramfs, &files)?;
@@ -109,12 +125,53 @@ pub struct Options {
     pub trace: Option<Tracing>,
 }
 
+/// What the guest does while it is traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// Periodic tasks, tasks that wake each other through pipes, and bursts.
+    Mixed,
+    /// Nothing: a console on which nobody types.
+    Idle,
+    /// Bursts of messages between eight tasks, by hackbench.
+    Hackbench,
+    /// A transaction of a database in memory every few milliseconds, by sqlite.
+    Sqlite,
+    /// Reads and writes of files in memory with time to think, by fio.
+    Fio,
+}
+
+impl Workload {
+    /// All of them, with their names.
+    pub const ALL: [(&str, Self); 5] = [
+        ("mixed", Self::Mixed),
+        ("idle", Self::Idle),
+        ("hackbench", Self::Hackbench),
+        ("sqlite", Self::Sqlite),
+        ("fio", Self::Fio),
+    ];
+
+    /// Its name, which the guest's first process knows too.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, workload)| *workload == self).map_or("", |(name, _)| name)
+    }
+
+    fn programs(self) -> Option<&'static Programs> {
+        match self {
+            Self::Mixed | Self::Idle => None,
+            Self::Hackbench => Some(&debian_programs::HACKBENCH),
+            Self::Sqlite => Some(&debian_programs::SQLITE),
+            Self::Fio => Some(&debian_programs::FIO),
+        }
+    }
+}
+
 /// A trace that holds all that a replay of idle states needs: events of idle states, timers, ticks,
-/// interrupts and the scheduler, under a workload of periodic tasks, pipes and bursts.
+/// interrupts and the scheduler.
 #[derive(Clone, Debug)]
 pub struct Tracing {
-    /// The cpuidle governors, one after the other: `menu` and `ladder` are those of Debian's
-    /// kernel.
+    /// What the guest does meanwhile.
+    pub workload: Workload,
+    /// The cpuidle governors, one after the other: Debian's kernels have `menu` and `ladder`.
     pub governors: Vec<String>,
     /// The time that each takes, in seconds.
     pub seconds: u32,
@@ -255,11 +312,11 @@ pub fn run(
                 report.release = words[0].to_owned();
                 report.cpus = number(1) as usize;
                 progress(line);
-                let (governors, seconds) = options
-                    .trace
-                    .as_ref()
-                    .map_or(("none".to_owned(), 1), |trace| (trace.governors.join(" "), trace.seconds));
-                guest.type_line(&format!("work {} {} {seconds} {governors}", options.cycles, options.stay))?;
+                let traced = match &options.trace {
+                    Some(trace) => format!("{} {} {}", trace.seconds, trace.workload.name(), trace.governors.join(" ")),
+                    None => "1 idle none".to_owned(),
+                };
+                guest.type_line(&format!("work {} {} {traced}", options.cycles, options.stay))?;
             }
             "@linux" => {
                 report.rebooted = true;
