@@ -68,19 +68,21 @@ def trace(work, workload, kernel, governor, which):
 
 
 def predictions(work, known, kind, observed, hz):
-    """Errors by predictor, share in points and misses in percent: for each of the values that the trace does not say."""
+    """Errors by predictor, share in points and misses in percent: from the lower to the higher end."""
     told = json.loads(stopwatt("run", "idle-predict", known, "--platform", PLATFORM, "--governors", kind, "--hz", hz, "--observed", observed,
                                "--output", work / "idle-predict", "--replace", "--format", "json"))
     errors = {}
-    for measure in told["measures"]:
-        if measure["metric"] in ("idle_share_error", "idle_miss_error"):
-            errors.setdefault((measure["case"], measure["metric"]), []).append(measure["median"])
+    for row in told["rows"]:
+        for key in ("share_error_points", "miss_error_percent"):
+            # What was observed stands among the rows, without errors.
+            if row[key]:
+                errors[row["predictor"], key] = (row[key]["low"], row[key]["high"])
     return errors
 
 
 def worst(errors, predictor):
     """The worse end of an interval: points, percent."""
-    return tuple(max(errors[predictor, metric], key=abs) for metric in ("idle_share_error", "idle_miss_error"))
+    return tuple(max(errors[predictor, metric], key=abs) for metric in ("share_error_points", "miss_error_percent"))
 
 
 def pairs_of(workload, kernels, own):
@@ -131,7 +133,7 @@ def main():
             for name, (share, misses) in shown.items():
                 within[name] += share <= POINTS and abs(misses) <= PERCENT
                 line += f" {share:7.1f} {misses:+9.1f}"
-            ends = errors["closed loop", "idle_miss_error"]
+            ends = errors["closed loop", "miss_error_percent"]
             held += min(ends) <= 0 <= max(ends)
             count += 1
             # A tick of 100 Hz tells the kernel of ours from Debian's of the same release.

@@ -4,7 +4,9 @@
 //! seen one. Then each CPU lives through its sleeps again with the other governor. A tick that it
 //! keeps ends sleeps. A deeper state delays the work, and with it the timers that the work arms and
 //! the other CPUs that it wakes; a timer that is due before its CPU has fallen asleep saves that
-//! sleep. What the work itself is, and its order on each CPU, stays as it was traced.
+//! sleep. A CPU that goes down as the last of its domain holds what the CPUs share, and the one that
+//! it has woken before waits. What the work itself is, and its order on each CPU, stays as it was
+//! traced.
 
 use crate::platform::Platform;
 use crate::replay::{Unsaid, asked};
@@ -227,6 +229,8 @@ struct Cpu<'p> {
     governor: Governor,
     accounting: Accounting,
     stopped: bool,
+    /// The state of its last stay.
+    state: usize,
     /// A time at which the tick came, by the trace's clock.
     phase_ns: u64,
     /// Since when, by the trace, the CPU's work is how much later than it was traced.
@@ -250,8 +254,16 @@ pub fn predict(platform: &Platform, traced: &Traced, kind: Kind, unknown: Unknow
         .map(|cpu| {
             let domain = platform.place(cpu as u16).0;
             let governor = Governor::new(kind, &platform.domains[domain].table, tick_ns);
-            let shifts = Vec::new();
-            Cpu { platform, domain, governor, accounting: Accounting::default(), stopped: false, phase_ns: 0, shifts }
+            Cpu {
+                platform,
+                domain,
+                governor,
+                accounting: Accounting::default(),
+                stopped: false,
+                state: 0,
+                phase_ns: 0,
+                shifts: Vec::new(),
+            }
         })
         .collect();
     let mut all: Vec<Nap> = traced.cpus.iter().flat_map(|sleeps| naps(sleeps, &machine)).collect();
@@ -259,9 +271,11 @@ pub fn predict(platform: &Platform, traced: &Traced, kind: Kind, unknown: Unknow
     let mut end_ns = 0;
     for nap in &all {
         let number = usize::from(nap.first.cpu);
-        let wake_ns = woken(&cpus, traced, nap);
+        let waker = waker(traced, nap);
+        let wake_ns = woken(&cpus, nap, waker);
+        let held_ns = waker.and_then(|(waker, next)| goes_down(&cpus, nap, waker, next?));
         let cpu = &mut cpus[number];
-        end_ns = cpu.sleep(nap, wake_ns, unsaid, tick_ns, tracing_ns, &machine).max(end_ns);
+        end_ns = cpu.sleep(nap, wake_ns, held_ns, unsaid, tick_ns, tracing_ns, &machine).max(end_ns);
     }
     let from_ns = all.iter().map(|nap| nap.first.enter_ns).min().unwrap_or(0);
     let states = vec![Usage::default(); platform.domains[0].states.len()];
@@ -272,32 +286,54 @@ pub fn predict(platform: &Platform, traced: &Traced, kind: Kind, unknown: Unknow
     counts
 }
 
+/// The CPU that ended a nap, and its next sleep: of the others, the one that was awake last. It may
+/// be asleep again before the other's wake-up is seen.
+fn waker<'t>(traced: &'t Traced, nap: &Nap) -> Option<(usize, Option<&'t Sleep>)> {
+    if !matches!(nap.last.waker, Waker::Ipi | Waker::Scheduler) {
+        return None;
+    }
+    let others = traced.cpus.iter().enumerate().filter(|(other, _)| *other != usize::from(nap.first.cpu));
+    let since = others.filter_map(|(other, sleeps)| {
+        let before = sleeps.partition_point(|sleep| sleep.exit_ns <= nap.wake_ns).checked_sub(1)?;
+        Some((sleeps[before].exit_ns, other, before))
+    });
+    since.max().map(|(_, other, before)| (other, traced.cpus[other].get(before + 1)))
+}
+
 /// When a nap is ended now.
-fn woken(cpus: &[Cpu<'_>], traced: &Traced, nap: &Nap) -> u64 {
-    let number = usize::from(nap.first.cpu);
-    let shift = match nap.last.waker {
-        Waker::Timer => nap.last.timer_armed_ns.map_or(0, |armed_ns| cpus[number].shift_at(armed_ns)),
-        // Whoever was awake last: it may be asleep again before the other's wake-up is seen.
-        Waker::Ipi | Waker::Scheduler => {
-            let awake = traced.cpus.iter().enumerate().filter(|(other, _)| *other != number);
-            let since = awake.filter_map(|(other, sleeps)| {
-                let before = sleeps.partition_point(|sleep| sleep.exit_ns <= nap.wake_ns).checked_sub(1)?;
-                Some((sleeps[before].exit_ns, other))
-            });
-            since.max().map_or(0, |(_, other)| cpus[other].shift_at(nap.wake_ns))
+fn woken(cpus: &[Cpu<'_>], nap: &Nap, waker: Option<(usize, Option<&Sleep>)>) -> u64 {
+    let shift = match (nap.last.waker, waker) {
+        (Waker::Timer, _) => {
+            nap.last.timer_armed_ns.map_or(0, |armed_ns| cpus[usize::from(nap.first.cpu)].shift_at(armed_ns))
         }
-        Waker::Tick => 0,
-        Waker::Interrupt(_) | Waker::Unknown => 0,
+        (_, Some((waker, _))) => cpus[waker].shift_at(nap.wake_ns),
+        _ => 0,
     };
     nap.wake_ns.saturating_add_signed(shift)
 }
 
+/// When the CPU that ended a nap goes to sleep next, if that is at once, and if it goes down as the
+/// last of its domain should the napping CPU be down: all others are in a state in which the domain
+/// may go down, and it is taken to choose its last state again.
+fn goes_down(cpus: &[Cpu<'_>], nap: &Nap, waker: usize, next: &Sleep) -> Option<u64> {
+    let number = usize::from(nap.first.cpu);
+    let domain = cpus[number].domain;
+    let may_go_down = |cpu: &Cpu<'_>| cpu.platform.domains[domain].states[cpu.state].coupled;
+    let mut others = cpus.iter().enumerate().filter(|(other, cpu)| *other != number && cpu.domain == domain);
+    let at_once = next.enter_ns.saturating_sub(nap.wake_ns) <= NOTHING_NS;
+    (cpus[waker].domain == domain && at_once && others.all(|(_, cpu)| may_go_down(cpu)))
+        .then(|| next.enter_ns.saturating_add_signed(cpus[waker].shift_at(nap.wake_ns)))
+}
+
 impl Cpu<'_> {
-    /// Lives through a nap, and returns when it ends.
+    /// Lives through a nap, and returns when it ends. With `held_ns` the CPU that ends it goes down
+    /// then.
+    #[expect(clippy::too_many_arguments, reason = "what is known of one nap")]
     fn sleep(
         &mut self,
         nap: &Nap,
         wake_ns: u64,
+        held_ns: Option<u64>,
         unsaid: Unsaid,
         tick_ns: u64,
         tracing_ns: u64,
@@ -343,7 +379,12 @@ impl Cpu<'_> {
             let event_ns = if ticks { tick_at } else { wake_ns };
             let to_limit = limit_ns < event_ns;
             let event_ns = event_ns.min(limit_ns);
-            let left_ns = event_ns.max(now + machine.entering_ns[state]) + leaving_ns;
+            let mut left_ns = event_ns.max(now + machine.entering_ns[state]) + leaving_ns;
+            let last_entry_ns = domain.states[state].last_entry_ns;
+            if let Some(held_ns) = held_ns.filter(|_| event_ns >= wake_ns && last_entry_ns > 0) {
+                left_ns = left_ns.max(held_ns + last_entry_ns);
+            }
+            self.state = state;
             let stay_ns = (left_ns - now).saturating_sub(tracing_ns);
             let mut outcome = Outcome::stay(state, self.accounting.leave(&domain.table, state, stay_ns));
             // The tick's timer may come beside another interrupt.

@@ -66,6 +66,7 @@ fn what_is_wrong_in_a_file_is_named() {
     assert!(wrong("exit_us = 20", "exit_us = 20\ncore_power = 2000000").contains("above 1000000 units"));
     let not_coupled = "exit_us = 20\nround_trip = [{ core_unit_us = 1, domain_unit_us = 1, source = \"\" }]";
     assert!(wrong("exit_us = 20", not_coupled).contains("coupled = true"));
+    assert!(wrong("exit_us = 20", "exit_us = 20\nlast_entry_us = 50").contains("only a state with coupled = true"));
     let watts = "[power]\nwatts_per_unit = { value = -1.0, source = \"\" }";
     assert!(wrong("[power]", watts).contains("a number above 0"));
 }

@@ -74,6 +74,34 @@ fn sleeps_that_only_ticks_parted_are_one_without_ticks() {
 }
 
 #[test]
+fn a_cpu_waits_for_the_one_that_goes_down_after_it_has_woken_it() {
+    // Two CPUs wake each other every 50 us and sleep at once; both were in a shallow state.
+    let turns = (1..1000).map(|turn| Sleep {
+        cpu: (turn % 2) as u16,
+        enter_ns: turn * 50_000,
+        exit_ns: turn * 50_000 + 51_000,
+        state: 1,
+        length: SleepLength::Known { timer_ns: 900_000_000, tick_ns: Some(TICK_NS) },
+        waker: Waker::Ipi,
+        tick_stopped: Some(false),
+        got_tick: false,
+        timer_armed_ns: None,
+    });
+    let traced = Traced::from_sleeps(turns.collect::<Vec<_>>());
+    let mean_us = |platform: &Platform| {
+        let deepest = predict(platform, &traced, Kind::AlwaysDeepest, UNKNOWN, TICK_NS).states[5];
+        assert!(deepest.entered > 990, "{deepest:?}");
+        deepest.time_ns / deepest.entered / 1000
+    };
+    let mut platform = platform();
+    platform.domains[0].states.iter_mut().for_each(|state| state.exit_ns = 1000);
+    assert!(mean_us(&platform) >= 134, "{}", mean_us(&platform));
+    let mut without = platform;
+    without.domains[0].states.iter_mut().for_each(|state| state.last_entry_ns = 0);
+    assert!(mean_us(&without) < 60, "{}", mean_us(&without));
+}
+
+#[test]
 fn the_governor_that_was_traced_is_predicted_to_do_what_it_did() {
     let (platform, traced) = (platform(), Traced::sample().unwrap());
     assert!(traced.has_states_of(platform.state_names()));

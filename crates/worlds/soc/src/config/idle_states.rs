@@ -73,6 +73,9 @@ pub struct IdleStateCost {
     pub name: String,
     /// The time that entering it takes, in nanoseconds.
     pub entry_ns: u64,
+    /// The time that entering takes the last CPU of the domain, in nanoseconds: 0 where it takes no
+    /// longer. It holds what the CPUs share, so that one that wakes meanwhile waits.
+    pub last_entry_ns: u64,
     /// The time that leaving it takes, in nanoseconds.
     pub exit_ns: u64,
     /// Power of the core in it, in units.
@@ -126,6 +129,8 @@ struct DomainRead {
 struct StateRead {
     name: String,
     entry_us: u64,
+    #[serde(default)]
+    last_entry_us: u64,
     exit_us: u64,
     residency_us: u64,
     #[serde(default)]
@@ -231,6 +236,7 @@ impl IdlePlatform {
             let poll = IdleStateCost {
                 name: "poll".to_owned(),
                 entry_ns: 0,
+                last_entry_ns: 0,
                 exit_ns: 0,
                 core_power: domain.core_active,
                 domain_power: domain.states[0].domain_power,
@@ -265,7 +271,7 @@ impl IdleDomain {
                 let what = format!("domain `{}`, state `{}`: {what}", read.name, state.name);
                 Err(document.wrong(place.clone(), what, help))
             };
-            if state.entry_us.max(state.exit_us) > MOST_LATENCY_US {
+            if state.entry_us.max(state.exit_us).max(state.last_entry_us) > MOST_LATENCY_US {
                 return wrong("entering or leaving takes longer than 1 s", "times are in us");
             }
             if state.residency_us > MOST_US {
@@ -289,6 +295,12 @@ impl IdleDomain {
                     "only a state with coupled = true has `domain_unit_us` above 0",
                 );
             }
+            if !state.coupled && state.last_entry_us > 0 {
+                return wrong(
+                    "entering takes the last CPU longer, and the domain does not go down in it",
+                    "only a state with coupled = true has `last_entry_us` above 0",
+                );
+            }
             table.push(State {
                 polling: state.polling,
                 stops_timer: state.stops_timer,
@@ -297,6 +309,7 @@ impl IdleDomain {
             states.push(IdleStateCost {
                 name: state.name.clone(),
                 entry_ns: state.entry_us * US,
+                last_entry_ns: state.last_entry_us * US,
                 exit_ns: state.exit_us * US,
                 core_power: state.core_power,
                 domain_power: state.domain_power,
