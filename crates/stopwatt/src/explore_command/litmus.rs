@@ -11,8 +11,21 @@ use serde_json::{Value, json};
 #[derive(Args)]
 #[command(after_help = "Examples:
   stopwatt explore litmus
-  stopwatt explore litmus --schedules 10000000")]
+  stopwatt explore litmus --schedules 10000000
+  stopwatt explore litmus MP.litmus
+  stopwatt explore litmus tests/*.litmus --expect tests/kinds.txt")]
 pub struct LitmusOptions {
+    /// Stock litmus tests for AArch64, answered by Arm's model as herd7 answers them: `.litmus` files,
+    /// folders of them, or lists of them (`@all`). Without files the explorer's own memory is tried on
+    /// the programs that it ships.
+    #[arg(value_name = "FILE")]
+    pub(super) files: Vec<std::path::PathBuf>,
+    /// Compares the answers with a `kinds.txt`, a CSV of `test,kind`, or answers of herd7.
+    #[arg(long, value_name = "FILE", requires = "files")]
+    pub(super) expect: Option<std::path::PathBuf>,
+    /// Tests that need what is not modelled are named, and do not make the exit status 2.
+    #[arg(long, requires = "files")]
+    pub(super) skip_unsupported: bool,
     /// Schedules that are drawn of each program, beside all that there are.
     #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     schedules: u64,
@@ -21,7 +34,7 @@ pub struct LitmusOptions {
     seed: u64,
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
-    format: Format,
+    pub(super) format: Format,
 }
 
 /// Schedules of a litmus program that are tried one by one; none of those shipped has more.
@@ -35,6 +48,9 @@ struct Batch {
 }
 
 pub(super) fn try_litmus(console: &Console, options: &LitmusOptions) -> miette::Result<Answer> {
+    if !options.files.is_empty() {
+        return super::litmus_files::answer(console, options);
+    }
     let batches = [
         Batch {
             title: "Order",

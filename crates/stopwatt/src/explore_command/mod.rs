@@ -2,6 +2,7 @@
 
 mod faults;
 mod litmus;
+mod litmus_files;
 mod replay;
 mod search;
 
@@ -20,7 +21,8 @@ pub enum Explore {
     Rcu(search::RcuOptions),
     /// Run what was found again, and say what it does.
     Replay(replay::ReplayOptions),
-    /// Try the explorer's memory on litmus programs, beside Arm's memory model.
+    /// Answer stock litmus tests by Arm's memory model; without files, try the explorer's memory on
+    /// litmus programs.
     Litmus(litmus::LitmusOptions),
     /// List the faults that the libraries can be given, to see that they are found.
     Faults(faults::FaultsOptions),

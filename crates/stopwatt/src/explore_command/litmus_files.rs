@@ -1,0 +1,159 @@
+//! `stopwatt explore litmus FILE...`: stock tests, answered by Arm's model.
+
+use super::litmus::LitmusOptions;
+use crate::answer::Answer;
+use crate::output::{self, Format};
+use console::Console;
+use litmus::expected::{self, Expected};
+use litmus::{Error, Test};
+use miette::miette;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The outcome of a file.
+enum Outcome {
+    Answered(Box<Test>, Box<litmus::Answer>, Option<String>),
+    Unsupported(Error),
+}
+
+pub(super) fn answer(console: &Console, options: &LitmusOptions) -> miette::Result<Answer> {
+    let expected = options.expect.as_deref().map(read_expected).transpose()?;
+    let mut files = Vec::new();
+    for file in &options.files {
+        find(file, &mut files)?;
+    }
+    let outcomes: Vec<miette::Result<Outcome>> = files.par_iter().map(|file| one(file, expected.as_ref())).collect();
+    let outcomes: Vec<Outcome> = outcomes.into_iter().collect::<miette::Result<_>>()?;
+    match options.format {
+        Format::Json => output::print_json(console, &in_json(&files, &outcomes))?,
+        Format::Term => output::print_text(console, &in_text(&files, &outcomes, expected.is_some()))?,
+    }
+    let mut differ = false;
+    let mut skipped = 0;
+    for outcome in &outcomes {
+        match outcome {
+            Outcome::Answered(_, _, difference) => differ |= difference.is_some(),
+            Outcome::Unsupported(_) => skipped += 1,
+        }
+    }
+    if skipped > 0 && !options.skip_unsupported {
+        return Err(miette!(
+            help = "they are named above; --skip-unsupported leaves them out",
+            "{skipped} of {} tests need what is not modelled",
+            outcomes.len()
+        ));
+    }
+    Ok(if differ { Answer::No } else { Answer::Yes })
+}
+
+fn read_text(path: &Path) -> miette::Result<String> {
+    disk::text(path).map_err(|error| miette!("cannot read {}: {error}", path.display()))
+}
+
+fn wrong(path: &Path, error: &Error) -> miette::Report {
+    match error.line() {
+        0 => miette!("{}: {}", path.display(), error.what()),
+        line => miette!("{}:{line}: {}", path.display(), error.what()),
+    }
+}
+
+fn read_expected(path: &Path) -> miette::Result<BTreeMap<String, Expected>> {
+    expected::read(&read_text(path)?).map_err(|error| wrong(path, &error))
+}
+
+/// The tests of a file, a folder, or a list whose name begins with `@`.
+fn find(path: &Path, files: &mut Vec<PathBuf>) -> miette::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path).map_err(|error| miette!("cannot read {}: {error}", path.display()))?;
+        let mut inner: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        inner.retain(|path| path.is_dir() || path.extension().is_some_and(|extension| extension == "litmus"));
+        inner.sort();
+        inner.iter().try_for_each(|path| find(path, files))
+    } else if name.starts_with('@') {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let text = read_text(path)?;
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        lines.filter(|line| !line.is_empty()).try_for_each(|line| find(&folder.join(line), files))
+    } else {
+        files.push(path.to_owned());
+        Ok(())
+    }
+}
+
+fn one(path: &Path, expected: Option<&BTreeMap<String, Expected>>) -> miette::Result<Outcome> {
+    let text = read_text(path)?;
+    let answered = litmus::parse(&text).and_then(|test| litmus::answer(&test).map(|answer| (test, answer)));
+    match answered {
+        Ok((test, answer)) => {
+            let difference = match expected.map(|expected| expected.get(&test.name)) {
+                Some(Some(expected)) => expected.difference(&test, &answer),
+                _ => None,
+            };
+            Ok(Outcome::Answered(Box::new(test), Box::new(answer), difference))
+        }
+        Err(error @ Error::Unsupported { .. }) => Ok(Outcome::Unsupported(error)),
+        Err(error) => Err(wrong(path, &error)),
+    }
+}
+
+fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String {
+    let mut text = String::new();
+    let (mut answered, mut differ, mut skipped) = (0, 0, 0);
+    for (file, outcome) in files.iter().zip(outcomes) {
+        match outcome {
+            Outcome::Answered(test, answer, difference) => {
+                answered += 1;
+                if !is_compared {
+                    text.push_str(&answer.text(test));
+                    text.push('\n');
+                }
+                if let Some(difference) = difference {
+                    differ += 1;
+                    text.push_str(&format!("{} ({}): {difference}\n", test.name, file.display()));
+                }
+            }
+            Outcome::Unsupported(error) => {
+                skipped += 1;
+                let line = if error.line() > 0 { format!(":{}", error.line()) } else { String::new() };
+                text.push_str(&format!("{}{line}: not modelled: {}\n", file.display(), error.what()));
+            }
+        }
+    }
+    if is_compared {
+        text.push_str(&format!("{answered} answered: {} as expected, {differ} not.", answered - differ));
+    } else {
+        text.push_str(&format!("{answered} answered."));
+    }
+    if skipped > 0 {
+        text.push_str(&format!(" {skipped} need what is not modelled."));
+    }
+    text.push('\n');
+    text
+}
+
+fn in_json(files: &[PathBuf], outcomes: &[Outcome]) -> Value {
+    let one = |(file, outcome): (&PathBuf, &Outcome)| match outcome {
+        Outcome::Answered(test, answer, difference) => {
+            let states: Vec<Value> = answer
+                .states
+                .iter()
+                .map(|state| {
+                    let entries = state.0.iter().map(|(name, value)| (name.to_string(), test.shown(*value).into()));
+                    Value::Object(entries.collect())
+                })
+                .collect();
+            json!({
+                "file": file.display().to_string(), "test": test.name, "verdict": answer.verdict(test.quantifier),
+                "observation": answer.observation().name(), "positive": answer.positive, "negative": answer.negative,
+                "tried": answer.tried, "ok": answer.is_ok(test.quantifier), "states": states, "difference": difference,
+            })
+        }
+        Outcome::Unsupported(error) => json!({
+            "file": file.display().to_string(), "not_modelled": error.what(), "line": error.line(),
+        }),
+    };
+    json!({ "tests": files.iter().zip(outcomes).map(one).collect::<Vec<_>>() })
+}

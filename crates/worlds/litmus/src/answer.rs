@@ -1,0 +1,128 @@
+//! The answer to a test, and its text.
+
+use crate::test::{Condition, Quantifier, Test, Variable};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// The values of the observed variables when all threads have ended.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct State(pub BTreeMap<Variable, u64>);
+
+impl State {
+    /// True if a condition holds in it.
+    pub fn holds(&self, condition: &Condition) -> bool {
+        match condition {
+            Condition::True => true,
+            Condition::False => false,
+            Condition::Is(variable, value) => self.0.get(variable).is_some_and(|known| same(*known, *value)),
+            Condition::And(left, right) => self.holds(left) && self.holds(right),
+            Condition::Or(left, right) => self.holds(left) || self.holds(right),
+            Condition::Not(inner) => !self.holds(inner),
+        }
+    }
+}
+
+/// True if two values are the same, or one of them is the other's low word: a test writes -1 of a
+/// register of 32 bits, too.
+pub(crate) fn same(known: u64, wanted: u64) -> bool {
+    let negative_word = wanted.cast_signed() < 0 && i32::try_from(wanted.cast_signed()).is_ok();
+    known == wanted || negative_word && known == wanted & 0xffff_ffff
+}
+
+/// How often the condition of a test is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// In no execution.
+    Never,
+    /// In some.
+    Sometimes,
+    /// In all.
+    Always,
+}
+
+impl Observation {
+    /// As herd7 writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Never => "Never",
+            Self::Sometimes => "Sometimes",
+            Self::Always => "Always",
+        }
+    }
+}
+
+/// The answer to a test.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// All final states of the executions that the model allows.
+    pub states: BTreeSet<State>,
+    /// Allowed executions in which the condition holds.
+    pub positive: u64,
+    /// Those in which it does not.
+    pub negative: u64,
+    /// Executions that were tried.
+    pub tried: u64,
+}
+
+impl Answer {
+    /// How often the condition holds.
+    pub fn observation(&self) -> Observation {
+        match (self.positive, self.negative) {
+            (0, _) => Observation::Never,
+            (_, 0) => Observation::Always,
+            _ => Observation::Sometimes,
+        }
+    }
+
+    /// True if the test's quantifier is satisfied: herd7's `Ok`.
+    pub fn is_ok(&self, quantifier: Quantifier) -> bool {
+        match quantifier {
+            Quantifier::Exists => self.positive > 0,
+            Quantifier::NotExists => self.positive == 0,
+            Quantifier::Forall => self.negative == 0,
+        }
+    }
+
+    /// The verdict on the condition in one word: Allowed or Forbidden, and Required where a test
+    /// asks of all executions and all have it.
+    pub fn verdict(&self, quantifier: Quantifier) -> &'static str {
+        match quantifier {
+            Quantifier::Forall if self.negative == 0 => "Required",
+            _ if self.positive > 0 => "Allowed",
+            _ => "Forbidden",
+        }
+    }
+
+    /// The answer in the form of herd7's.
+    pub fn text(&self, test: &Test) -> String {
+        let asked = match test.quantifier {
+            Quantifier::Exists => "Allowed",
+            Quantifier::NotExists => "Forbidden",
+            Quantifier::Forall => "Required",
+        };
+        let mut text = format!("Test {} {asked}\nStates {}\n", test.name, self.states.len());
+        for state in &self.states {
+            for (variable, value) in &state.0 {
+                let _ = write!(text, "{variable}={}; ", test.shown(*value));
+            }
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+        }
+        let _ = writeln!(text, "{}", if self.is_ok(test.quantifier) { "Ok" } else { "No" });
+        // herd7 counts what speaks for a test's quantifier first.
+        let (for_it, against) = match test.quantifier {
+            Quantifier::NotExists => (self.negative, self.positive),
+            _ => (self.positive, self.negative),
+        };
+        let _ = writeln!(text, "Witnesses\nPositive: {for_it} Negative: {against}");
+        let _ = writeln!(
+            text,
+            "Observation {} {} {} {}",
+            test.name,
+            self.observation().name(),
+            self.positive,
+            self.negative
+        );
+        text
+    }
+}

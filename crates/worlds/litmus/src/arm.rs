@@ -1,0 +1,176 @@
+//! Arm's memory model, as axioms: Arm Architecture Reference Manual for A-profile (DDI 0487),
+//! section B2.3, "Definition of the Arm memory model".
+//!
+//! An execution is what each thread did, from which write each read took its value, and an order
+//! of the writes of each location. It is allowed if three requirements hold, "Internal visibility",
+//! "Atomic" and "External visibility"; the functions are named after them.
+
+use crate::relation::Relation;
+use crate::thread::{Effect, Kind};
+
+/// An effect of an execution.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    /// Its thread.
+    pub thread: usize,
+    /// The effect.
+    pub effect: Effect,
+    /// Of a write: its place in the coherence order of its location, from 1. Of a read: the place
+    /// of the write that it takes its value from, 0 for the initial one.
+    pub place: usize,
+}
+
+fn same_location(one: &Effect, other: &Effect) -> bool {
+    is_memory(one) && is_memory(other) && one.location == other.location
+}
+
+fn is_memory(effect: &Effect) -> bool {
+    matches!(effect.kind, Kind::Read | Kind::Write)
+}
+
+/// Locally-ordered-before of a thread's effects, which lie in program order (B2.3, "Locally-ordered-
+/// before": "Local write successor", "Dependency-ordered-before", "Atomic-ordered-before" and
+/// "Barrier-ordered-before"). None of it depends on what other threads do.
+pub fn locally_ordered_before(effects: &[Effect]) -> Relation {
+    let mut lob = Relation::empty(effects.len());
+    for (to, second) in effects.iter().enumerate() {
+        let is_read = second.kind == Kind::Read;
+        let is_write = second.kind == Kind::Write;
+        for (from, first) in effects[..to].iter().enumerate() {
+            let between = &effects[from + 1..to];
+            let depends = |set: u64| set >> from & 1 == 1;
+            let barrier = |kind: Kind| between.iter().any(|effect| effect.kind == kind);
+            // Local write successor: a later write to the same location.
+            let lws = is_write && same_location(first, second);
+            lob_add(&mut lob, from, to, lws);
+            if first.kind == Kind::Read {
+                // Dependency-ordered-before.
+                let address_before = |end: usize| effects[..end].iter().any(|effect| depends(effect.address));
+                let dob = is_memory(second) && depends(second.address)
+                    || is_write && depends(second.data | second.pick)
+                    || is_write && depends(second.control)
+                    || is_write && address_before(to)
+                    || is_read
+                        && (from + 1..to).any(|isb| {
+                            effects[isb].kind == Kind::BarrierInstruction
+                                && (depends(effects[isb].control) || address_before(isb))
+                        })
+                    || is_read
+                        && between.iter().enumerate().any(|(number, write)| {
+                            write.kind == Kind::Write
+                                && depends(write.address | write.data)
+                                && is_local_read_successor(effects, from + 1 + number, to)
+                        });
+                lob_add(&mut lob, from, to, dob);
+            }
+            // Atomic-ordered-before.
+            let is_pair = first.kind == Kind::Read && first.pair == Some(to);
+            let seen_atomically = first.kind == Kind::Write
+                && first.pair.is_some()
+                && (second.acquire || second.acquire_pc)
+                && is_local_read_successor(effects, from, to);
+            lob_add(&mut lob, from, to, is_pair || seen_atomically);
+            // Barrier-ordered-before.
+            let memory = is_memory(first) && is_memory(second);
+            let full_atomic = first.kind == Kind::Write
+                && first.release
+                && first.atomic_instruction
+                && first.pair.and_then(|read| effects.get(read)).is_some_and(|read| read.acquire);
+            // What comes after a DSB waits for it: behind one of stores, loads, too.
+            let dsb_store = between.iter().any(|effect| effect.is_synchronization && effect.kind == Kind::BarrierStore);
+            let bob = memory && barrier(Kind::BarrierFull)
+                || memory && full_atomic
+                || first.release && first.kind == Kind::Write && second.acquire && is_read
+                || memory && first.kind == Kind::Read && !first.no_return && barrier(Kind::BarrierLoad)
+                || memory && first.kind == Kind::Read && (first.acquire || first.acquire_pc)
+                || first.kind == Kind::Write && is_write && barrier(Kind::BarrierStore)
+                || first.kind == Kind::Write && is_memory(second) && dsb_store
+                || memory && is_write && second.release;
+            lob_add(&mut lob, from, to, bob);
+        }
+    }
+    lob
+}
+
+fn lob_add(lob: &mut Relation, from: usize, to: usize, is: bool) {
+    if is {
+        lob.add(from, to);
+    }
+}
+
+/// Local read successor: a later read of the location of a write, with no write to it between them.
+fn is_local_read_successor(effects: &[Effect], write: usize, read: usize) -> bool {
+    effects[read].kind == Kind::Read
+        && same_location(&effects[write], &effects[read])
+        && effects[write + 1..read]
+            .iter()
+            .all(|effect| effect.kind != Kind::Write || !same_location(effect, &effects[read]))
+}
+
+/// The communication between two effects of one location, by their places: reads-from, coherence
+/// order, and from-read ("coherence-after" a read).
+fn communicates(from: &Placed, to: &Placed) -> bool {
+    if !same_location(&from.effect, &to.effect) {
+        return false;
+    }
+    match (from.effect.kind, to.effect.kind) {
+        (Kind::Write, Kind::Read) => from.place == to.place,
+        (Kind::Write, Kind::Write) | (Kind::Read, Kind::Write) => from.place < to.place,
+        _ => false,
+    }
+}
+
+/// True if the execution is allowed. The effects of a thread lie in program order, threads one
+/// after the other; `locally` is their [`locally_ordered_before`], joined.
+pub fn allows(effects: &[Placed], locally: &Relation) -> bool {
+    is_internally_visible(effects) && is_atomic(effects) && is_externally_visible(effects, locally)
+}
+
+/// Internal visibility requirement: program order on each location, reads-from, coherence order and
+/// from-read together have no cycle.
+fn is_internally_visible(effects: &[Placed]) -> bool {
+    let mut all = Relation::empty(effects.len());
+    for (from, first) in effects.iter().enumerate() {
+        for (to, second) in effects.iter().enumerate() {
+            let in_order = from < to && first.thread == second.thread && same_location(&first.effect, &second.effect);
+            if in_order || communicates(first, second) {
+                all.add(from, to);
+            }
+        }
+    }
+    all.is_acyclic()
+}
+
+/// Atomic requirement: between the write that the read of a pair took its value from and the write
+/// of the pair, no write of another thread comes in coherence order.
+fn is_atomic(effects: &[Placed]) -> bool {
+    let pairs = effects.iter().enumerate().filter_map(|(number, read)| {
+        let local = read.effect.pair.filter(|_| read.effect.kind == Kind::Read)?;
+        let first = effects.iter().position(|other| other.thread == read.thread)?;
+        debug_assert!(first <= number, "threads lie one after the other");
+        Some((read, &effects[first + local]))
+    });
+    pairs.into_iter().all(|(read, write)| {
+        effects.iter().all(|other| {
+            other.effect.kind != Kind::Write
+                || other.thread == read.thread
+                || !same_location(&other.effect, &read.effect)
+                || other.place <= read.place
+                || other.place >= write.place
+        })
+    })
+}
+
+/// External visibility requirement: ordered-before has no cycle. It is locally-ordered-before and
+/// observed-by, the communication between different threads.
+fn is_externally_visible(effects: &[Placed], locally: &Relation) -> bool {
+    let mut ordered = locally.clone();
+    for (from, first) in effects.iter().enumerate() {
+        for (to, second) in effects.iter().enumerate() {
+            if first.thread != second.thread && communicates(first, second) {
+                ordered.add(from, to);
+            }
+        }
+    }
+    ordered.is_acyclic()
+}

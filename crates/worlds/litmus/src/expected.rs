@@ -1,0 +1,156 @@
+//! What others say of tests: lists of verdicts, and herd7's answers.
+
+use crate::Error;
+use crate::answer::{Answer, same};
+use crate::lexer::number;
+use crate::test::{Quantifier, Test, Variable, address_of};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is expected of a test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// Allowed, Forbidden or Required.
+    pub verdict: Option<String>,
+    /// Never, Sometimes or Always.
+    pub observation: Option<String>,
+    /// All final states: variables and values, as they were written.
+    pub states: Option<BTreeSet<BTreeMap<String, String>>>,
+}
+
+/// Reads what is expected, by the names of the tests: `NAME KIND` per line (`kinds.txt`), `NAME,KIND`
+/// per line (CSV; a first line `test,kind` is a heading), or herd7's answers one after the other.
+///
+/// # Errors
+/// The line that is none of these.
+pub fn read(text: &str) -> Result<BTreeMap<String, Expected>, Error> {
+    let is_herd =
+        text.lines().any(|line| line.starts_with("Test ")) && text.lines().any(|line| line.starts_with("States "));
+    if is_herd { of_herd(text) } else { of_kinds(text) }
+}
+
+fn malformed(line: usize, what: impl Into<String>) -> Error {
+    Error::Malformed { line, what: what.into() }
+}
+
+fn of_kinds(text: &str) -> Result<BTreeMap<String, Expected>, Error> {
+    let mut all = BTreeMap::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() || number == 1 && line.replace(' ', "").eq_ignore_ascii_case("test,kind") {
+            continue;
+        }
+        let cells = line.split_once(',').or_else(|| line.split_once(char::is_whitespace));
+        let (name, kind) =
+            cells.ok_or_else(|| malformed(number, format!("`{line}` has no kind: `MP Allowed` would be right")))?;
+        let kind = kind.trim().trim_matches('"');
+        let kind = kind.split([',', ' ', '\t']).next().unwrap_or_default();
+        let verdict = verdict_of(kind)
+            .ok_or_else(|| malformed(number, format!("`{kind}` is no kind: Allowed, Forbidden and Required are")))?;
+        all.insert(
+            name.trim().trim_matches('"').to_owned(),
+            Expected { verdict: Some(verdict), ..Expected::default() },
+        );
+    }
+    Ok(all)
+}
+
+/// A verdict by its name or the beginning of it, as some lists have it.
+fn verdict_of(kind: &str) -> Option<String> {
+    let kinds = [("allow", "Allowed"), ("forbid", "Forbidden"), ("requi", "Required")];
+    let found = kinds.iter().find(|(start, _)| kind.to_ascii_lowercase().starts_with(start));
+    found.map(|(_, verdict)| (*verdict).to_owned())
+}
+
+fn of_herd(text: &str) -> Result<BTreeMap<String, Expected>, Error> {
+    let mut all: BTreeMap<String, Expected> = BTreeMap::new();
+    let mut name: Option<String> = None;
+    let mut lines = (1..).zip(text.lines());
+    while let Some((number, line)) = lines.next() {
+        let mut words = line.split_whitespace();
+        match (words.next(), &name) {
+            (Some("Test"), _) => {
+                let test = words.next().ok_or_else(|| malformed(number, "`Test` is followed by a name"))?;
+                all.insert(test.to_owned(), Expected::default());
+                name = Some(test.to_owned());
+            }
+            (Some("States"), Some(test)) => {
+                let count: usize = words
+                    .next()
+                    .and_then(|count| count.parse().ok())
+                    .ok_or_else(|| malformed(number, "`States` is followed by their number"))?;
+                let mut states = BTreeSet::new();
+                for _ in 0..count {
+                    let (number, line) =
+                        lines.next().ok_or_else(|| malformed(number, format!("{count} states should follow")))?;
+                    states.insert(state(number, line)?);
+                }
+                all.entry(test.clone()).or_default().states = Some(states);
+            }
+            (Some("Observation"), Some(test)) => {
+                let seen = words.nth(1).map(str::to_owned);
+                all.entry(test.clone()).or_default().observation = seen;
+            }
+            _ => {}
+        }
+    }
+    Ok(all)
+}
+
+fn state(number: usize, line: &str) -> Result<BTreeMap<String, String>, Error> {
+    let entries = line.split(';').map(str::trim).filter(|entry| !entry.is_empty());
+    entries
+        .map(|entry| {
+            let (name, value) = entry
+                .split_once('=')
+                .ok_or_else(|| malformed(number, format!("`{entry}` is no variable with its value")))?;
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        })
+        .collect()
+}
+
+impl Expected {
+    /// The difference between what is expected and an answer, in words; `None` where they agree.
+    pub fn difference(&self, test: &Test, answer: &Answer) -> Option<String> {
+        if let Some(verdict) = &self.verdict {
+            let own = answer.verdict(test.quantifier);
+            // `Allowed` of a `forall` says that not all executions have it.
+            let agrees =
+                own == verdict || test.quantifier == Quantifier::Forall && verdict != "Required" && own != "Required";
+            if !agrees {
+                return Some(format!("{own}, expected {verdict}"));
+            }
+        }
+        if let Some(observation) = &self.observation {
+            let own = answer.observation().name();
+            if own != observation {
+                return Some(format!("{own}, expected {observation}"));
+            }
+        }
+        let states = self.states.as_ref()?;
+        let own: BTreeSet<&BTreeMap<Variable, u64>> = answer.states.iter().map(|state| &state.0).collect();
+        let theirs = states.iter().map(|state| read_state(test, state)).collect::<Option<Vec<_>>>();
+        let Some(theirs) = theirs else { return Some("its states name what the test does not have".to_owned()) };
+        // Theirs may leave out what no condition names.
+        let agree = |own: &BTreeMap<Variable, u64>, theirs: &BTreeMap<Variable, u64>| {
+            theirs.iter().all(|(variable, value)| own.get(variable).is_some_and(|known| same(*known, *value)))
+        };
+        let more = own.iter().filter(|own| !theirs.iter().any(|theirs| agree(own, theirs))).count();
+        let missing = theirs.iter().filter(|theirs| !own.iter().any(|own| agree(own, theirs))).count();
+        (more + missing > 0).then(|| format!("{more} states that are not expected, and {missing} that are missing"))
+    }
+}
+
+fn read_state(test: &Test, state: &BTreeMap<String, String>) -> Option<BTreeMap<Variable, u64>> {
+    let value = |text: &str| match test.locations.iter().position(|name| name == text) {
+        Some(location) => Some(address_of(location)),
+        None => number(text),
+    };
+    let one = |(name, text): (&String, &String)| {
+        let variable = match name.split_once(':') {
+            Some((thread, register)) => Variable::Register(thread.parse().ok()?, register.get(1..)?.parse().ok()?),
+            None => Variable::Location(name.trim_matches(['[', ']']).to_owned()),
+        };
+        Some((variable, value(text)?))
+    };
+    state.iter().map(one).collect()
+}

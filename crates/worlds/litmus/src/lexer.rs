@@ -1,0 +1,45 @@
+//! Words and signs of the parts of a test that are not instructions.
+
+/// A word or a sign, and where it begins in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Token<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) at: usize,
+}
+
+const SIGNS: [&str; 16] = ["/\\", "\\/", "!=", "=>", "~", "(", ")", "=", ":", "[", "]", ";", ",", "*", "{", "}"];
+
+/// The tokens of a piece of text that begins at `from`. Strings in quotes are one token each.
+pub(crate) fn tokens(text: &str, from: usize) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        let first = rest.chars().next().unwrap_or(' ');
+        let length = if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+            sign.len()
+        } else {
+            let ends = |c: char| c.is_whitespace() || SIGNS.iter().any(|sign| sign.starts_with(c));
+            rest.find(ends).filter(|&end| end > 0).unwrap_or(if ends(first) { first.len_utf8() } else { rest.len() })
+        };
+        tokens.push(Token { text: &rest[..length], at: from + at });
+        at += length;
+    }
+    tokens
+}
+
+/// A number as the tests write it: decimal or 0x..., with or without a sign.
+pub(crate) fn number(text: &str) -> Option<u64> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16).ok()?,
+        None => digits.parse().ok()?,
+    };
+    Some(if negative { value.wrapping_neg() } else { value })
+}

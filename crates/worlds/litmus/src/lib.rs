@@ -1,0 +1,77 @@
+//! Stock litmus tests for AArch64, and what Arm's memory model says of them.
+//!
+//! ```text
+//! text ──parse──▶ Test ──threads──▶ what each thread may do, for every value that its loads may see
+//!                                        │ one of each, whose loads found a store
+//!                                        ▼
+//!                     executions: reads-from and coherence order, every one
+//!                                        │ that arm::allows
+//!                                        ▼
+//!                                  Answer: the final states
+//! ```
+//!
+//! Not modelled: accesses of several sizes to one location, accesses of bytes and halfwords, page
+//! tables, instruction fetch, tags, caches that are maintained by hand. A test that needs one of
+//! them is refused by name ([`Error::Unsupported`]).
+#![forbid(unsafe_code)]
+
+mod answer;
+pub mod arm;
+mod enumerate;
+pub mod expected;
+mod lexer;
+mod parse;
+mod relation;
+mod test;
+mod thread;
+
+pub use answer::{Answer, Observation, State};
+pub use enumerate::answer;
+pub use parse::parse;
+pub use test::{Condition, Quantifier, Test, Variable};
+
+/// The reason why a test has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The text is no litmus test for AArch64.
+    Malformed {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+    /// The test needs what is not modelled.
+    Unsupported {
+        /// The line, from 1; 0 for the whole test.
+        line: usize,
+        /// What it needs.
+        what: String,
+    },
+}
+
+impl Error {
+    /// The line, from 1; 0 where it is about the whole test.
+    pub fn line(&self) -> usize {
+        match self {
+            Self::Malformed { line, .. } | Self::Unsupported { line, .. } => *line,
+        }
+    }
+
+    /// What is wrong.
+    pub fn what(&self) -> &str {
+        match self {
+            Self::Malformed { what, .. } | Self::Unsupported { what, .. } => what,
+        }
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line() {
+            0 => f.write_str(self.what()),
+            line => write!(f, "line {line}: {}", self.what()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
