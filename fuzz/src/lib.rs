@@ -37,7 +37,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 21] = [
     RT_INSTR,
     RST,
     CSV,
@@ -58,6 +58,7 @@ pub const TARGETS: [Target; 20] = [
     WIRING,
     PLAN,
     SCENARIO,
+    LITMUS,
 ];
 
 /// The UART log of the test framework.
@@ -317,6 +318,32 @@ pub const SCENARIO: Target = Target {
             (Err(psci), Err(kernel)) => {
                 assert!(!psci.to_string().is_empty() && !kernel.to_string().is_empty());
                 false
+            }
+        }
+    },
+};
+
+/// A stock litmus test, and what is expected of it.
+pub const LITMUS: Target = Target {
+    name: "litmus",
+    seeds: || {
+        let cycles = (0..40).filter_map(|number| litmus::cycle::Cycle::drawn(number, true));
+        let expected = "Test MP Allowed\nStates 1\n1:X0=1; [x]=2;\nOk\nWitnesses\nPositive: 1 Negative: 0\nObservation MP Always 1 0\n";
+        cycles
+            .map(|cycle| cycle.stock().into_bytes())
+            .chain([b"test,kind\nMP,Allowed\n".into(), expected.into()])
+            .collect()
+    },
+    run: |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let expected = litmus::expected::read(&text).is_ok();
+        match litmus::parse(&text) {
+            // What a generator wrote is quick to answer; what is larger need not be.
+            Ok(test) if bytes.len() < 600 => litmus::answer(&test).is_ok_and(|answer| !answer.text(&test).is_empty()),
+            Ok(_) => true,
+            Err(error) => {
+                assert!(!error.what().is_empty());
+                expected
             }
         }
     },

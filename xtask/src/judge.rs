@@ -12,7 +12,7 @@ struct Judge {
 }
 
 /// All judges, in their order.
-const JUDGES: [Judge; 8] = [
+const JUDGES: [Judge; 9] = [
     Judge {
         name: "costs",
         asks: "are the costs files what a fresh fit gives?",
@@ -57,6 +57,15 @@ const JUDGES: [Judge; 8] = [
         command: || {
             let mut command = Command::new("python3");
             command.arg("bench/predict.py").current_dir(root());
+            command
+        },
+    },
+    Judge {
+        name: "litmus",
+        asks: "do stock litmus tests have the final states that herd7 gives them?",
+        command: || {
+            let mut command = Command::new("python3");
+            command.arg("bench/litmus.py").current_dir(root());
             command
         },
     },

@@ -60,7 +60,7 @@ pub struct Answer {
     pub positive: u64,
     /// Those in which it does not.
     pub negative: u64,
-    /// Executions that were tried.
+    /// Executions that were tried, and choices of what the threads do that have none.
     pub tried: u64,
 }
 

@@ -78,14 +78,15 @@ pub fn locally_ordered_before(effects: &[Effect]) -> Relation {
                 && first.pair.and_then(|read| effects.get(read)).is_some_and(|read| read.acquire);
             // What comes after a DSB waits for it: behind one of stores, loads, too.
             let dsb_store = between.iter().any(|effect| effect.is_synchronization && effect.kind == Kind::BarrierStore);
-            let bob = memory && barrier(Kind::BarrierFull)
-                || memory && full_atomic
+            let before = first.kind == Kind::Read
+                && (first.acquire || first.acquire_pc || !first.no_return && barrier(Kind::BarrierLoad))
+                || first.kind == Kind::Write && dsb_store
+                || barrier(Kind::BarrierFull)
+                || full_atomic
+                || is_write && second.release;
+            let bob = memory && before
                 || first.release && first.kind == Kind::Write && second.acquire && is_read
-                || memory && first.kind == Kind::Read && !first.no_return && barrier(Kind::BarrierLoad)
-                || memory && first.kind == Kind::Read && (first.acquire || first.acquire_pc)
-                || first.kind == Kind::Write && is_write && barrier(Kind::BarrierStore)
-                || first.kind == Kind::Write && is_memory(second) && dsb_store
-                || memory && is_write && second.release;
+                || first.kind == Kind::Write && is_write && barrier(Kind::BarrierStore);
             lob_add(&mut lob, from, to, bob);
         }
     }

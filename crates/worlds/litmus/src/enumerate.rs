@@ -8,6 +8,9 @@ use crate::test::{Register, Test, Variable};
 use crate::thread::{Kind, Run, all_runs};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Executions of a test, and choices of runs that have none.
+const MOST_EXECUTIONS: u64 = 50_000_000;
+
 /// Answers a test: tries each execution that there is.
 ///
 /// # Errors
@@ -26,12 +29,18 @@ pub fn answer(test: &Test) -> Result<Answer, Error> {
     let mut answer = Answer { states: BTreeSet::new(), positive: 0, negative: 0, tried: 0 };
     let mut chosen = Vec::new();
     choose(test, &runs, &locals, &mut chosen, &mut answer);
+    if answer.tried > MOST_EXECUTIONS {
+        return Err(Error::Unsupported { line: 0, what: format!("more than {MOST_EXECUTIONS} executions") });
+    }
     Ok(answer)
 }
 
 /// Chooses a run for each thread, and tries what they may do together.
 fn choose(test: &Test, runs: &[Vec<Run>], locals: &[Vec<Relation>], chosen: &mut Vec<usize>, answer: &mut Answer) {
     let thread = chosen.len();
+    if answer.tried > MOST_EXECUTIONS {
+        return;
+    }
     if thread < runs.len() {
         for number in 0..runs[thread].len() {
             chosen.push(number);
@@ -40,6 +49,7 @@ fn choose(test: &Test, runs: &[Vec<Run>], locals: &[Vec<Relation>], chosen: &mut
         }
         return;
     }
+    answer.tried += 1;
     let together: Vec<&Run> = chosen.iter().zip(runs).map(|(number, runs)| &runs[*number]).collect();
     let mut effects = Vec::new();
     let count = together.iter().map(|run| run.effects.len()).sum();
@@ -90,6 +100,9 @@ impl Execution<'_> {
     }
 
     fn place_write(&mut self, location: usize, place: usize, left: &mut Vec<usize>, answer: &mut Answer) {
+        if answer.tried > MOST_EXECUTIONS {
+            return;
+        }
         if left.is_empty() {
             self.order_writes(location + 1, answer);
             return;
@@ -109,6 +122,9 @@ impl Execution<'_> {
 
     /// Lets each read take its value from every write that has it.
     fn choose_sources(&mut self, number: usize, answer: &mut Answer) {
+        if answer.tried > MOST_EXECUTIONS {
+            return;
+        }
         let Some(&read) = self.reads.get(number) else {
             self.count(answer);
             return;

@@ -17,6 +17,7 @@
 
 mod answer;
 pub mod arm;
+pub mod cycle;
 mod enumerate;
 pub mod expected;
 mod lexer;

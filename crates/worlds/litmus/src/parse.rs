@@ -41,6 +41,9 @@ fn without_comments(text: &str) -> String {
 /// Words with which the part after the program begins.
 const AFTER: [&str; 6] = ["exists", "~exists", "forall", "locations", "filter", "~"];
 
+/// A row of the program, and where it begins.
+type Row<'t> = (usize, &'t str);
+
 struct Reader<'t> {
     text: &'t str,
 }
@@ -118,6 +121,7 @@ impl<'t> Reader<'t> {
             next: 0,
             names: &mut names,
             threads: threads.len(),
+            depth: 0,
         };
         while let Some(token) = tail.peek() {
             match token.text {
@@ -226,7 +230,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The rows of the program, each with its place, and where the rest begins.
-    fn rows(&self, from: usize) -> Result<(Vec<(usize, &'t str)>, usize), Error> {
+    fn rows(&self, from: usize) -> Result<(Vec<Row<'t>>, usize), Error> {
         let mut rows = Vec::new();
         let mut at = from;
         loop {
@@ -537,7 +541,12 @@ struct Tail<'t, 'n> {
     next: usize,
     names: &'n mut Names,
     threads: usize,
+    /// Conditions that the next one is inside of.
+    depth: usize,
 }
+
+/// Conditions within one another.
+const MOST_DEPTH: usize = 100;
 
 impl<'t> Tail<'t, '_> {
     fn peek(&self) -> Option<Token<'t>> {
@@ -624,7 +633,7 @@ impl<'t> Tail<'t, '_> {
             left = Condition::Or(Box::new(left), Box::new(self.both()?));
         }
         if self.taken("=>") {
-            let right = self.either()?;
+            let right = self.both()?;
             left = Condition::Or(Box::new(Condition::Not(Box::new(left))), Box::new(right));
         }
         Ok(left)
@@ -639,6 +648,18 @@ impl<'t> Tail<'t, '_> {
     }
 
     fn one(&mut self) -> Result<Condition, Error> {
+        self.depth += 1;
+        if self.depth > MOST_DEPTH {
+            return Err(self
+                .reader
+                .malformed(self.end(), format!("more than {MOST_DEPTH} conditions lie within one another")));
+        }
+        let one = self.one_within();
+        self.depth -= 1;
+        one
+    }
+
+    fn one_within(&mut self) -> Result<Condition, Error> {
         if self.taken("~") || self.taken("not") {
             return Ok(Condition::Not(Box::new(self.one()?)));
         }

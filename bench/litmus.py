@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Answers of `stopwatt explore litmus` beside those of herd7, on generated tests: verdicts, all final states, and the time that both take.
+
+    bench/litmus.py [--tests 4000] [--work DIR]
+
+Fetches Debian's herdtools7 and the C library that it needs (under an apt configuration of its own: the machine's sources stay as they are), and unpacks
+them into the folder DIR, target/bench/litmus by default. Half of the tests have read-modify-writes. Ends with 1 if one answer differs. Needs apt, dpkg
+and Rust.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import governors
+
+ROOT = governors.ROOT
+PACKAGES = ["herdtools7", "libc6", "libgmp10"]
+LIBRARIES = "usr/lib/x86_64-linux-gnu"
+
+
+def herd7(work):
+    """The command of herd7, which runs with its own C library."""
+    root = work / "root"
+    if not (root / "usr/bin/herd7").is_file():
+        options = governors.apt(work)
+        governors.run(["apt-get", *options, "update", "-q"])
+        governors.run(["apt-get", *options, "download", "-q", *(f"{package}/sid" for package in PACKAGES)], cwd=work)
+        root.mkdir(exist_ok=True)
+        for deb in sorted(work.glob("*.deb")):
+            governors.run(["dpkg-deb", "-x", deb, root])
+            deb.unlink()
+    libraries = root / LIBRARIES
+    return [libraries / "ld-linux-x86-64.so.2", "--library-path", libraries, root / "usr/bin/herd7", "-set-libdir", root / "usr/share/herdtools7/herd"]
+
+
+def timed(command):
+    """Its output, its status, and how long it took, in seconds."""
+    begin = time.monotonic()
+    result = subprocess.run([str(word) for word in command], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return result, time.monotonic() - begin
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tests", type=int, default=4000)
+    parser.add_argument("--work", type=pathlib.Path, default=ROOT / "target/bench/litmus")
+    arguments = parser.parse_args()
+    work = arguments.work.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    herd = herd7(work)
+    governors.run(["cargo", "build", "--quiet", "--release", "--locked"], cwd=ROOT)
+    tests = work / "tests"
+    shutil.rmtree(tests, ignore_errors=True)
+    governors.run(["cargo", "run", "--quiet", "--release", "--locked", "-p", "litmus", "--example", "cycles", "--", tests, arguments.tests], cwd=ROOT)
+    theirs, their_time = timed([*herd, tests / "@all"])
+    expected = work / "herd7.expected"
+    expected.write_text(theirs.stdout)
+    answered = theirs.stdout.count("\nObservation ")
+    if answered < arguments.tests:
+        sys.exit(f"herd7 answered {answered} of {arguments.tests} tests:\n{theirs.stderr[-2000:]}")
+    stopwatt = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/stopwatt"
+    ours, our_time = timed([stopwatt, "explore", "litmus", tests / "@all", "--expect", expected])
+    print(ours.stdout[-4000:] + ours.stderr, end="")
+    for seen in ("Sometimes", "Never", "Always"):
+        count = sum(line.startswith("Observation ") and line.split()[2] == seen for line in theirs.stdout.splitlines())
+        print(f"herd7: {seen} in {count}")
+    print(f"herd7 takes {their_time:.1f} s, stopwatt {our_time:.2f} s: {their_time / our_time:.0f} times as long")
+    sys.exit(ours.returncode)
+
+
+if __name__ == "__main__":
+    main()

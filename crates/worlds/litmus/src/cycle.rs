@@ -1,0 +1,361 @@
+//! Tests from cycles of edges, as in "Fences in weak memory models" (Alglave, Maranget, Sarkar,
+//! Sewell, 2010): edges within a thread, which may or may not keep order, joined by communication
+//! between threads, which does. The test asks for the execution that goes round; if every edge keeps
+//! order it is forbidden.
+
+use std::fmt::Write as _;
+
+/// What keeps two accesses of a thread in order, or does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    ProgramOrder,
+    BarrierFull,
+    BarrierLoad,
+    BarrierStore,
+    Synchronization,
+    Address,
+    Data,
+    Control,
+    ControlBarrier,
+}
+
+/// How an access is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    Plain,
+    /// LDAR or STLR.
+    Ordered,
+    /// LDAPR.
+    AcquirePc,
+    /// LDADD of zero, or SWP, with these letters.
+    Atomic(&'static str),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    is_write: bool,
+    how: How,
+    location: usize,
+    /// What is written, or what is to be read.
+    value: u64,
+}
+
+/// The accesses of a thread, and what is between them.
+type Steps = (Access, Option<(Within, Access)>);
+
+/// A cycle.
+#[derive(Clone, Debug)]
+pub struct Cycle {
+    /// The edges, in words that name the test.
+    pub name: String,
+    threads: Vec<Steps>,
+    /// The last value of each location that is written more than once.
+    last: Vec<Option<u64>>,
+}
+
+/// Numbers that look drawn: a linear congruential generator (Knuth's MMIX).
+struct Drawn(u64);
+
+impl Drawn {
+    fn below(&mut self, options: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % options as u64) as usize
+    }
+}
+
+const LOCATIONS: [&str; 4] = ["x", "y", "z", "w"];
+
+impl Cycle {
+    /// A cycle of two to four threads. The same number is the same cycle; with `atomics` some
+    /// accesses are read-modify-writes in one instruction. `None` where what was drawn does not fit
+    /// together.
+    pub fn drawn(number: u64, atomics: bool) -> Option<Self> {
+        let mut drawn = Drawn(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        drawn.below(2);
+        let threads = 2 + drawn.below(3);
+        // Each thread has one access or two; the communication to the next one starts at its last.
+        let pairs: Vec<bool> = (0..threads).map(|_| drawn.below(5) > 0).collect();
+        let steps = pairs.iter().filter(|pair| **pair).count();
+        if !(2..=LOCATIONS.len()).contains(&steps) {
+            return None;
+        }
+        let mut shapes: Vec<(bool, Option<(Within, bool)>)> = Vec::new();
+        for pair in &pairs {
+            let first = drawn.below(2) == 1;
+            let second = pair.then(|| {
+                let is_write = drawn.below(2) == 1;
+                let within: &[Within] = match (first, is_write) {
+                    (false, false) => &[
+                        Within::ProgramOrder,
+                        Within::BarrierFull,
+                        Within::BarrierLoad,
+                        Within::Address,
+                        Within::Control,
+                        Within::ControlBarrier,
+                    ],
+                    (false, true) => &[
+                        Within::ProgramOrder,
+                        Within::BarrierFull,
+                        Within::BarrierLoad,
+                        Within::Address,
+                        Within::Data,
+                        Within::Control,
+                    ],
+                    (true, true) => {
+                        &[Within::ProgramOrder, Within::BarrierFull, Within::BarrierStore, Within::Synchronization]
+                    }
+                    (true, false) => {
+                        &[Within::ProgramOrder, Within::BarrierFull, Within::BarrierLoad, Within::Synchronization]
+                    }
+                };
+                (within[drawn.below(within.len())], is_write)
+            });
+            shapes.push((first, second));
+        }
+        // Communication between reads is none.
+        let last_of = |shape: &(bool, Option<(Within, bool)>)| shape.1.map_or(shape.0, |(_, second)| second);
+        for (number, shape) in shapes.iter().enumerate() {
+            if !last_of(shape) && !shapes[(number + 1) % threads].0 {
+                return None;
+            }
+        }
+        let mut how = |is_write: bool| match (drawn.below(if atomics { 8 } else { 6 }), is_write) {
+            (0, _) => How::Ordered,
+            (1, false) => How::AcquirePc,
+            (6 | 7, _) => How::Atomic(["", "A", "L", "AL"][drawn.below(4)]),
+            _ => How::Plain,
+        };
+        let mut cycle = Self { name: String::new(), threads: Vec::new(), last: vec![None; steps] };
+        // The walk starts behind the last step within a thread, so that the accesses of a location
+        // come one after the other.
+        let start = pairs.iter().rposition(|pair| *pair)?;
+        let mut location = 0;
+        let mut writes = 0;
+        let mut built: Vec<Option<Steps>> = vec![None; threads];
+        let mut opened: Option<Access> = None;
+        for offset in 0..=threads {
+            let thread = (start + offset) % threads;
+            let (first, second) = shapes[thread];
+            let mut place = |is_write: bool, writes: &mut u64, location: usize| {
+                *writes += u64::from(is_write);
+                Access { is_write, how: how(is_write), location, value: *writes }
+            };
+            if offset == 0 {
+                // Its second access opens the first location; its first one closes the last.
+                let (_, is_write) = second?;
+                opened = Some(place(is_write, &mut writes, 0));
+                continue;
+            }
+            let access = place(first, &mut writes, location);
+            let Some((within, is_write)) = second else {
+                built[thread] = Some((access, None));
+                continue;
+            };
+            if writes > 1 {
+                cycle.last[location] = Some(writes);
+            }
+            writes = 0;
+            if offset == threads {
+                built[thread] = Some((access, opened.take().map(|second| (within, second))));
+            } else {
+                location += 1;
+                built[thread] = Some((access, Some((within, place(is_write, &mut writes, location)))));
+            }
+        }
+        cycle.threads = built.into_iter().collect::<Option<_>>()?;
+        cycle.name = cycle.named(number);
+        Some(cycle)
+    }
+
+    fn named(&self, number: u64) -> String {
+        let access = |access: &Access| {
+            let how = match access.how {
+                How::Plain => "",
+                How::Ordered => "o",
+                How::AcquirePc => "q",
+                How::Atomic(letters) => match letters {
+                    "" => "r",
+                    "A" => "ra",
+                    "L" => "rl",
+                    _ => "ral",
+                },
+            };
+            format!("{}{how}", if access.is_write { "W" } else { "R" })
+        };
+        let threads = self.threads.iter().map(|(first, second)| match second {
+            None => access(first),
+            Some((within, second)) => {
+                let within = match within {
+                    Within::ProgramOrder => "po",
+                    Within::BarrierFull => "dmb",
+                    Within::BarrierLoad => "ld",
+                    Within::BarrierStore => "st",
+                    Within::Synchronization => "dsbst",
+                    Within::Address => "addr",
+                    Within::Data => "data",
+                    Within::Control => "ctrl",
+                    Within::ControlBarrier => "ctrlisb",
+                };
+                format!("{}{within}{}", access(first), access(second))
+            }
+        });
+        format!("{}-{number}", threads.collect::<Vec<_>>().join("+"))
+    }
+
+    /// The accesses with their threads and registers: the first access of a thread has X0, the
+    /// second X1.
+    fn condition(
+        &self,
+        register: impl Fn(usize, usize) -> String,
+        word: impl Fn(usize) -> String,
+        and: &str,
+    ) -> String {
+        let mut parts = Vec::new();
+        for (thread, (first, second)) in self.threads.iter().enumerate() {
+            for (place, access) in
+                [Some(first), second.as_ref().map(|(_, second)| second)].into_iter().flatten().enumerate()
+            {
+                if !access.is_write {
+                    parts.push(format!("{}={}", register(thread, place), access.value));
+                }
+            }
+        }
+        for (location, last) in self.last.iter().enumerate() {
+            parts.extend(last.map(|last| format!("{}={last}", word(location))));
+        }
+        parts.join(and)
+    }
+
+    /// The test as a stock `.litmus` file.
+    pub fn stock(&self) -> String {
+        let mut initial = String::new();
+        let columns: Vec<Vec<String>> = self
+            .threads
+            .iter()
+            .enumerate()
+            .map(|(thread, (first, second))| {
+                let _ = write!(initial, "{thread}:X10={}; ", LOCATIONS[first.location]);
+                let mut lines = instructions(first, 0, "", None);
+                if let Some((within, second)) = second {
+                    let _ = write!(initial, "{thread}:X11={}; ", LOCATIONS[second.location]);
+                    let mut offset = "";
+                    let mut data = None;
+                    match within {
+                        Within::ProgramOrder => {}
+                        Within::BarrierFull => lines.push("DMB SY".to_owned()),
+                        Within::BarrierLoad => lines.push("DMB LD".to_owned()),
+                        Within::BarrierStore => lines.push("DMB ST".to_owned()),
+                        Within::Synchronization => lines.push("DSB ST".to_owned()),
+                        Within::Address if matches!(second.how, How::Plain) => {
+                            lines.push("EOR W5,W0,W0".to_owned());
+                            offset = ",W5,SXTW";
+                        }
+                        Within::Address => {
+                            lines.push("EOR W5,W0,W0".to_owned());
+                            lines.push("ADD X11,X11,W5,SXTW".to_owned());
+                        }
+                        Within::Data => {
+                            lines.push("EOR W5,W0,W0".to_owned());
+                            lines.push(format!("ADD W5,W5,#{}", second.value));
+                            data = Some("W5");
+                        }
+                        Within::Control | Within::ControlBarrier => {
+                            lines.push(format!("CBNZ W0,L{thread}"));
+                            lines.push(format!("L{thread}:"));
+                            lines.extend((*within == Within::ControlBarrier).then(|| "ISB".to_owned()));
+                        }
+                    }
+                    lines.extend(instructions(second, 1, offset, data));
+                }
+                lines
+            })
+            .collect();
+        let mut text = format!("AArch64 {}\n{{ {initial}}}\n", self.name);
+        let heads: Vec<String> = (0..columns.len()).map(|thread| format!("P{thread}")).collect();
+        let _ = writeln!(text, " {} ;", heads.join(" | "));
+        for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
+            let cells: Vec<&str> = columns.iter().map(|column| column.get(row).map_or("", String::as_str)).collect();
+            let _ = writeln!(text, " {} ;", cells.join(" | "));
+        }
+        let condition = self.condition(
+            |thread, place| format!("{thread}:X{place}"),
+            |location| format!("[{}]", LOCATIONS[location]),
+            " /\\ ",
+        );
+        let _ = writeln!(text, "exists ({condition})");
+        text
+    }
+
+    /// The test in the explorer's one line, without the verdict; `None` where that has no words for
+    /// it: atomics, data that is not the value that was read, DSB ST.
+    pub fn line(&self) -> Option<(String, String)> {
+        let register = |thread: usize, place: usize| format!("r{thread}{place}");
+        let mut threads = Vec::new();
+        for (thread, (first, second)) in self.threads.iter().enumerate() {
+            let mut parts = vec![in_line(first, &register(thread, 0), "", None)?];
+            if let Some((within, second)) = second {
+                let from = register(thread, 0);
+                let mut offset = String::new();
+                let mut data = None;
+                match within {
+                    Within::ProgramOrder => {}
+                    Within::BarrierFull => parts.push("dmb.sy".to_owned()),
+                    Within::BarrierLoad => parts.push("dmb.ld".to_owned()),
+                    Within::BarrierStore => parts.push("dmb.st".to_owned()),
+                    Within::Synchronization => return None,
+                    Within::Address => offset = format!("[{from}]"),
+                    Within::Data if first.value == second.value => data = Some(from),
+                    Within::Data => return None,
+                    Within::Control => parts.push(format!("ctrl {from}")),
+                    Within::ControlBarrier => parts.extend([format!("ctrl {from}"), "isb".to_owned()]),
+                }
+                parts.push(in_line(second, &register(thread, 1), &offset, data)?);
+            }
+            threads.push(parts.join("; "));
+        }
+        let condition = self.condition(register, |location| LOCATIONS[location].to_owned(), " ");
+        Some((threads.join(" | "), condition))
+    }
+}
+
+fn instructions(access: &Access, place: usize, offset: &str, data: Option<&str>) -> Vec<String> {
+    let address = format!("[X1{place}{offset}]");
+    let mut lines = Vec::new();
+    // What is stored, or nought for an addition that only reads.
+    let operand = match (access.is_write, data) {
+        (true, Some(register)) => register.to_owned(),
+        (true, None) => {
+            lines.push(format!("MOV W{},#{}", 6 + place, access.value));
+            format!("W{}", 6 + place)
+        }
+        (false, _) => "WZR".to_owned(),
+    };
+    lines.push(match (access.is_write, access.how) {
+        (true, How::Atomic(letters)) => format!("SWP{letters} {operand},W{},{address}", 8 + place),
+        (true, How::Ordered) => format!("STLR {operand},{address}"),
+        (true, _) => format!("STR {operand},{address}"),
+        (false, How::Plain) => format!("LDR W{place},{address}"),
+        (false, How::Ordered) => format!("LDAR W{place},{address}"),
+        (false, How::AcquirePc) => format!("LDAPR W{place},{address}"),
+        (false, How::Atomic(letters)) => format!("LDADD{letters} WZR,W{place},{address}"),
+    });
+    lines
+}
+
+fn in_line(access: &Access, register: &str, offset: &str, data: Option<String>) -> Option<String> {
+    let location = LOCATIONS[access.location];
+    let instruction = match (access.is_write, access.how) {
+        (_, How::Atomic(_)) => return None,
+        (true, How::Ordered) => "WL",
+        (true, _) => "W",
+        (false, How::Plain) => "R",
+        (false, How::Ordered) => "RA",
+        (false, How::AcquirePc) => "RQ",
+    };
+    let value = match (access.is_write, data) {
+        (true, Some(data)) => data,
+        (true, None) => access.value.to_string(),
+        (false, _) => register.to_owned(),
+    };
+    Some(format!("{instruction} {location}{offset} {value}"))
+}

@@ -1,0 +1,135 @@
+//! Tests whose answers are known, and texts that are wrong.
+
+use litmus::{Error, answer, parse};
+
+/// A test of two threads, with x and y in X1 and X3 of each, z in X9, and 1 in W5.
+fn of_two(first: &[&str], second: &[&str], condition: &str) -> String {
+    let mut text = "AArch64 T\n{\n0:X1=x; 0:X3=y; 0:X9=z; 0:X5=1;\n1:X1=x; 1:X3=y; 1:X5=1;\n}\n P0 | P1 ;\n".to_owned();
+    for row in 0..first.len().max(second.len()) {
+        let cell = |cells: &[&str]| cells.get(row).copied().unwrap_or_default().to_owned();
+        text.push_str(&format!(" {} | {} ;\n", cell(first), cell(second)));
+    }
+    text + condition
+}
+
+fn verdict(text: &str) -> String {
+    let test = parse(text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+    answer(&test).unwrap_or_else(|error| panic!("{error}:\n{text}")).verdict(test.quantifier).to_owned()
+}
+
+#[test]
+fn instructions_order_what_the_manual_says() {
+    let message = ["STR W5,[X1]", "DMB SY", "STR W5,[X3]"];
+    let stale = "exists (1:X2=1 /\\ 1:X4=0)";
+    for (reader, expected) in [
+        (&["LDR W2,[X3]", "LDR W4,[X1]"][..], "Allowed"),
+        (&["LDAR W2,[X3]", "LDR W4,[X1]"], "Forbidden"),
+        (&["LDAPR W2,[X3]", "LDR W4,[X1]"], "Forbidden"),
+        (&["LDR W2,[X3]", "DMB ST", "LDR W4,[X1]"], "Allowed"),
+        (&["LDR W2,[X3]", "DSB LD", "LDR W4,[X1]"], "Forbidden"),
+        (&["LDR W2,[X3]", "ISB", "LDR W4,[X1]"], "Allowed"),
+        (&["LDR W2,[X3]", "EOR W6,W2,W2", "LDR W4,[X1,W6,SXTW]"], "Forbidden"),
+        (&["LDR W2,[X3]", "CMP W2,#1", "B.NE L", "LDR W4,[X1]", "L: NOP"], "Allowed"),
+        (&["LDR W2,[X3]", "CBNZ W2,L", "L: ISB", "LDR W4,[X1]"], "Forbidden"),
+        (&["SWPA W5,W2,[X3]", "LDR W4,[X1]"], "Forbidden"),
+        (&["SWP W5,W2,[X3]", "DMB LD", "LDR W4,[X1]"], "Forbidden"),
+    ] {
+        assert_eq!(verdict(&of_two(&message, reader, stale)), expected, "{reader:?}");
+    }
+    // A load of an atomic that gives its value to no register is nothing to a DMB of loads.
+    for (add, expected) in
+        [("LDADD W5,W2,[X3]", "Forbidden"), ("LDADD W5,WZR,[X3]", "Allowed"), ("STADD W5,[X3]", "Allowed")]
+    {
+        let text = of_two(&message, &[add, "DMB LD", "LDR W4,[X1]"], "exists (y=2 /\\ 1:X4=0)");
+        assert_eq!(verdict(&text), expected, "{add}");
+    }
+    let loads = ["LDR W2,[X1]", "DMB SY", "STR W5,[X3]"];
+    let buffered = "exists (0:X2=1 /\\ 1:X2=1)";
+    for (writer, expected) in [
+        (&["LDR W2,[X3]", "STR W5,[X1]"][..], "Allowed"),
+        (&["LDR W2,[X3]", "STLR W5,[X1]"], "Forbidden"),
+        (&["LDR W2,[X3]", "EOR W6,W2,W2", "ADD W6,W6,#1", "STR W6,[X1]"], "Forbidden"),
+        // Whether it swaps depends on what it compares with.
+        (&["LDR W2,[X3]", "EOR W6,W2,W2", "CAS W6,W5,[X1]"], "Forbidden"),
+        // The status of a store exclusive depends on no load.
+        (&["LDXR W2,[X3]", "STXR W4,W2,[X3]", "CBNZ W4,E", "STR W5,[X1]", "E: NOP"], "Allowed"),
+    ] {
+        assert_eq!(verdict(&of_two(writer, &loads, buffered)), expected, "{writer:?}");
+    }
+    let store = ["STR W5,[X3]", "DMB SY", "LDR W2,[X1]"];
+    let both = "exists (0:X2=0 /\\ 1:X2=0)";
+    for (other, expected) in [
+        (&["STR W5,[X1]", "LDR W2,[X3]"][..], "Allowed"),
+        (&["STR W5,[X1]", "DMB ST", "LDR W2,[X3]"], "Allowed"),
+        (&["STR W5,[X1]", "DSB ST", "LDR W2,[X3]"], "Forbidden"),
+        // Acquired is what it loads; what it stores may come later.
+        (&["SWPA W5,W6,[X1]", "LDR W2,[X3]"], "Allowed"),
+        (&["SWPL W5,W6,[X1]", "LDR W2,[X3]"], "Allowed"),
+        (&["SWPAL W5,WZR,[X1]", "LDR W2,[X3]"], "Allowed"),
+        (&["SWPAL W5,W6,[X1]", "LDR W2,[X3]"], "Forbidden"),
+    ] {
+        assert_eq!(verdict(&of_two(other, &store, both)), expected, "{other:?}");
+    }
+}
+
+#[test]
+fn exclusives_add_up_and_may_fail() {
+    let add = |label: &'static str| [label, "ADD W3,W2,#1", "STXR W4,W3,[X1]"];
+    let (first, second) = (add("L0: LDXR W2,[X1]"), add("L1: LDXR W2,[X1]"));
+    let looped = |add: &[&'static str], back: &'static str| [add, &[back]].concat();
+    let text = of_two(&looped(&first, "CBNZ W4,L0"), &looped(&second, "CBNZ W4,L1"), "forall (x=2)");
+    assert_eq!(verdict(&text), "Required");
+    let once = of_two(&first, &second, "locations [x; 0:X4; 1:X4]\nexists (0:X4=0 /\\ 1:X4=0 /\\ x=1)");
+    assert_eq!(verdict(&once), "Forbidden");
+    let test = parse(&once).unwrap();
+    // Both succeed, one of them fails, both fail.
+    assert_eq!(answer(&test).unwrap().states.len(), 4);
+    // Another location than was loaded from: the monitor is lost.
+    assert_eq!(verdict(&of_two(&["LDXR W2,[X1]", "STXR W4,W5,[X3]"], &["NOP"], "exists (y=1)")), "Forbidden");
+}
+
+#[test]
+fn the_answer_is_herd7s() {
+    let text = of_two(&["STR W5,[X1]"], &["LDR W2,[X1]"], "(* seen *) exists (1:X2=1)");
+    let test = parse(&text).unwrap();
+    let said = answer(&test).unwrap().text(&test);
+    assert_eq!(
+        said,
+        "Test T Allowed\nStates 2\n1:X2=0;\n1:X2=1;\nOk\nWitnesses\nPositive: 1 Negative: 1\nObservation T Sometimes 1 1\n"
+    );
+    let expected = litmus::expected::read(&said).unwrap();
+    assert_eq!(expected["T"].difference(&test, &answer(&test).unwrap()), None);
+    let other = litmus::expected::read(&said.replace("States 2\n1:X2=0;", "States 2\n1:X2=7;")).unwrap();
+    let difference = other["T"].difference(&test, &answer(&test).unwrap()).unwrap();
+    assert_eq!(difference, "1 states that are not expected, and 1 that are missing");
+    let kinds = litmus::expected::read("T Forbidden\n").unwrap();
+    assert_eq!(kinds["T"].difference(&test, &answer(&test).unwrap()).unwrap(), "Allowed, expected Forbidden");
+    assert!(
+        litmus::expected::read("test,kind\nT,Maybe\n")
+            .unwrap_err()
+            .to_string()
+            .starts_with("line 2: `Maybe` is no kind")
+    );
+}
+
+#[test]
+fn what_is_wrong_or_not_modelled_is_named() {
+    let of = |first: &str, condition: &str| parse(&of_two(&[first], &["NOP"], condition)).unwrap_err();
+    for (first, condition, line, what) in [
+        ("LDRB W2,[X1]", "exists (x=1)", 7, "the instruction `LDRB W2,[X1]`"),
+        ("LDR W2,[X1", "exists (x=1)", 7, "the operands of `LDR W2,[X1` are not those of LDR"),
+        ("B L9", "exists (x=1)", 7, "there is no label `L9`"),
+        ("NOP", "exists (x=1", 8, "`)` is missing"),
+        ("NOP", "exists (4:X1=1)", 8, "there is no thread `4`"),
+        ("NOP", "perhaps (x=1)", 8, "a row of the program ends with `;`"),
+    ] {
+        let error = of(first, condition);
+        assert_eq!((error.line(), error.what()), (line, what), "{first} {condition}");
+    }
+    assert!(matches!(parse("X86 MP\n{}\n"), Err(Error::Unsupported { line: 1, .. })));
+    assert!(matches!(parse("MP\n"), Err(Error::Malformed { line: 1, .. })));
+    let deep = of("NOP", &format!("exists {}x=1{}", "(".repeat(500), ")".repeat(500)));
+    assert!(deep.what().contains("within one another"));
+    let nowhere = parse(&of_two(&["LDR W2,[X7]"], &["NOP"], "exists (x=1)")).unwrap();
+    assert!(answer(&nowhere).unwrap_err().what().contains("0x0, which is no location"));
+}
