@@ -479,14 +479,16 @@ impl<'p> Run<'p> {
                 };
                 (self.registers[to], self.came[to]) = (loaded.value, loaded.at);
             }
-            Instruction::Store { word, data, order, .. } => {
-                let value = match data {
-                    Data::Number(number) => number,
-                    Data::Register(register) => self.registers[register],
+            Instruction::Store { word, data, order, address } => {
+                let (value, data) = match data {
+                    Data::Number(number) => (number, None),
+                    Data::Register(register) => (self.registers[register], Some(register)),
                 };
+                let came = [address, data].into_iter().flatten().map(|register| self.came[register]);
+                let after = came.max().unwrap_or(0);
                 match self.device {
-                    true => self.memory.store(thread, word, value, order, &mut InOrder),
-                    false => self.memory.store(thread, word, value, order, source),
+                    true => self.memory.store_after(thread, word, value, order, after, &mut InOrder),
+                    false => self.memory.store_after(thread, word, value, order, after, source),
                 }
             }
             Instruction::Maintain { word, invalidate } => self.memory.maintain(thread, word, invalidate, source),

@@ -147,6 +147,8 @@ struct Entry {
     value: u64,
     /// Operations of the CPU until it leaves on its own.
     left: u8,
+    /// Of a store: when the newest of the values came on which its address and its data depend.
+    after: Moment,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -189,7 +191,7 @@ struct View {
 
 impl View {
     fn new(cluster: u8) -> Self {
-        let empty = Entry { what: Buffered::Store, cell: 0, value: 0, left: 0 };
+        let empty = Entry { what: Buffered::Store, cell: 0, value: 0, left: 0, after: 0 };
         Self {
             floor: 0,
             loaded: 0,
@@ -224,7 +226,8 @@ pub(crate) struct Loaded {
     pub(crate) newest_elsewhere: Option<(u8, u64)>,
     /// Nothing newer can be had where the CPU looks.
     pub(crate) is_newest_here: bool,
-    /// When the value came; 0 for the CPU's own store that the others cannot see yet.
+    /// When the value came; of the CPU's own store that the others cannot see yet, when that came on
+    /// which the store depends, 0 for nothing.
     pub(crate) at: Moment,
 }
 
@@ -318,8 +321,11 @@ impl Memory {
         let views = || {
             self.views.iter().flat_map(|view| [view.floor, view.loaded, view.stored, view.released, view.maintained])
         };
+        let entries = || self.views.iter().flat_map(|view| &view.buffer[..usize::from(view.buffered)]);
+        let after = || entries().map(|entry| entry.after);
+        let known = || self.known.iter().copied();
         let mut moments: Vec<Moment> =
-            messages().map(|message| message.at).chain(views()).chain(self.known.iter().copied()).collect();
+            messages().map(|message| message.at).chain(views()).chain(known()).chain(after()).collect();
         moments.sort_unstable();
         moments.dedup();
         let rank = |moment: Moment| moments.partition_point(|&other| other < moment) as u64;
@@ -330,14 +336,11 @@ impl Memory {
             Dirty::Cpu(cpu) => 2 + u64::from(cpu),
             Dirty::Cluster(cluster) => 1 << 8 | u64::from(cluster),
         }));
-        state.extend(views().chain(self.known.iter().copied()).map(rank));
-        for view in &self.views {
-            let entries = &view.buffer[..usize::from(view.buffered)];
-            state.push(entries.len() as u64);
-            state.extend(entries.iter().flat_map(|entry| {
-                [entry.what as u64 | u64::from(entry.left) << 8, u64::from(entry.cell), entry.value]
-            }));
-        }
+        state.extend(views().chain(known()).map(rank));
+        state.extend(self.views.iter().map(|view| u64::from(view.buffered)));
+        state.extend(entries().flat_map(|entry| {
+            [entry.what as u64 | u64::from(entry.left) << 8, u64::from(entry.cell), entry.value, rank(entry.after)]
+        }));
     }
 
     /// The newest value of a word in memory.
@@ -441,9 +444,14 @@ impl Memory {
                 });
             }
             let view = &self.views[cpu];
-            let own = view.buffer[..usize::from(view.buffered)].iter().rev();
-            if let Some(entry) = own.clone().find(|entry| entry.what.is_store() && entry.cell == cell) {
-                return Loaded { value: entry.value, newest_elsewhere: None, is_newest_here: true, at: 0 };
+            let mut own = view.buffer[..usize::from(view.buffered)].iter().rev();
+            if let Some(&Entry { value, after, .. }) = own.find(|entry| entry.what.is_store() && entry.cell == cell) {
+                // What depends on it depends on what it depends on.
+                if order != Order::Relaxed {
+                    let view = &mut self.views[cpu];
+                    view.floor = view.floor.max(after);
+                }
+                return Loaded { value, newest_elsewhere: None, is_newest_here: true, at: after };
             }
         }
         if coherent {
@@ -477,9 +485,22 @@ impl Memory {
     }
 
     pub(crate) fn store(&mut self, cpu: usize, cell: u16, value: u64, order: Order, answers: &mut impl Answers) {
+        self.store_after(cpu, cell, value, order, 0, answers);
+    }
+
+    /// A store whose address or data depends on a value that came at `after`.
+    pub(crate) fn store_after(
+        &mut self,
+        cpu: usize,
+        cell: u16,
+        value: u64,
+        order: Order,
+        after: Moment,
+        answers: &mut impl Answers,
+    ) {
         let what = if order == Order::Relaxed { Buffered::Store } else { Buffered::Release };
         let left = answers.delay(Kind::StoreDelay);
-        self.enter(cpu, Entry { what, cell, value, left });
+        self.enter(cpu, Entry { what, cell, value, left, after });
     }
 
     /// Changes a word in one step; only for CPUs in coherency. `change` makes the new value of the
@@ -505,7 +526,7 @@ impl Memory {
     pub(crate) fn maintain(&mut self, cpu: usize, cell: u16, invalidate: bool, answers: &mut impl Answers) {
         let what = if invalidate { Buffered::CleanInvalidate } else { Buffered::Clean };
         let left = answers.delay(Kind::MaintenanceDelay);
-        self.enter(cpu, Entry { what, cell, value: 0, left });
+        self.enter(cpu, Entry { what, cell, value: 0, left, after: 0 });
     }
 
     /// `DSB SY`.
@@ -524,7 +545,7 @@ impl Memory {
     /// `DMB ST`.
     pub(crate) fn store_barrier(&mut self, cpu: usize) {
         if self.views[cpu].buffered != 0 {
-            self.enter(cpu, Entry { what: Buffered::StoreBarrier, cell: 0, value: 0, left: u8::MAX });
+            self.enter(cpu, Entry { what: Buffered::StoreBarrier, cell: 0, value: 0, left: u8::MAX, after: 0 });
         }
     }
 
