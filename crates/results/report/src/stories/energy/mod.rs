@@ -166,9 +166,13 @@ impl<'r> Savings<'r> {
         if !published.is_empty() {
             let held = published.iter().filter(|(of, value)| (of.low..=of.high).contains(value)).count();
             let exceeding = self.cells.iter().filter(|cell| cell.exceeds_rcu == Some(true)).count();
+            let total: f64 = published.iter().map(|(_, value)| value).sum();
+            let medians: f64 = published.iter().map(|(of, _)| of.median).sum();
             words.push(format!(
-                "{held} of {} published benefits lie within their intervals; {exceeding} are more than RCU costs at all.",
-                published.len()
+                "{held} of {} published benefits lie within their intervals, and the medians add up to {:.0} % of the published ones; \
+                 {exceeding} are more than RCU costs at all.",
+                published.len(),
+                100.0 * medians / total
             ));
         }
         words
