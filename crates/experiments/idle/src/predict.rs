@@ -4,9 +4,9 @@
 //! seen one. Then each CPU lives through its sleeps again with the other governor. A tick that it
 //! keeps ends sleeps. A deeper state delays the work, and with it the timers that the work arms and
 //! the other CPUs that it wakes; a timer that is due before its CPU has fallen asleep saves that
-//! sleep. A CPU that goes down as the last of its domain holds what the CPUs share, and the one that
-//! it has woken before waits. What the work itself is, and its order on each CPU, stays as it was
-//! traced.
+//! sleep. A CPU that goes down as the last of its domain holds what the CPUs share, and the one
+//! that it has woken before waits. What the work itself is, and its order on each CPU, stays as it
+//! was traced.
 
 use crate::platform::Platform;
 use crate::replay::{Unsaid, asked};

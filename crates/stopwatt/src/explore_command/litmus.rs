@@ -15,9 +15,9 @@ use serde_json::{Value, json};
   stopwatt explore litmus MP.litmus
   stopwatt explore litmus tests/*.litmus --expect tests/kinds.txt")]
 pub struct LitmusOptions {
-    /// Stock litmus tests for AArch64, answered by Arm's model as herd7 answers them: `.litmus` files,
-    /// folders of them, or lists of them (`@all`). Without files the explorer's own memory is tried on
-    /// the programs that it ships.
+    /// Stock litmus tests for AArch64, answered by Arm's model as herd7 answers them: `.litmus`
+    /// files, folders of them, or lists of them (`@all`). Without files the explorer's own memory
+    /// is tried on the programs that it ships.
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<std::path::PathBuf>,
     /// Compares the answers with a `kinds.txt`, a CSV of `test,kind`, or answers of herd7.

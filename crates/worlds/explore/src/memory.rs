@@ -226,8 +226,8 @@ pub(crate) struct Loaded {
     pub(crate) newest_elsewhere: Option<(u8, u64)>,
     /// Nothing newer can be had where the CPU looks.
     pub(crate) is_newest_here: bool,
-    /// When the value came; of the CPU's own store that the others cannot see yet, when that came on
-    /// which the store depends, 0 for nothing.
+    /// When the value came; of the CPU's own store that the others cannot see yet, when that came
+    /// on which the store depends, 0 for nothing.
     pub(crate) at: Moment,
 }
 

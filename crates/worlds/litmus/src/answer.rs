@@ -29,7 +29,7 @@ pub(crate) fn same(known: u64, wanted: u64) -> bool {
     known == wanted || negative_word && known == wanted & 0xffff_ffff
 }
 
-/// How often the condition of a test is seen.
+/// The share of the executions in which the condition of a test holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
     /// In no execution.
@@ -65,7 +65,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// How often the condition holds.
+    /// The share of the executions in which the condition holds, in a word.
     pub fn observation(&self) -> Observation {
         match (self.positive, self.negative) {
             (0, _) => Observation::Never,

@@ -28,9 +28,10 @@ fn is_memory(effect: &Effect) -> bool {
     matches!(effect.kind, Kind::Read | Kind::Write)
 }
 
-/// Locally-ordered-before of a thread's effects, which lie in program order (B2.3, "Locally-ordered-
-/// before": "Local write successor", "Dependency-ordered-before", "Atomic-ordered-before" and
-/// "Barrier-ordered-before"). None of it depends on what other threads do.
+/// Locally-ordered-before of a thread's effects, which lie in program order (B2.3,
+/// "Locally-ordered- before": "Local write successor", "Dependency-ordered-before",
+/// "Atomic-ordered-before" and "Barrier-ordered-before"). None of it depends on what other threads
+/// do.
 pub fn locally_ordered_before(effects: &[Effect]) -> Relation {
     let mut lob = Relation::empty(effects.len());
     for (to, second) in effects.iter().enumerate() {

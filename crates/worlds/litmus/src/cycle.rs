@@ -1,11 +1,11 @@
 //! Tests from cycles of edges, as in "Fences in weak memory models" (Alglave, Maranget, Sarkar,
 //! Sewell, 2010): edges within a thread, which may or may not keep order, joined by communication
-//! between threads, which does. The test asks for the execution that goes round; if every edge keeps
-//! order it is forbidden.
+//! between threads, which does. The test asks for the execution that goes round; if every edge
+//! keeps order it is forbidden.
 
 use std::fmt::Write as _;
 
-/// What keeps two accesses of a thread in order, or does not.
+/// The means that keep two accesses of a thread in order, or do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Within {
     ProgramOrder,
@@ -19,7 +19,7 @@ enum Within {
     ControlBarrier,
 }
 
-/// How an access is done.
+/// The instruction of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     Plain,
@@ -36,7 +36,7 @@ struct Access {
     is_write: bool,
     how: How,
     location: usize,
-    /// What is written, or what is to be read.
+    /// The value that is written, or is to be read.
     value: u64,
 }
 

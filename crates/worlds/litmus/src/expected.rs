@@ -1,4 +1,4 @@
-//! What others say of tests: lists of verdicts, and herd7's answers.
+//! Answers of others to tests: lists of verdicts, and herd7's answers.
 
 use crate::Error;
 use crate::answer::{Answer, same};
@@ -6,7 +6,7 @@ use crate::lexer::number;
 use crate::test::{Quantifier, Test, Variable, address_of};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is expected of a test.
+/// The answer that is expected of a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
     /// Allowed, Forbidden or Required.
@@ -17,8 +17,9 @@ pub struct Expected {
     pub states: Option<BTreeSet<BTreeMap<String, String>>>,
 }
 
-/// Reads what is expected, by the names of the tests: `NAME KIND` per line (`kinds.txt`), `NAME,KIND`
-/// per line (CSV; a first line `test,kind` is a heading), or herd7's answers one after the other.
+/// Reads what is expected, by the names of the tests: `NAME KIND` per line (`kinds.txt`),
+/// `NAME,KIND` per line (CSV; a first line `test,kind` is a heading), or herd7's answers one after
+/// the other.
 ///
 /// # Errors
 /// The line that is none of these.

@@ -38,14 +38,14 @@ pub enum Error {
     Malformed {
         /// The line, from 1.
         line: usize,
-        /// What is wrong, and what would be right.
+        /// The mistake, and what would be right.
         what: String,
     },
     /// The test needs what is not modelled.
     Unsupported {
         /// The line, from 1; 0 for the whole test.
         line: usize,
-        /// What it needs.
+        /// The thing that it needs.
         what: String,
     },
 }
@@ -58,7 +58,7 @@ impl Error {
         }
     }
 
-    /// What is wrong.
+    /// The mistake, or what is not modelled.
     pub fn what(&self) -> &str {
         match self {
             Self::Malformed { what, .. } | Self::Unsupported { what, .. } => what,

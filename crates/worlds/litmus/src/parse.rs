@@ -534,7 +534,7 @@ fn address(all: &[String], place: usize) -> Option<Address> {
     Some(Address { base, offset, writeback: if before { Writeback::Before } else { Writeback::No } })
 }
 
-/// What comes after the program.
+/// The part after the program.
 struct Tail<'t, 'n> {
     reader: &'n Reader<'t>,
     tokens: Vec<Token<'t>>,

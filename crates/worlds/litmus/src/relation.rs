@@ -8,7 +8,7 @@ impl Relation {
     /// The greatest number of events.
     pub const MOST: usize = 64;
 
-    /// The empty relation between so many events, at most [`Self::MOST`].
+    /// The empty relation between the given number of events, at most [`Self::MOST`].
     pub fn empty(events: usize) -> Self {
         Self(vec![0; events])
     }

@@ -33,7 +33,7 @@ pub(crate) enum Operand {
     Register(Sized, Extend),
 }
 
-/// What is done with a register before it is used: extended, then shifted to the left.
+/// The change of a register before it is used: it is extended, then shifted to the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extend {
     pub(crate) signed_word: bool,
@@ -45,7 +45,7 @@ impl Extend {
     pub(crate) const NONE: Self = Self { signed_word: false, word: false, shift: 0 };
 }
 
-/// Where a base register ends up.
+/// The value that a base register gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writeback {
     No,
@@ -63,7 +63,7 @@ pub(crate) struct Address {
     pub(crate) writeback: Writeback,
 }
 
-/// What an access orders (Arm ARM B2.3: Acquire, AcquirePC, Release).
+/// The order that an access asks for (Arm ARM B2.3: Acquire, AcquirePC, Release).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Orders {
     pub(crate) acquire: bool,
@@ -172,7 +172,7 @@ pub enum Condition {
     Not(Box<Self>),
 }
 
-/// How a test asks for its condition.
+/// The question that a test asks of its condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantifier {
     /// Some execution ends so.
@@ -193,9 +193,9 @@ pub struct Test {
     pub(crate) initial: Vec<u64>,
     pub(crate) registers: Vec<BTreeMap<Register, u64>>,
     pub(crate) threads: Vec<Vec<Instruction>>,
-    /// What it asks.
+    /// The question that it asks.
     pub quantifier: Quantifier,
-    /// Of what it asks it.
+    /// The condition of which it asks.
     pub condition: Condition,
     /// Executions that end otherwise do not count.
     pub filter: Condition,

@@ -1,4 +1,4 @@
-//! What a thread may do, for every value that its loads may see.
+//! The runs of a thread, for every value that its loads may see.
 
 use crate::Error;
 use crate::test::{
@@ -15,7 +15,7 @@ const MOST_EFFECTS: usize = 48;
 /// Runs of a thread.
 const MOST_RUNS: usize = 200_000;
 
-/// What an effect is (Arm ARM B2.3: Memory effects, and the effects of barriers).
+/// The kind of an effect (Arm ARM B2.3: Memory effects, and the effects of barriers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An explicit memory read effect.
@@ -35,7 +35,7 @@ pub enum Kind {
 /// An effect of a thread. Sets of earlier reads of the thread are bits by their number.
 #[derive(Clone, Copy, Debug)]
 pub struct Effect {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The location, of a memory effect.
     pub location: usize,
@@ -66,7 +66,7 @@ pub struct Effect {
     pub is_synchronization: bool,
 }
 
-/// What a thread did.
+/// A run of a thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) effects: Vec<Effect>,

@@ -125,7 +125,7 @@ pub struct Options {
     pub trace: Option<Tracing>,
 }
 
-/// What the guest does while it is traced.
+/// The guest's work while it is traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// Periodic tasks, tasks that wake each other through pipes, and bursts.
@@ -169,7 +169,7 @@ impl Workload {
 /// interrupts and the scheduler.
 #[derive(Clone, Debug)]
 pub struct Tracing {
-    /// What the guest does meanwhile.
+    /// The guest's work meanwhile.
     pub workload: Workload,
     /// The cpuidle governors, one after the other: Debian's kernels have `menu` and `ladder`.
     pub governors: Vec<String>,
