@@ -8,6 +8,8 @@ use alloc::vec::Vec;
 /// An operating point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
+    /// Clock in Hz.
+    pub clock: u64,
     /// Work per time.
     pub capacity: u32,
     /// Power of a core that runs there, times the domain's highest clock, divided by the clock
@@ -55,30 +57,34 @@ impl Model {
                 return Err(format!("domain {number}: clocks and capacities are above 0, and capacities rise"));
             }
             let cost = |power: u32, clock: u64| (u128::from(power) * u128::from(highest) / u128::from(clock)) as u64;
-            let points = points.iter().map(|&(clock, capacity, power)| Point { capacity, cost: cost(power, clock) });
+            let points =
+                points.iter().map(|&(clock, capacity, power)| Point { clock, capacity, cost: cost(power, clock) });
             all.push(Domain { cpus: set, points: points.collect() });
         }
         Ok(Self { domains: all })
     }
 
-    /// Energy per time if CPUs use this much each: in every domain the lowest operating point that
-    /// holds 1.25 times what its busiest CPU uses, and there cost times use, divided by the highest
-    /// capacity. The unit is 1/1024 of the model's power.
-    pub fn energy(&self, cpus: usize, used: impl Fn(usize) -> u32) -> u128 {
-        let of = |domain: &Domain| {
-            let most = domain.cpus.iter(cpus).map(&used).max().unwrap_or(0);
-            let needed = most.saturating_add(most / 4);
-            let fits = domain.points.iter().find(|point| point.capacity >= needed);
-            let (Some(point), Some(top)) = (fits.or(domain.points.last()), domain.points.last()) else { return 0 };
-            let sum: u128 = domain.cpus.iter(cpus).map(|cpu| u128::from(used(cpu))).sum();
-            u128::from(point.cost) * sum * 1024 / u128::from(top.capacity)
-        };
-        self.domains.iter().map(of).sum()
+    /// Energy per time of a domain whose busiest CPU uses this much and all of them together that
+    /// much, as Linux computes it: at the lowest clock that is not below 1.25 times what the busiest
+    /// CPU asks for, cost times use, divided by the highest capacity, in whole units of the model's
+    /// power. A domain that there is not needs none.
+    pub fn domain_energy(&self, domain: usize, busiest: u32, sum: u64) -> u64 {
+        let points = self.domains.get(domain).map_or(&[][..], |domain| &domain.points);
+        let Some(top) = points.last() else { return 0 };
+        let asked = u128::from(top.clock + top.clock / 4) * u128::from(busiest) / u128::from(top.capacity);
+        let point = points.iter().find(|point| u128::from(point.clock) >= asked).unwrap_or(top);
+        (u128::from(point.cost) * u128::from(sum) / u128::from(top.capacity)) as u64
     }
 
-    /// The CPUs of each domain.
-    pub fn domains(&self) -> impl Iterator<Item = CpuSet> {
-        self.domains.iter().map(|domain| domain.cpus)
+    /// The CPUs of a domain; none of one that there is not.
+    pub fn cpus_of(&self, domain: usize) -> CpuSet {
+        self.domains.get(domain).map_or(CpuSet::NONE, |domain| domain.cpus)
+    }
+
+    /// The domains in the order in which Linux goes through them: it puts each before those that it
+    /// knows already.
+    pub fn newest_first(&self) -> impl Iterator<Item = usize> {
+        (0..self.domains.len()).rev()
     }
 }
 
@@ -92,14 +98,15 @@ mod tests {
     #[test]
     fn energy_is_cost_times_use_by_capacity_at_the_point_that_holds_the_busiest() {
         let model = Model::new(&[(&[0, 1], &BIG), (&[2, 3], &LITTLE)]).unwrap();
-        let at = |used: [u32; 4]| model.energy(4, |cpu| used[cpu]);
-        assert_eq!(at([0; 4]), 0);
-        // 172 * 1.25 = 215 still fits the lower point: 334 * 2 * 172 / 430.
-        assert_eq!(at([0, 0, 172, 0]), 668 * 172 * 1024 / 430);
-        assert_eq!(at([0, 0, 173, 0]), 1024 * 173 * 1024 / 430);
-        assert_eq!(at([0, 0, 100, 173]), 1024 * 273 * 1024 / 430);
-        assert_eq!(at([100, 0, 100, 0]), 4624 * 100 + 668 * 100 * 1024 / 430);
-        assert_eq!(at([5000, 0, 0, 0]), 6997 * 5000, "more than there is costs as if there were");
+        assert_eq!(model.domain_energy(1, 0, 0), 0);
+        // 172 * 1.25 = 215 still fits the lower point, whose cost is 334 * 2.
+        assert_eq!(model.domain_energy(1, 172, 172), 668 * 172 / 430);
+        assert_eq!(model.domain_energy(1, 173, 173), 1024 * 173 / 430);
+        assert_eq!(model.domain_energy(1, 173, 273), 1024 * 273 / 430);
+        assert_eq!(model.domain_energy(0, 100, 100), 4624 * 100 / 1024);
+        assert_eq!(model.domain_energy(0, 5000, 5000), 6997 * 5000 / 1024, "more than there is costs as if there were");
+        assert_eq!(model.domain_energy(2, 1, 1), 0, "no such domain");
+        assert_eq!(model.newest_first().map(|domain| model.cpus_of(domain).0).collect::<Vec<_>>(), [12, 3]);
     }
 
     #[test]
