@@ -30,6 +30,8 @@ pub struct EnergyAware {
     loads: FairLoads,
     /// Since when a CPU was found overutilised.
     overutilised: Option<u64>,
+    /// True if energy never counts.
+    is_off: bool,
 }
 
 impl EnergyAware {
@@ -40,7 +42,13 @@ impl EnergyAware {
 
     /// The policy with the search of a kernel.
     pub fn with_rules(model: Model, rules: Rules) -> Self {
-        Self { model, rules, loads: FairLoads::default(), overutilised: None }
+        Self { model, rules, loads: FairLoads::default(), overutilised: None, is_off: false }
+    }
+
+    /// The policy of the same kernel without an energy model: it does always what the other one does
+    /// while a CPU is overutilised.
+    pub fn without_energy(model: Model) -> Self {
+        Self { overutilised: Some(0), is_off: true, ..Self::new(model) }
     }
 
     fn is_cpu_overutilised(&self, view: &dyn View, cpu: usize) -> bool {
@@ -56,7 +64,7 @@ impl EnergyAware {
 
     /// Balancing: looks at all CPUs if it is time.
     fn balance(&mut self, view: &dyn View) {
-        if self.overutilised.is_some_and(|since| view.now() >= since + LOOK_AGAIN) {
+        if !self.is_off && self.overutilised.is_some_and(|since| view.now() >= since + LOOK_AGAIN) {
             let is_over = (0..view.cpus()).any(|cpu| self.is_cpu_overutilised(view, cpu));
             self.overutilised = is_over.then(|| view.now());
         }
@@ -96,9 +104,95 @@ impl EnergyAware {
         cheapest(self.rules, &self.model, &cpus, &waking)
     }
 
+    /// Where a new task starts: in the domain of its parent, unless another one has more idle CPUs or,
+    /// where none has capacity to spare, less load for its capacity; there on an idle CPU or on the
+    /// one with the fewest tasks.
+    fn idlest(&self, view: &dyn View, allowed: CpuSet, parent: usize) -> usize {
+        let groups: Vec<Group> = self
+            .model
+            .newest_first()
+            .map(|domain| self.model.cpus_of(domain))
+            .filter(|&cpus| (cpus & allowed).iter(view.cpus()).next().is_some())
+            .map(|cpus| Group::new(&self.loads, view, cpus))
+            .collect();
+        let (local, others): (Vec<&Group>, Vec<&Group>) = groups.iter().partition(|group| group.cpus.has(parent));
+        let other = others.into_iter().reduce(|best, group| if group.is_idler(best) { group } else { best });
+        let chosen = match (local.first(), other) {
+            (Some(local), Some(other)) if other.is_clearly_idler(local) => other.cpus,
+            (Some(local), _) => local.cpus,
+            (None, Some(other)) => other.cpus,
+            (None, None) => allowed,
+        };
+        spread::fewest(view, chosen & allowed, parent)
+    }
+
     /// True if a running task is too big for its CPU.
     fn is_misfit(&self, view: &dyn View, task: TaskId, cpu: usize) -> bool {
         view.policy(task).is_fair() && !fits(self.uses(view, task), view.top_capacity(cpu))
+    }
+}
+
+/// Domains as Linux compares them when a task starts.
+struct Group {
+    cpus: CpuSet,
+    state: GroupState,
+    idle: usize,
+    /// Tasks that run or wait, by capacity, in parts of 1024.
+    load: u64,
+    utilisation: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum GroupState {
+    HasSpare,
+    FullyBusy,
+    Overloaded,
+}
+
+/// The percentage by which groups must differ.
+const IMBALANCE: u64 = 117;
+
+impl Group {
+    fn new(loads: &FairLoads, view: &dyn View, cpus: CpuSet) -> Self {
+        let all = || cpus.iter(view.cpus());
+        let tasks: usize = all().map(|cpu| spread::tasks(view, cpu)).sum();
+        let capacity: u64 = all().map(|cpu| u64::from(view.top_capacity(cpu))).sum();
+        let utilisation: u64 = all().map(|cpu| u64::from(loads.used(view, cpu))).sum();
+        let weight = all().count();
+        let is_full = capacity * 100 < utilisation * IMBALANCE;
+        let state = match (tasks.cmp(&weight), is_full) {
+            (core::cmp::Ordering::Less, _) => GroupState::HasSpare,
+            (core::cmp::Ordering::Greater, true) => GroupState::Overloaded,
+            (_, true) => GroupState::FullyBusy,
+            (_, false) => GroupState::HasSpare,
+        };
+        let idle = all().filter(|&cpu| spread::tasks(view, cpu) == 0).count();
+        // Each task has the load of nice 0.
+        let load = tasks as u64 * 1024 * 1024 / capacity.max(1);
+        Self { cpus, state, idle, load, utilisation }
+    }
+
+    /// True if it is preferred among groups to which a task could go.
+    fn is_idler(&self, than: &Self) -> bool {
+        match self.state.cmp(&than.state) {
+            core::cmp::Ordering::Equal if self.state == GroupState::HasSpare => {
+                (core::cmp::Reverse(self.idle), self.utilisation) < (core::cmp::Reverse(than.idle), than.utilisation)
+            }
+            core::cmp::Ordering::Equal => self.load < than.load,
+            order => order.is_lt(),
+        }
+    }
+
+    /// True if a task should go there and not stay in its own group.
+    fn is_clearly_idler(&self, than: &Self) -> bool {
+        match self.state.cmp(&than.state) {
+            core::cmp::Ordering::Equal if self.state == GroupState::HasSpare => self.idle > than.idle,
+            core::cmp::Ordering::Equal => {
+                let margin = 1024 * (IMBALANCE - 100) / 100;
+                self.load < than.load + margin && 100 * than.load > IMBALANCE * self.load
+            }
+            order => order.is_lt(),
+        }
     }
 }
 
@@ -119,7 +213,7 @@ impl Placement for EnergyAware {
     fn start(&mut self, view: &dyn View, task: TaskId, parent: usize) -> usize {
         let to = match view.policy(task) {
             Policy::RealTime { priority } => spread::real_time(view, view.allowed(task), priority, parent),
-            Policy::Fair { .. } => spread::fewest(view, view.allowed(task), parent),
+            Policy::Fair { .. } => self.idlest(view, view.allowed(task), parent),
         };
         self.loads.begin(view, task, to);
         to
