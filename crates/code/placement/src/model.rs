@@ -64,16 +64,20 @@ impl Model {
         Ok(Self { domains: all })
     }
 
-    /// Energy per time of a domain whose busiest CPU uses this much and all of them together that
-    /// much, as Linux computes it: at the lowest clock that is not below 1.25 times what the busiest
-    /// CPU asks for, cost times use, divided by the highest capacity, in whole units of the model's
-    /// power. A domain that there is not needs none.
-    pub fn domain_energy(&self, domain: usize, busiest: u32, sum: u64) -> u64 {
+    /// Energy per time of a domain whose clock is asked to be at least this, in kHz, and whose CPUs
+    /// use so much together, as Linux computes it: cost at the lowest point that is as fast, times
+    /// use, divided by the highest capacity, in whole units of the model's power. A domain that
+    /// there is not needs none.
+    pub fn domain_energy(&self, domain: usize, khz: u64, sum: u64) -> u64 {
         let points = self.domains.get(domain).map_or(&[][..], |domain| &domain.points);
         let Some(top) = points.last() else { return 0 };
-        let asked = u128::from(top.clock + top.clock / 4) * u128::from(busiest) / u128::from(top.capacity);
-        let point = points.iter().find(|point| u128::from(point.clock) >= asked).unwrap_or(top);
+        let point = points.iter().find(|point| point.clock / 1_000 >= khz).unwrap_or(top);
         (u128::from(point.cost) * u128::from(sum) / u128::from(top.capacity)) as u64
+    }
+
+    /// The highest point of a domain; `None` of one that there is not.
+    pub fn top(&self, domain: usize) -> Option<Point> {
+        self.domains.get(domain)?.points.last().copied()
     }
 
     /// The CPUs of a domain; none of one that there is not.
@@ -92,20 +96,23 @@ impl Model {
 mod tests {
     use super::*;
 
-    const BIG: [PointFigures; 2] = [(600, 512, 2312), (1200, 1024, 6997)];
-    const LITTLE: [PointFigures; 2] = [(500, 215, 334), (1000, 430, 1024)];
+    const BIG: [PointFigures; 2] = [(600_000_000, 512, 2312), (1_200_000_000, 1024, 6997)];
+    const LITTLE: [PointFigures; 2] = [(500_000_000, 215, 334), (1_000_000_000, 430, 1024)];
 
     #[test]
-    fn energy_is_cost_times_use_by_capacity_at_the_point_that_holds_the_busiest() {
+    fn energy_is_cost_times_use_by_capacity_at_the_lowest_point_that_is_fast_enough() {
         let model = Model::new(&[(&[0, 1], &BIG), (&[2, 3], &LITTLE)]).unwrap();
         assert_eq!(model.domain_energy(1, 0, 0), 0);
-        // 172 * 1.25 = 215 still fits the lower point, whose cost is 334 * 2.
-        assert_eq!(model.domain_energy(1, 172, 172), 668 * 172 / 430);
-        assert_eq!(model.domain_energy(1, 173, 173), 1024 * 173 / 430);
-        assert_eq!(model.domain_energy(1, 173, 273), 1024 * 273 / 430);
-        assert_eq!(model.domain_energy(0, 100, 100), 4624 * 100 / 1024);
-        assert_eq!(model.domain_energy(0, 5000, 5000), 6997 * 5000 / 1024, "more than there is costs as if there were");
-        assert_eq!(model.domain_energy(2, 1, 1), 0, "no such domain");
+        // The lower point, whose cost is 334 * 2.
+        assert_eq!(model.domain_energy(1, 500_000, 172), 668 * 172 / 430);
+        assert_eq!(model.domain_energy(1, 500_001, 273), 1024 * 273 / 430);
+        assert_eq!(model.domain_energy(0, 1, 100), 4624 * 100 / 1024);
+        assert_eq!(
+            model.domain_energy(0, 9_000_000, 5000),
+            6997 * 5000 / 1024,
+            "more than there is costs as if there were"
+        );
+        assert_eq!((model.domain_energy(2, 1, 1), model.top(2)), (0, None), "no such domain");
         assert_eq!(model.newest_first().map(|domain| model.cpus_of(domain).0).collect::<Vec<_>>(), [12, 3]);
     }
 

@@ -53,7 +53,7 @@ pub fn cheapest(rules: Rules, model: &Model, cpus: &[CpuUse], task: &WakingTask)
     if task.utilisation == 0 && task.estimate == 0 {
         return task.previous;
     }
-    let search = Search { model, cpus, task };
+    let search = Search { rules, model, cpus, task };
     match rules {
         Rules::Until2022 => search.until_2022(),
         Rules::Since2022 => search.since_2022(),
@@ -61,6 +61,7 @@ pub fn cheapest(rules: Rules, model: &Model, cpus: &[CpuUse], task: &WakingTask)
 }
 
 struct Search<'a> {
+    rules: Rules,
     model: &'a Model,
     cpus: &'a [CpuUse],
     task: &'a WakingTask,
@@ -89,20 +90,36 @@ impl Search<'_> {
         })
     }
 
-    /// Energy of a domain if the task goes there.
-    fn energy(&self, domain: usize, to: Option<usize>) -> u64 {
-        let set = self.model.cpus_of(domain);
-        let used = || set.iter(self.cpus.len()).map(|cpu| self.used(cpu, to));
-        self.model.domain_energy(domain, used().max().unwrap_or(0), used().map(u64::from).sum())
+    /// The clock in kHz that is asked for where the busiest CPU uses this much: 1.25 times as fast
+    /// as it needs, which the two kernels round in their own ways.
+    fn asked_khz(&self, domain: usize, busiest: u32) -> u64 {
+        let Some(top) = self.model.top(domain) else { return 0 };
+        let (khz, busiest, capacity) = (top.clock / 1_000, u64::from(busiest), u64::from(top.capacity));
+        match self.rules {
+            Rules::Until2022 => (khz + khz / 4) * busiest / capacity,
+            Rules::Since2022 => khz * (busiest + busiest / 4).min(capacity) / capacity,
+        }
+    }
+
+    /// Energy of a domain if the task goes there, and its CPUs use so much together.
+    fn energy(&self, domain: usize, to: Option<usize>, sum: u64) -> u64 {
+        let busiest = self.used_by(domain, to).max().unwrap_or(0);
+        self.model.domain_energy(domain, self.asked_khz(domain, busiest), sum)
+    }
+
+    /// What each CPU of a domain is used.
+    fn used_by(&self, domain: usize, to: Option<usize>) -> impl Iterator<Item = u32> {
+        self.model.cpus_of(domain).iter(self.cpus.len()).map(move |cpu| self.used(cpu, to))
     }
 
     fn until_2022(&self) -> usize {
         let (mut of_previous, mut best) = (None, None::<(u64, usize)>);
         let mut base = 0;
         for domain in self.model.newest_first() {
-            let without = self.energy(domain, None);
+            let energy = |to| self.energy(domain, to, self.used_by(domain, to).map(u64::from).sum());
+            let without = energy(None);
             base += without;
-            let delta = |cpu| self.energy(domain, Some(cpu)).wrapping_sub(without);
+            let delta = |cpu| energy(Some(cpu)).wrapping_sub(without);
             let mut most: Option<(usize, u32)> = None;
             for (cpu, spare) in self.candidates(self.model.cpus_of(domain)) {
                 if cpu == self.task.previous {
@@ -146,11 +163,10 @@ impl Search<'_> {
                 continue;
             }
             let all: u64 = set.iter(self.cpus.len()).map(|cpu| u64::from(self.cpus[cpu].capacity)).sum();
-            let busy: u64 = set.iter(self.cpus.len()).map(|cpu| u64::from(self.used(cpu, None))).sum::<u64>().min(all);
+            let busy = self.used_by(domain, None).map(u64::from).sum::<u64>().min(all);
             let energy = |to: Option<usize>| {
-                let used = set.iter(self.cpus.len()).map(|cpu| self.used(cpu, to));
                 let busy = if to.is_some() { all.min(busy + u64::from(own)) } else { busy };
-                self.model.domain_energy(domain, used.max().unwrap_or(0), busy)
+                self.energy(domain, to, busy)
             };
             let base = energy(None);
             if here.is_some() {
