@@ -44,7 +44,7 @@ Look:
 Compare:
   compare             Recordings side by side: what changed, whether that can be said, and why
   import              Make a recording of what was measured elsewhere: UART log, RST, CSV, VPP, ftrace,
-                      dumps of cpuidle
+                      dumps of cpuidle; a platform of a phone's power curves
 
 Fit:
   calibrate           Fit a platform's costs to its declared reference cells

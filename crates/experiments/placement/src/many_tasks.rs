@@ -205,17 +205,16 @@ impl Asked {
     fn facts(&self) -> facts::ManyTasks {
         let board = |boards: &[Board; ROUND_TRIPS.len()]| {
             let board = &boards[0];
-            let domain = |domain: &minikernel::Domain| facts::CpusOfCapacity {
-                name: domain.name.clone(),
-                cpus: domain.cpus.len() as u32,
-                capacity: domain.points.last().map_or(0, |point| point.capacity),
+            let domain = |domain: &minikernel::Domain| {
+                (domain.cpus.len() as u32, domain.points.last().map_or(0, |point| point.capacity))
             };
+            let power = board.idle.power.as_ref().and_then(|power| power.watts_per_unit.as_ref());
             facts::TaskBoard {
                 name: board.name.clone(),
                 title: board.idle.title.clone(),
                 big: board.hardware.domains[fastest(&board.hardware)].name.clone(),
                 domains: board.hardware.domains.iter().map(domain).collect(),
-                power: board.idle.power.as_ref().map(platforms::power_facts),
+                watts_per_unit: power.map(|watts| watts.value),
             }
         };
         facts::ManyTasks {

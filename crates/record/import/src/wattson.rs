@@ -61,21 +61,16 @@ pub struct Policy {
 }
 
 /// What the L3 takes at a clock of the first policy and one of another.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CacheRow {
-    /// The device.
-    pub device: String,
     /// Clock of the first policy in kHz.
-    pub freq_khz: u64,
-    /// Whom it depends on.
-    pub dep_policy: u16,
-    /// Its clock in kHz.
-    pub dep_freq: u64,
-    /// Of a hit.
-    pub l3_hit: f64,
-    /// Of a miss.
-    pub l3_miss: f64,
+    pub khz: u64,
+    /// The clock of whom it depends on.
+    pub dependency: Clock,
+    /// What a hit takes, in mW ns / 1000.
+    pub hit: f64,
+    /// What a miss takes, in the same unit.
+    pub miss: f64,
 }
 
 /// The curves of a device.
@@ -89,21 +84,23 @@ pub struct Curves {
     pub cache: Vec<CacheRow>,
 }
 
-/// A row of either file.
+/// A row of any of the files.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RowRead {
     device: String,
-    policy: u16,
+    policy: Option<u16>,
     freq_khz: u64,
     dep_policy: Option<u16>,
     dep_freq: Option<u64>,
     #[serde(rename = "static")]
-    fixed: f64,
-    active: f64,
-    idle0: f64,
-    idle1: f64,
+    fixed: Option<f64>,
+    active: Option<f64>,
+    idle0: Option<f64>,
+    idle1: Option<f64>,
     interconnect: Option<f64>,
+    l3_hit: Option<f64>,
+    l3_miss: Option<f64>,
 }
 
 impl Curves {
@@ -137,13 +134,19 @@ impl Curves {
                 let place = row.span();
                 let row = row.into_inner();
                 let wrong = |what: String, help: &str| Err(document.wrong(place.clone(), what, help));
-                let powers = [row.fixed, row.active, row.idle0, row.idle1, row.interconnect.unwrap_or(0.0)];
+                let (Some(policy), Some(fixed), Some(active), Some(idle0), Some(idle1)) =
+                    (row.policy, row.fixed, row.active, row.idle0, row.idle1)
+                else {
+                    let help = "a curve has policy, freq_khz, static, active, idle0 and idle1";
+                    return wrong("a column is missing".to_owned(), help);
+                };
+                let powers = [fixed, active, idle0, idle1, row.interconnect.unwrap_or(0.0)];
                 if powers.iter().any(|power| !power.is_finite() || !(0.0..=MOST_MW).contains(power)) {
                     return wrong("a power is no number from 0 to 100000 mW".to_owned(), "powers are in milliwatts");
                 }
-                if row.policy >= MOST_CPUS || !(1..=MOST_KHZ).contains(&row.freq_khz) {
+                if policy >= MOST_CPUS || !(1..=MOST_KHZ).contains(&row.freq_khz) {
                     return wrong(
-                        format!("policy {} at {} kHz", row.policy, row.freq_khz),
+                        format!("policy {policy} at {} kHz", row.freq_khz),
                         "a policy is its first CPU, from 0 to 63, and a clock is 1 to 20000000 kHz",
                     );
                 }
@@ -161,14 +164,14 @@ impl Curves {
                 let new = Row {
                     khz: row.freq_khz,
                     dependency,
-                    fixed_mw: row.fixed,
-                    active_mw: row.active,
-                    idle_mw: [row.idle0, row.idle1],
+                    fixed_mw: fixed,
+                    active_mw: active,
+                    idle_mw: [idle0, idle1],
                     interconnect_mw: row.interconnect.unwrap_or(0.0),
                 };
-                let at = curves.policies.iter().position(|policy| policy.first_cpu == row.policy);
+                let at = curves.policies.iter().position(|known| known.first_cpu == policy);
                 let at = at.unwrap_or_else(|| {
-                    curves.policies.push(Policy { first_cpu: row.policy, rows: Vec::new() });
+                    curves.policies.push(Policy { first_cpu: policy, rows: Vec::new() });
                     curves.policies.len() - 1
                 });
                 let rows = &mut curves.policies[at].rows;
@@ -181,12 +184,19 @@ impl Curves {
         curves.policies.sort_by_key(|policy| policy.first_cpu);
         curves.policies.iter_mut().for_each(|policy| policy.rows.sort_by_key(|row| row.khz));
         if let Some(document) = cache {
-            for row in document.rows::<CacheRow>()? {
-                if row.get_ref().device != curves.device {
-                    let what = format!("the device is {}, and {} before", row.get_ref().device, curves.device);
-                    return Err(document.wrong(row.span(), what, "keep the curves of one device in a folder"));
+            for row in document.rows::<RowRead>()? {
+                let (place, row) = (row.span(), row.into_inner());
+                if row.device != curves.device {
+                    let what = format!("the device is {}, and {} before", row.device, curves.device);
+                    return Err(document.wrong(place, what, "keep the curves of one device in a folder"));
                 }
-                curves.cache.push(row.into_inner());
+                let (Some(policy), Some(khz), Some(hit), Some(miss)) =
+                    (row.dep_policy, row.dep_freq, row.l3_hit, row.l3_miss)
+                else {
+                    let help = "the L3 has freq_khz, dep_policy, dep_freq, l3_hit and l3_miss";
+                    return Err(document.wrong(place, "a column is missing", help));
+                };
+                curves.cache.push(CacheRow { khz: row.freq_khz, dependency: Clock { policy, khz }, hit, miss });
             }
         }
         Ok(curves)
@@ -235,10 +245,9 @@ impl Curves {
     /// Power of the L3 in milliwatts over a time, given its hits and misses. `None` where the curve
     /// has no row for these clocks, or the time is 0.
     pub fn cache_mw(&self, khz: u64, dependency: Clock, (hits, misses): (u64, u64), time_ns: u64) -> Option<f64> {
-        let is_it =
-            |row: &&CacheRow| (row.freq_khz, row.dep_policy, row.dep_freq) == (khz, dependency.policy, dependency.khz);
+        let is_it = |row: &&CacheRow| (row.khz, row.dependency) == (khz, dependency);
         let row = self.cache.iter().find(is_it).filter(|_| time_ns > 0)?;
-        Some((hits as f64 * row.l3_hit + misses as f64 * row.l3_miss) * 1000.0 / time_ns as f64)
+        Some((hits as f64 * row.hit + misses as f64 * row.miss) * 1000.0 / time_ns as f64)
     }
 
     /// The rows of a policy by rising clock, one for each: those beside the lowest clock of whom it

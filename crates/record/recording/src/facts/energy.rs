@@ -65,22 +65,11 @@ pub struct TaskBoard {
     pub title: String,
     /// The fastest domain.
     pub big: String,
-    /// The domains.
-    pub domains: Vec<CpusOfCapacity>,
-    /// The power numbers, where the platform has any.
+    /// For each domain how many CPUs it has, and their capacity at the highest operating point.
+    pub domains: Vec<(u32, u32)>,
+    /// The number of watts that a unit of power is, where a source says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub power: Option<Power>,
-}
-
-/// Equal CPUs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CpusOfCapacity {
-    /// The domain's name.
-    pub name: String,
-    /// How many there are.
-    pub cpus: u32,
-    /// Their capacity at the highest operating point.
-    pub capacity: u32,
+    pub watts_per_unit: Option<f64>,
 }
 
 /// The benchmarks of `rcu-energy`, and what was not published of them.

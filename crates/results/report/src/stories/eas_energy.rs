@@ -17,7 +17,7 @@ const OFF: &str = "off";
 const ROUND_TRIPS: [&str; 3] = ["0", "300", "1024"];
 const USUAL: usize = 1;
 /// A CPU is full when it is used by this part, in percent.
-const FULL: u32 = 80;
+const FULL: f64 = 80.0;
 
 /// Numbers of equal tasks on some boards.
 #[derive(Serialize)]
@@ -128,16 +128,16 @@ fn line(published: &[(u32, f64)]) -> Option<Predictor> {
 
 /// Energy as use times capacity, if tasks fill the slow CPUs first.
 fn by_capacity(board: &facts::TaskBoard, duty_percent: u64, published: &[(u32, f64)]) -> Option<Predictor> {
-    let mut domains: Vec<&facts::CpusOfCapacity> = board.domains.iter().collect();
-    domains.sort_by_key(|domain| domain.capacity);
-    let top = f64::from(domains.last()?.capacity);
+    let mut domains = board.domains.clone();
+    domains.sort_by_key(|&(_, capacity)| capacity);
+    let top = f64::from(domains.last()?.1);
     let energy = |tasks: u32| {
         let mut left = f64::from(tasks) * duty_percent as f64 / 100.0 * top;
         let mut sum = 0.0;
-        for (at, domain) in domains.iter().enumerate() {
-            let holds = f64::from(domain.cpus * domain.capacity * FULL) / 100.0;
+        for (at, &(cpus, capacity)) in domains.iter().enumerate() {
+            let holds = f64::from(cpus) * f64::from(capacity) * FULL / 100.0;
             let here = if at + 1 == domains.len() { left } else { left.min(holds) };
-            sum += here * f64::from(domain.capacity);
+            sum += here * f64::from(capacity);
             left -= here;
         }
         sum
@@ -178,7 +178,7 @@ fn read_board<'r>(
     reference: Option<&EasReference>,
 ) -> Board<'r> {
     let own: Vec<&Row<'r>> = rows.iter().filter(|row| row.variant == board.name).collect();
-    let watts = board.power.as_ref().and_then(|power| power.watts_per_unit);
+    let watts = board.watts_per_unit;
     let by_tasks = |case: &str, mode: &str, metric: Metric, role: &str| -> Vec<f64> {
         let of = |tasks: &u32| {
             let subject = format!("{tasks} tasks");
@@ -252,7 +252,7 @@ fn predictors(
     let mut all = Vec::new();
     for rules in rules {
         for (energy, part) in rules.energy.iter().zip(ROUND_TRIPS) {
-            all.extend(scaled(format!("{}, round trip {part}", rules.name), &of_known(energy), &known));
+            all.extend(scaled(format!("{}, trip {part}", rules.name), &of_known(energy), &known));
         }
     }
     let tasks: Vec<f64> = known.iter().map(|(tasks, _)| f64::from(*tasks)).collect();
@@ -295,7 +295,7 @@ impl EasEnergy<'_> {
         let mut words = Text::default();
         for board in &self.boards {
             let find = |wanted: &str| board.predictors.iter().find(|predictor| predictor.name == wanted);
-            let usual = format!("{MEASURED}, round trip {}", ROUND_TRIPS[USUAL]);
+            let usual = format!("{MEASURED}, trip {}", ROUND_TRIPS[USUAL]);
             if !words.is_empty() {
                 words.push(" ");
             }
@@ -390,10 +390,15 @@ impl EasEnergy<'_> {
                     })
                 })
             });
-        table.done().titled(board.title.clone()).noted(
-            "Energies: means over the seeds, with the usual round trip into an idle state. What is saved against the same kernel without \
-             an energy model: from the least to the most with the cheapest round trip, the usual and the dearest.",
-        )
+        let saved = match board.rules.iter().any(|rules| !rules.gain_percent[USUAL].is_empty()) {
+            true => {
+                " What is saved against the same kernel without an energy model: from the least to the most with the cheapest round trip, \
+                 the usual and the dearest."
+            }
+            false => "",
+        };
+        let note = format!("Energies: means over the seeds, with the usual round trip into an idle state.{saved}");
+        table.done().titled(board.title.clone()).noted(note)
     }
 
     /// How near the model and others come.
@@ -416,6 +421,7 @@ impl EasEnergy<'_> {
             .numbers("least per task at", "", |predictor| predictor.least_at.map(|tasks| whole(f64::from(tasks))))
             .done()
             .titled(format!("{}: errors against the published energies", board.name))
+            .noted("A trip is what a round trip into an idle state costs, within the range of the platform's sources: 0 is the least, 1024 the most.")
     }
 
     /// What the CPUs do.
