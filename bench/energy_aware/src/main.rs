@@ -1,10 +1,10 @@
 //! The search of energy-aware placement beside the kernel's own C code: `energy-aware-bench SOURCES
 //! [STATES]`.
 //!
-//! SOURCES has a folder for each release with `cut.c`, in which `find_energy_efficient_cpu` and what
-//! it calls stand as the kernel has them (`bench/energy_aware.py` cuts them out). Each is compiled
-//! with the headers in `shim`, and runs as a program of its own. Both are told the same random
-//! states.
+//! SOURCES has a folder for each release with `cut.c`, in which `find_energy_efficient_cpu` and
+//! what it calls stand as the kernel has them (`bench/energy_aware.py` cuts them out). Each is
+//! compiled with the headers in `shim`, and runs as a program of its own. Both are told the same
+//! random states.
 
 use placement::{CpuSet, CpuUse, Model, Rules, WakingTask, cheapest};
 use std::error::Error;

@@ -45,8 +45,8 @@ impl EnergyAware {
         Self { model, rules, loads: FairLoads::default(), overutilised: None, is_off: false }
     }
 
-    /// The policy of the same kernel without an energy model: it does always what the other one does
-    /// while a CPU is overutilised.
+    /// The policy of the same kernel without an energy model: it does always what the other one
+    /// does while a CPU is overutilised.
     pub fn without_energy(model: Model) -> Self {
         Self { overutilised: Some(0), is_off: true, ..Self::new(model) }
     }
@@ -104,9 +104,9 @@ impl EnergyAware {
         cheapest(self.rules, &self.model, &cpus, &waking)
     }
 
-    /// Where a new task starts: in the domain of its parent, unless another one has more idle CPUs or,
-    /// where none has capacity to spare, less load for its capacity; there on an idle CPU or on the
-    /// one with the fewest tasks.
+    /// The CPU on which a new task starts: in the domain of its parent, unless another one has more
+    /// idle CPUs or, where none has capacity to spare, less load for its capacity; there on an idle
+    /// CPU or on the one with the fewest tasks.
     fn idlest(&self, view: &dyn View, allowed: CpuSet, parent: usize) -> usize {
         let groups: Vec<Group> = self
             .model

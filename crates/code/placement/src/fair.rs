@@ -4,8 +4,8 @@
 //! On a slow CPU the time of load tracking goes slower, by its capacity, so that work counts the
 //! same wherever it is done. When the CPU idles that time catches up, unless the CPU had no idle
 //! time to lose. A task's estimate is what it had used when it last blocked: it rises at once, and
-//! falls by a quarter of the difference. A CPU's use is the greater of its tasks' utilisation and of
-//! the estimates of those that are there to run.
+//! falls by a quarter of the difference. A CPU's use is the greater of its tasks' utilisation and
+//! of the estimates of those that are there to run.
 
 use crate::pelt::{LONGEST_SUM, PERIOD, Pelt};
 use crate::task::TaskId;
@@ -36,7 +36,7 @@ struct Clock {
 struct Estimate {
     /// The moving average.
     average: u32,
-    /// What it used when it last blocked.
+    /// The utilisation that it had when it last blocked.
     last: u32,
 }
 
@@ -80,7 +80,7 @@ struct Account {
     counted: u32,
 }
 
-/// What is known of a CPU.
+/// A CPU's clock, tasks and estimates.
 #[derive(Clone, Debug, Default)]
 struct Cpu {
     clock: Clock,
@@ -157,7 +157,7 @@ impl FairLoads {
         if self.account(task).is_none() { 0 } else { self.tracked(view, task).utilisation() }
     }
 
-    /// What a task is expected to use; 0 for one that has not blocked yet.
+    /// The use that is expected of a task; 0 for one that has not blocked yet.
     pub fn estimate(&self, task: TaskId) -> u32 {
         self.account(task).map_or(0, |account| account.estimate.get())
     }
@@ -173,7 +173,8 @@ impl FairLoads {
         self.cpus.get(cpu).map_or(0, |cpu| cpu.estimated)
     }
 
-    /// The use of a CPU: utilisation or estimates, whichever is more, and no more than its capacity.
+    /// The use of a CPU: utilisation or estimates, whichever is more, and no more than its
+    /// capacity.
     pub fn used(&self, view: &dyn View, cpu: usize) -> u32 {
         self.utilisation(view, cpu).max(self.estimated(cpu)).min(view.top_capacity(cpu))
     }

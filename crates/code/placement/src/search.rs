@@ -16,7 +16,7 @@ pub enum Rules {
     Since2022,
 }
 
-/// What the search knows of a CPU.
+/// A CPU as the search knows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuUse {
     /// The utilisation of its tasks, those that are blocked included.
@@ -25,16 +25,16 @@ pub struct CpuUse {
     pub estimated: u32,
     /// Its capacity at the highest operating point.
     pub capacity: u32,
-    /// What of it is left for fair tasks.
+    /// The part of it that is left for fair tasks.
     pub left: u32,
 }
 
-/// What the search knows of the task that wakes.
+/// The task that wakes, as the search knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WakingTask {
     /// Its utilisation.
     pub utilisation: u32,
-    /// What it is expected to use.
+    /// The use that is expected of it.
     pub estimate: u32,
     /// The CPU where it was.
     pub previous: usize,
@@ -68,7 +68,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// What a CPU is used if the task goes to another one, or to none.
+    /// The use of a CPU if the task goes to another one, or to none.
     fn used(&self, cpu: usize, to: Option<usize>) -> u32 {
         let of = &self.cpus[cpu];
         let is_home = self.task.previous == cpu;
@@ -81,8 +81,8 @@ impl Search<'_> {
         utilisation.max(estimated).min(of.capacity)
     }
 
-    /// Where it would fit in a domain, with what that leaves to spare: on the CPU where it was, and
-    /// on the others.
+    /// The CPUs of a domain where it would fit, with what that leaves to spare: on the CPU where it
+    /// was, and on the others.
     fn candidates(&self, domain: CpuSet) -> impl Iterator<Item = (usize, u32)> {
         (domain & self.task.allowed).iter(self.cpus.len()).filter_map(|cpu| {
             let used = self.used(cpu, Some(cpu));
@@ -107,7 +107,7 @@ impl Search<'_> {
         self.model.domain_energy(domain, self.asked_khz(domain, busiest), sum)
     }
 
-    /// What each CPU of a domain is used.
+    /// The use of each CPU of a domain.
     fn used_by(&self, domain: usize, to: Option<usize>) -> impl Iterator<Item = u32> {
         self.model.cpus_of(domain).iter(self.cpus.len()).map(move |cpu| self.used(cpu, to))
     }

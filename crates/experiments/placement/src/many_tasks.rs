@@ -1,5 +1,5 @@
-//! `eas-energy`: more and more equal small tasks under the placement of Linux, with its energy model
-//! and without.
+//! `eas-energy`: more and more equal small tasks under the placement of Linux, with its energy
+//! model and without.
 
 use crate::input::{Board, RATE_LIMIT_NS, RcuChoice, fastest, rcu_of};
 use experiment::setting::{Checked, Number, Or};
@@ -26,8 +26,8 @@ const PLACINGS: [(&str, Placing); 3] = [
     ("off", Placing::WithoutEnergy),
 ];
 
-/// Where in its range a round trip into an idle state lies, of 1024: the lowest, where it lies if
-/// nothing else is said, the highest.
+/// The places of a round trip into an idle state within its range, of 1024: the lowest, the usual,
+/// the highest.
 const ROUND_TRIPS: [u64; 3] = [0, 300, 1024];
 /// The most tasks that a run may have.
 const MOST_TASKS: u32 = 500;

@@ -60,16 +60,16 @@ pub struct Policy {
     pub rows: Vec<Row>,
 }
 
-/// What the L3 takes at a clock of the first policy and one of another.
+/// The power of the L3 at a clock of the first policy and one of another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheRow {
     /// Clock of the first policy in kHz.
     pub khz: u64,
     /// The clock of whom it depends on.
     pub dependency: Clock,
-    /// What a hit takes, in mW ns / 1000.
+    /// The energy of a hit, in mW ns / 1000.
     pub hit: f64,
-    /// What a miss takes, in the same unit.
+    /// The energy of a miss, in the same unit.
     pub miss: f64,
 }
 

@@ -49,8 +49,8 @@ pub struct Published {
     /// The savings of configurations of RCU, if there are such figures. No experiment is told
     /// anything of them.
     pub energy: Option<EnergyReference>,
-    /// Energy of small tasks under energy-aware scheduling, if there are such figures. No experiment
-    /// is told anything of them.
+    /// Energy of small tasks under energy-aware scheduling, if there are such figures. No
+    /// experiment is told anything of them.
     pub eas: Option<EasReference>,
 }
 

@@ -150,8 +150,8 @@ impl Hardware {
     }
 
     /// The energy model that a policy of placement can know: what each core gets done, and its
-    /// power, in whole milliwatts where the size of a unit is known, as in Linux. The domains' shared
-    /// power is not in it.
+    /// power, in whole milliwatts where the size of a unit is known, as in Linux. The domains'
+    /// shared power is not in it.
     ///
     /// # Errors
     /// Clocks or capacities of 0, or capacities that do not rise.

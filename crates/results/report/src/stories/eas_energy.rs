@@ -12,7 +12,7 @@ use serde::Serialize;
 /// The rules that the published runs had.
 const MEASURED: &str = "eas";
 const OFF: &str = "off";
-/// Where round trips into idle states lie in their ranges, of 1024: the lowest, what is usual here,
+/// The places of round trips into idle states within their ranges, of 1024: the lowest, the usual,
 /// the highest.
 const ROUND_TRIPS: [&str; 3] = ["0", "300", "1024"];
 const USUAL: usize = 1;
@@ -28,7 +28,7 @@ pub(super) struct EasEnergy<'r> {
     duty_percent: u64,
     seconds: u64,
     seeds: u32,
-    /// Where the published figures are from, if there are any for this workload.
+    /// The source of the published figures, if there are any for this workload.
     published_source: Option<&'r str>,
     published_conditions: Option<&'r str>,
     recording: &'r str,
@@ -289,8 +289,8 @@ impl Story for EasEnergy<'_> {
 }
 
 impl EasEnergy<'_> {
-    /// How near the model comes to what was published, and the constant beside it; otherwise what
-    /// the energy model gains.
+    /// The distance of the model from what was published, and that of the constant beside it;
+    /// otherwise what the energy model gains.
     fn answer(&self) -> Text {
         let mut words = Text::default();
         for board in &self.boards {
@@ -401,7 +401,7 @@ impl EasEnergy<'_> {
         table.done().titled(board.title.clone()).noted(note)
     }
 
-    /// How near the model and others come.
+    /// The errors of the model and of others.
     fn predictors(&self, board: &Board<'_>) -> Table {
         let known: Vec<(usize, u32)> =
             self.numbered().into_iter().filter(|(at, _)| board.published[*at].is_some()).collect();
@@ -424,7 +424,7 @@ impl EasEnergy<'_> {
             .noted("A trip is what a round trip into an idle state costs, within the range of the platform's sources: 0 is the least, 1024 the most.")
     }
 
-    /// What the CPUs do.
+    /// The share of time in which big CPUs run, latencies, and moves.
     fn behaviour(&self, board: &Board<'_>) -> Table {
         let rows = self.numbered();
         Table::with_rows(&rows)
