@@ -77,6 +77,9 @@ fn compare(folder: &Path, rules: Rules, states: u64) -> Result<(u64, u64), Box<d
     Ok((same, moves))
 }
 
+/// Clock in Hz, capacity, and power of a core that runs.
+type PointFigures = (u64, u32, u32);
+
 /// Some machine with some load, and a task that wakes up.
 struct State {
     model: Model,
@@ -88,7 +91,7 @@ struct State {
 impl State {
     fn random(random: &mut fastrand::Rng) -> Result<Self, Box<dyn Error>> {
         let mut cpus: Vec<CpuUse> = Vec::new();
-        let mut domains: Vec<(Vec<usize>, Vec<(u64, u32, u32)>)> = Vec::new();
+        let mut domains: Vec<(Vec<usize>, Vec<PointFigures>)> = Vec::new();
         let count = random.usize(1..=3);
         // How full CPUs are, so that not all states are full, nor all empty.
         let fill = random.u32(1..=110);
@@ -106,7 +109,7 @@ impl State {
             khz.dedup();
             let top = khz[khz.len() - 1];
             let coefficient = random.f64() * 600.0 + 50.0;
-            let mut points: Vec<(u64, u32, u32)> = Vec::new();
+            let mut points: Vec<PointFigures> = Vec::new();
             for clock in khz {
                 let at = (u64::from(capacity) * clock / top) as u32;
                 if at == 0 || points.last().is_some_and(|&(_, below, _)| below >= at) {

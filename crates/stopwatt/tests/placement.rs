@@ -257,7 +257,7 @@ fn every_board_runs_with_energy_that_adds_up() {
     for board in ["juno-r1-a57", "juno-r2-a57", "juno-r2-a72", "hikey960", "exynos5422"] {
         let given = ["--platform", board, "--frequency", "schedutil", "--seeds", "1", "--seconds", "1", "-o", board];
         let json = done(folder.path(), &given);
-        let recording = Recording::read(&folder.path().join(board)).unwrap();
+        let recording = Recording::read(folder.path().join(board)).unwrap();
         assert!(recording.header.complaints.is_empty(), "{board}: {:?}", recording.header.complaints);
         assert!(json["policies"][0]["energy_j"]["median"].as_f64().unwrap() > 0.0, "{board}: in joules");
     }
