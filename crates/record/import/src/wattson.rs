@@ -196,6 +196,13 @@ impl Curves {
                     let help = "the L3 has freq_khz, dep_policy, dep_freq, l3_hit and l3_miss";
                     return Err(document.wrong(place, "a column is missing", help));
                 };
+                if [hit, miss].iter().any(|energy| !energy.is_finite() || *energy < 0.0) {
+                    return Err(document.wrong(
+                        place,
+                        "a hit or a miss takes no energy",
+                        "it is a number of 0 or more",
+                    ));
+                }
                 curves.cache.push(CacheRow { khz: row.freq_khz, dependency: Clock { policy, khz }, hit, miss });
             }
         }
