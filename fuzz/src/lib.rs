@@ -20,7 +20,7 @@ use forwarder::nodes::{ICMP_PER_SECOND, registry};
 use forwarder::{pcap, prompt, standard};
 use forwarder_experiments::Config;
 use import::cpuidle::Content;
-use import::{Figures, ImportError, Options, cpuidle, ftrace};
+use import::{Figures, ImportError, Options, cpuidle, ftrace, wattson};
 
 /// One reader.
 #[derive(Clone, Copy)]
@@ -37,12 +37,13 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 21] = [
+pub const TARGETS: [Target; 22] = [
     RT_INSTR,
     RST,
     CSV,
     VPP_RUNTIME,
     CPUIDLE,
+    WATTSON,
     FTRACE,
     TRACE_DAT,
     PERFETTO,
@@ -142,6 +143,33 @@ pub const CPUIDLE: Target = Target {
         Err(error) => {
             assert!(!error.message.is_empty() && !error.help.is_empty());
             false
+        }
+    },
+};
+
+/// Power curves of a phone.
+pub const WATTSON: Target = Target {
+    name: "wattson",
+    seeds: || {
+        let one = "device,policy,freq_khz,static,active,idle0,idle1\nTensor,4,400000,0,28.51,5.24,0\nTensor,6,500000,0,87.31,16.14,0\n";
+        let two = "device,policy,freq_khz,dep_policy,dep_freq,static,active,idle0,idle1,interconnect\n\
+                   Tensor,0,300000,4,400000,3.73,21.84,0.47,0,1\nTensor,0,300000,6,500000,2.61,22.89,0.76,0,0\n";
+        vec![one.into(), two.into()]
+    },
+    run: |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        match wattson::Curves::parse(&[Document::new("fuzz.csv", text)], None) {
+            Ok(curves) => {
+                let clocks = curves.policies.iter().flat_map(|policy| {
+                    let own = wattson::Clock { policy: policy.first_cpu, khz: policy.rows[0].khz };
+                    policy.rows[0].dependency.into_iter().chain([own])
+                });
+                let clocks: Vec<_> = clocks.collect();
+                let power = curves.power_mw(&[wattson::CpuState::Running; 64], &clocks);
+                assert!(power.is_none_or(|power| power.is_finite() && power >= 0.0));
+                !curves.policies.is_empty()
+            }
+            Err(_) => false,
         }
     },
 };

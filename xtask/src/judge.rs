@@ -12,7 +12,7 @@ struct Judge {
 }
 
 /// All judges, in their order.
-const JUDGES: [Judge; 9] = [
+const JUDGES: [Judge; 10] = [
     Judge {
         name: "costs",
         asks: "are the costs files what a fresh fit gives?",
@@ -48,6 +48,15 @@ const JUDGES: [Judge; 9] = [
         command: || {
             let mut command = Command::new("python3");
             command.arg("bench/governors.py").current_dir(root());
+            command
+        },
+    },
+    Judge {
+        name: "placement",
+        asks: "does energy-aware placement find the CPU that the kernel's own C code finds?",
+        command: || {
+            let mut command = Command::new("python3");
+            command.arg("bench/energy_aware.py").current_dir(root());
             command
         },
     },

@@ -24,7 +24,7 @@ const HELP: &str = "cargo xtask <command>
   stages         names of the stages
   quick          format, clippy and tests of the packages that differ from main, unit tests of those that use them; installs nothing
   judge          what takes hours or fetches large sources, with a table of verdicts; before a release. Names after it choose of
-                 costs, core, explore, site, firmware, governors, predictions, litmus, soak
+                 costs, core, explore, site, firmware, governors, placement, predictions, litmus, soak
   explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
   mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours, and needs

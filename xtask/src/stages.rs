@@ -193,9 +193,10 @@ fn web() -> Result<(), String> {
     check(biome.args(check_assets).args(["--error-on-warnings"]).current_dir(root()))
 }
 
-/// The most bytes that the program may have: 23 MB. It had 20.9 before it carried the emulator's
-/// plugin (0.37), and read dumps of idle states in archives of three kinds.
-const LARGEST_PROGRAM: u64 = 23_000_000;
+/// The most bytes that the program may have: 23.5 MB. It had 20.9 before it carried the emulator's
+/// plugin (0.37), and read dumps of idle states in archives of three kinds, and 22.8 before it had
+/// five boards more, `eas-energy` and `import wattson`.
+const LARGEST_PROGRAM: u64 = 23_500_000;
 
 /// A program below the folder that cargo builds into.
 fn built(program: &str) -> PathBuf {
@@ -216,7 +217,7 @@ fn program() -> Result<(), String> {
     println!("source: {} lines of Rust, without comments, blank lines and tests", lines_of_code()?);
     match size <= LARGEST_PROGRAM {
         true => Ok(()),
-        false => Err(format!("the program may have {:.0} MB", LARGEST_PROGRAM as f64 / 1e6)),
+        false => Err(format!("the program may have {:.1} MB", LARGEST_PROGRAM as f64 / 1e6)),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::explore_command::Explore;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};
 use crate::import_cpuidle::ImportCpuidleOptions;
 use crate::import_trace::ImportTraceOptions;
+use crate::import_wattson::ImportWattsonOptions;
 use crate::list::ListOptions;
 use crate::payload_command::PayloadOptions;
 use crate::report_command::ReportOptions;
@@ -43,7 +44,7 @@ Look:
 Compare:
   compare             Recordings side by side: what changed, whether that can be said, and why
   import              Make a recording of what was measured elsewhere: UART log, RST, CSV, VPP, ftrace,
-                      dumps of cpuidle
+                      dumps of cpuidle; a platform of a phone's power curves
 
 Fit:
   calibrate           Fit a platform's costs to its declared reference cells
@@ -162,6 +163,8 @@ pub enum Import {
     Ftrace(ImportTraceOptions),
     /// Two dumps of the kernel's counts of idle states, or a table of what was counted.
     Cpuidle(ImportCpuidleOptions),
+    /// Power curves of a phone from Perfetto's Wattson, as a platform in milliwatts.
+    Wattson(ImportWattsonOptions),
 }
 
 /// Name of the experiment that is a command of its own, too.

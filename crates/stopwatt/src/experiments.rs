@@ -21,6 +21,7 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &rcu_experiments::LinuxRates,
     &energy_experiments::RcuEnergy,
     &placement_experiments::Placement,
+    &placement_experiments::EasEnergy,
     &explore_experiments::ExplorePsci,
     &explore_experiments::ExploreRcu,
 ];

@@ -18,6 +18,7 @@ mod explore_command;
 mod import_command;
 mod import_cpuidle;
 mod import_trace;
+mod import_wattson;
 mod list;
 mod list_governors;
 mod output;
@@ -121,6 +122,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::CalibratePrefetch(options) => return calibrate_command::run_prefetch(console, &data, options),
         Command::Import { what: Import::VppRuntime(options) } => import_command::vpp_runtime(console, options),
         Command::Import { what: Import::Ftrace(options) } => import_trace::run(console, options),
+        Command::Import { what: Import::Wattson(options) } => import_wattson::run(console, &data, options),
         Command::Import { what: Import::Cpuidle(options) } => import_cpuidle::run(console, &data, options),
         Command::Capture { what } => capture_command::run(console, &data, what),
         Command::Import { what: Import::RtInstr(options) } => {

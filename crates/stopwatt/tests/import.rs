@@ -308,3 +308,47 @@ fn the_table_of_the_menu_regression_is_remade() {
         [("sqlite", "-9.66 -0.61"), ("jbb", "-20.35 +3.30"), ("fio", "-0.44 +2.57"), ("rds-stress", "-10.11 +2.36")];
     assert_eq!(changes, expected.map(|(case, points)| (case.to_owned(), points.to_owned())));
 }
+
+/// Rows of Perfetto's Wattson for a Tensor.
+const CURVES: [(&str, &str); 2] = [
+    (
+        "cpu_1d.csv",
+        "device,policy,freq_khz,static,active,idle0,idle1\nTensor,4,400000,0,28.51,5.24,0\nTensor,4,2253000,0,527.05,23.5,0\n\
+         Tensor,6,500000,0,87.31,16.14,0\nTensor,6,2802000,0,1942.89,121.43,0\n",
+    ),
+    (
+        "cpu_2d.csv",
+        "device,policy,freq_khz,dep_policy,dep_freq,static,active,idle0,idle1\nTensor,0,300000,4,400000,3.73,21.84,0.47,0\n\
+         Tensor,0,1098000,4,400000,12.93,109.45,1.47,0\nTensor,0,1803000,4,400000,35.71,342.95,3.49,0\n",
+    ),
+];
+
+#[test]
+fn a_phones_curves_become_a_platform_that_runs_in_joules() {
+    let folder = tempfile::tempdir().unwrap();
+    let (curves, phone) = (folder.path().join("Tensor"), folder.path().join("phone"));
+    std::fs::create_dir(&curves).unwrap();
+    CURVES.iter().for_each(|(name, text)| std::fs::write(curves.join(name), text).unwrap());
+    let import = |more: &[&str]| {
+        let given = ["import", "wattson", curves.to_str().unwrap(), "-o", phone.to_str().unwrap()];
+        stopwatt(&[&given[..], more].concat())
+    };
+    let error = import(&["--cpus", "8", "--capacities", "0=124,4=427"]);
+    assert!(!error.status.success() && String::from_utf8_lossy(&error.stderr).contains("none for CPU 6"));
+    let error = import(&["--cpus", "6", "--capacities", "0=124,4=427,6=1024"]);
+    assert!(!error.status.success() && String::from_utf8_lossy(&error.stderr).contains("policies of CPUs 0, 4, 6"));
+    assert!(!phone.exists(), "nothing is written before all is checked");
+
+    let said = import(&["--cpus", "8", "--capacities", "0=124,4=427,6=1024"]);
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let text = std::fs::read_to_string(phone.join("platforms/tensor.toml")).unwrap();
+    let row = "{ clock = \"2802000 kHz\", capacity = 1024, core_power = 194289, domain_power = 0 }";
+    assert!(text.contains(row) && text.contains("core_power = 2184, domain_power = 373"), "{text}");
+    let run = ["--data", phone.to_str().unwrap(), "run", "placement", "audio", "--platform", "tensor", "--seeds", "1"];
+    let out = folder.path().join("r");
+    let ran = stopwatt(&[&run[..], &["--seconds", "1", "--format", "json", "-o", out.to_str().unwrap()]].concat());
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let json: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert!(json["policies"][0]["energy_j"]["median"].as_f64().unwrap() > 0.0);
+    assert!(!import(&["--cpus", "8", "--capacities", "0=124,4=427,6=1024"]).status.success(), "nothing is overwritten");
+}

@@ -221,3 +221,60 @@ fn the_user_interface_is_judged() {
         assert!(text.contains(said), "{said}: {text}");
     }
 }
+
+#[test]
+fn tasks_stand_beside_the_published_joules_and_the_model_beats_a_constant() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("r");
+    let given = ["run", "eas-energy", "--platforms", "juno-r2-a72", "--rules", "eas,off", "--seeds", "3"];
+    let run = stopwatt(&[&given[..], &["--format", "json", "-o", output.to_str().unwrap()]].concat());
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let board = &json["boards"][0];
+    assert_eq!((board["unit"].as_str(), board["published"][0].as_f64()), (Some("J"), Some(6.57)));
+    let rms = |name: &str| {
+        let predictors = board["predictors"].as_array().unwrap();
+        let found = predictors.iter().find(|predictor| predictor["name"] == name);
+        found.unwrap_or_else(|| panic!("{name}"))["rms_percent"].as_f64().unwrap()
+    };
+    let constant = rms("a constant per task");
+    assert!((constant - 5.57).abs() < 0.01, "{constant}");
+    assert!(rms("eas, trip 300") < constant, "{}", rms("eas, trip 300"));
+    let scale = board["predictors"][1]["scale"].as_f64().unwrap();
+    assert!((0.9..1.1).contains(&scale), "joules are right without a scale, too: {scale}");
+    assert_eq!(board["rules"][0]["gain_percent"][0].as_array().unwrap().len(), 5);
+    // Other tasks than the published ones have no figures beside them.
+    let given = ["run", "eas-energy", "--platforms", "juno-r2-a72", "--duty", "6", "--seeds", "1", "--seconds", "1"];
+    let other = folder.path().join("other");
+    let run = stopwatt(&[&given[..], &["--tasks", "2,4", "--format", "json", "-o", other.to_str().unwrap()]].concat());
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert!(json["published_source"].is_null() && json["boards"][0]["predictors"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn every_board_runs_with_energy_that_adds_up() {
+    let folder = tempfile::tempdir().unwrap();
+    for board in ["juno-r1-a57", "juno-r2-a57", "juno-r2-a72", "hikey960", "exynos5422"] {
+        let given = ["--platform", board, "--frequency", "schedutil", "--seeds", "1", "--seconds", "1", "-o", board];
+        let json = done(folder.path(), &given);
+        let recording = Recording::read(folder.path().join(board)).unwrap();
+        assert!(recording.header.complaints.is_empty(), "{board}: {:?}", recording.header.complaints);
+        assert!(json["policies"][0]["energy_j"]["median"].as_f64().unwrap() > 0.0, "{board}: in joules");
+    }
+}
+
+#[test]
+fn what_eas_energy_cannot_run_is_refused() {
+    for (given, said) in [
+        (["--tasks", "20,10"], "rising whole numbers"),
+        (["--rules", "eas-5"], "eas, eas-6.0, off"),
+        (["--platforms", "juno-r9"], "there is no platform"),
+        (["--platforms", "juno-r1"], "has no operating points"),
+    ] {
+        let output = stopwatt(&[&["run", "eas-energy"], &given[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{given:?}");
+        let error = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+        let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(error.contains(said), "{given:?}: {error}");
+    }
+}

@@ -37,6 +37,8 @@
 //! | `hmp.rs` | a task moves up when its load is high, and down when it is low |
 //! | `switcher.rs` | pairs of a fast and a slow CPU, of which one is on |
 //! | `model.rs` | what a domain's cores get done, and what that costs |
+//! | `fair.rs` | utilisation and estimates of tasks and CPUs, as Linux keeps them since 5.1 |
+//! | `search.rs` | the CPU on which a task costs the least energy |
 //! | `energy_aware.rs` | each wake-up where it costs the least energy |
 //! | `kind.rs` | all policies by name |
 #![no_std]
@@ -48,10 +50,12 @@ mod accounts;
 mod all_big;
 mod classes;
 mod energy_aware;
+mod fair;
 mod hmp;
 mod kind;
 mod model;
 mod pelt;
+mod search;
 mod spread;
 mod switcher;
 mod task;
@@ -60,10 +64,12 @@ mod view;
 pub use accounts::{Accounts, Tracked};
 pub use all_big::AllBig;
 pub use energy_aware::EnergyAware;
+pub use fair::FairLoads;
 pub use hmp::{Hmp, HmpSettings};
 pub use kind::Kind;
 pub use model::{Model, Point};
 pub use pelt::{LONGEST_SUM, PERIOD, Pelt, decay};
+pub use search::{CpuUse, Rules, WakingTask, cheapest};
 pub use spread::{AnyStart, EvenSpread, StayPut};
 pub use switcher::Switcher;
 pub use task::{CpuSet, Policy, TaskId};

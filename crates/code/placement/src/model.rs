@@ -8,6 +8,8 @@ use alloc::vec::Vec;
 /// An operating point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
+    /// Clock in Hz.
+    pub clock: u64,
     /// Work per time.
     pub capacity: u32,
     /// Power of a core that runs there, times the domain's highest clock, divided by the clock
@@ -55,30 +57,38 @@ impl Model {
                 return Err(format!("domain {number}: clocks and capacities are above 0, and capacities rise"));
             }
             let cost = |power: u32, clock: u64| (u128::from(power) * u128::from(highest) / u128::from(clock)) as u64;
-            let points = points.iter().map(|&(clock, capacity, power)| Point { capacity, cost: cost(power, clock) });
+            let points =
+                points.iter().map(|&(clock, capacity, power)| Point { clock, capacity, cost: cost(power, clock) });
             all.push(Domain { cpus: set, points: points.collect() });
         }
         Ok(Self { domains: all })
     }
 
-    /// Energy per time if CPUs use this much each: in every domain the lowest operating point that
-    /// holds 1.25 times what its busiest CPU uses, and there cost times use, divided by the highest
-    /// capacity. The unit is 1/1024 of the model's power.
-    pub fn energy(&self, cpus: usize, used: impl Fn(usize) -> u32) -> u128 {
-        let of = |domain: &Domain| {
-            let most = domain.cpus.iter(cpus).map(&used).max().unwrap_or(0);
-            let needed = most.saturating_add(most / 4);
-            let fits = domain.points.iter().find(|point| point.capacity >= needed);
-            let (Some(point), Some(top)) = (fits.or(domain.points.last()), domain.points.last()) else { return 0 };
-            let sum: u128 = domain.cpus.iter(cpus).map(|cpu| u128::from(used(cpu))).sum();
-            u128::from(point.cost) * sum * 1024 / u128::from(top.capacity)
-        };
-        self.domains.iter().map(of).sum()
+    /// Energy per time of a domain whose clock is asked to be at least this, in kHz, and whose CPUs
+    /// use so much together, as Linux computes it: cost at the lowest point that is as fast, times
+    /// use, divided by the highest capacity, in whole units of the model's power. A domain that
+    /// there is not needs none.
+    pub fn domain_energy(&self, domain: usize, khz: u64, sum: u64) -> u64 {
+        let points = self.domains.get(domain).map_or(&[][..], |domain| &domain.points);
+        let Some(top) = points.last() else { return 0 };
+        let point = points.iter().find(|point| point.clock / 1_000 >= khz).unwrap_or(top);
+        (u128::from(point.cost) * u128::from(sum) / u128::from(top.capacity)) as u64
     }
 
-    /// The CPUs of each domain.
-    pub fn domains(&self) -> impl Iterator<Item = CpuSet> {
-        self.domains.iter().map(|domain| domain.cpus)
+    /// The highest point of a domain; `None` of one that there is not.
+    pub fn top(&self, domain: usize) -> Option<Point> {
+        self.domains.get(domain)?.points.last().copied()
+    }
+
+    /// The CPUs of a domain; none of one that there is not.
+    pub fn cpus_of(&self, domain: usize) -> CpuSet {
+        self.domains.get(domain).map_or(CpuSet::NONE, |domain| domain.cpus)
+    }
+
+    /// The domains in the order in which Linux goes through them: it puts each before those that it
+    /// knows already.
+    pub fn newest_first(&self) -> impl Iterator<Item = usize> {
+        (0..self.domains.len()).rev()
     }
 }
 
@@ -86,20 +96,24 @@ impl Model {
 mod tests {
     use super::*;
 
-    const BIG: [PointFigures; 2] = [(600, 512, 2312), (1200, 1024, 6997)];
-    const LITTLE: [PointFigures; 2] = [(500, 215, 334), (1000, 430, 1024)];
+    const BIG: [PointFigures; 2] = [(600_000_000, 512, 2312), (1_200_000_000, 1024, 6997)];
+    const LITTLE: [PointFigures; 2] = [(500_000_000, 215, 334), (1_000_000_000, 430, 1024)];
 
     #[test]
-    fn energy_is_cost_times_use_by_capacity_at_the_point_that_holds_the_busiest() {
+    fn energy_is_cost_times_use_by_capacity_at_the_lowest_point_that_is_fast_enough() {
         let model = Model::new(&[(&[0, 1], &BIG), (&[2, 3], &LITTLE)]).unwrap();
-        let at = |used: [u32; 4]| model.energy(4, |cpu| used[cpu]);
-        assert_eq!(at([0; 4]), 0);
-        // 172 * 1.25 = 215 still fits the lower point: 334 * 2 * 172 / 430.
-        assert_eq!(at([0, 0, 172, 0]), 668 * 172 * 1024 / 430);
-        assert_eq!(at([0, 0, 173, 0]), 1024 * 173 * 1024 / 430);
-        assert_eq!(at([0, 0, 100, 173]), 1024 * 273 * 1024 / 430);
-        assert_eq!(at([100, 0, 100, 0]), 4624 * 100 + 668 * 100 * 1024 / 430);
-        assert_eq!(at([5000, 0, 0, 0]), 6997 * 5000, "more than there is costs as if there were");
+        assert_eq!(model.domain_energy(1, 0, 0), 0);
+        // The lower point, whose cost is 334 * 2.
+        assert_eq!(model.domain_energy(1, 500_000, 172), 668 * 172 / 430);
+        assert_eq!(model.domain_energy(1, 500_001, 273), 1024 * 273 / 430);
+        assert_eq!(model.domain_energy(0, 1, 100), 4624 * 100 / 1024);
+        assert_eq!(
+            model.domain_energy(0, 9_000_000, 5000),
+            6997 * 5000 / 1024,
+            "more than there is costs as if there were"
+        );
+        assert_eq!((model.domain_energy(2, 1, 1), model.top(2)), (0, None), "no such domain");
+        assert_eq!(model.newest_first().map(|domain| model.cpus_of(domain).0).collect::<Vec<_>>(), [12, 3]);
     }
 
     #[test]

@@ -172,6 +172,16 @@ impl Pelt {
         self.running
     }
 
+    /// The sum of the time in which it ran, times the capacity that it had.
+    pub const fn used_sum(&self) -> u64 {
+        self.used
+    }
+
+    /// Goes on from another time, as on the clock of another CPU.
+    pub const fn rebase(&mut self, now_ps: u64) {
+        self.known = Self::units(now_ps);
+    }
+
     /// The part of the time in which it ran or waited, of 1024. HMP's `load_avg_ratio`: neither
     /// capacity nor weight count.
     pub const fn ratio(&self) -> u32 {

@@ -138,16 +138,26 @@ fn what_does_not_fit_a_slow_cpu_goes_to_a_fast_one() {
 fn an_overutilised_machine_spreads_and_moves_misfits() {
     let mut policy = EnergyAware::new(Machine::model());
     let mut machine = Machine::tc2();
-    let small = with_use(&mut policy, &mut machine, 0, 1);
+    let small = with_use(&mut policy, &mut machine, 2, 1);
     let busy = machine.task(0);
     machine.tasks[busy].has_started = true;
     machine.runs(&mut policy, busy, 2, 300);
-    assert_eq!(machine.wake(&mut policy, small), 0, "it spreads: where it was, for that idles");
-    assert_eq!(machine.tick(&mut policy, 2).map(|wanted| (wanted.task, wanted.to)), Some((busy, 1)));
+    assert_eq!(machine.tick(&mut policy, 2).map(|wanted| (wanted.task, wanted.to)), Some((busy, 0)));
+    machine.tasks[small].cpu = 0;
+    assert_eq!(machine.wake(&mut policy, small), 1, "the next idle CPU upwards, though others cost less");
+    machine.set(&mut policy, small, Doing::Nothing);
+    machine.set(&mut policy, busy, Doing::Nothing);
+    machine.pass(200);
+    machine.pull(&mut policy, 0);
+    machine.tasks[small].cpu = 3;
+    machine.tasks[busy].cpu = 0;
+    assert!(SLOW.contains(&machine.wake(&mut policy, small)), "balancing found that energy counts again");
     let mut policy = EnergyAware::new(Machine::model());
     let mut machine = Machine::tc2();
     let busy = machine.task(0);
     machine.runs(&mut policy, busy, 2, 300);
+    assert_eq!(machine.pull(&mut policy, 0), None, "nobody has noticed yet");
+    policy.tick(&machine, 2);
     assert_eq!(machine.pull(&mut policy, 3), None, "no equal CPU pulls it");
     assert_eq!(machine.pull(&mut policy, 0), Some(busy));
 }

@@ -3,7 +3,7 @@
 use crate::workloads;
 use document::{Document, one_of};
 use experiment::setting::{self, Checked, Choice, InputFile, Keys, Number, Or};
-use experiment::{Error, Request};
+use experiment::{Error, Files, Request};
 use minikernel::placement::Kind;
 use minikernel::{Affinities, Costs, CpuSet, Frequency, Hardware, Rcu, Settings};
 use platforms::PlatformFiles;
@@ -16,7 +16,7 @@ const USUAL_SECONDS: u64 = 20;
 /// The policies in the order in which they are shown: what others are compared with comes first.
 const POLICIES: [Kind; 6] = [Kind::AllBig, Kind::Hmp, Kind::HmpEarly, Kind::Even, Kind::Switcher, Kind::EnergyAware];
 /// The least time between changes of a frequency that follows the load, in nanoseconds.
-const RATE_LIMIT_NS: u64 = 10_000_000;
+pub(crate) const RATE_LIMIT_NS: u64 = 10_000_000;
 
 /// The way in which RCU is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,21 +155,9 @@ impl Input {
         let (of_platform, of_workload): (Vec<_>, Vec<_>) =
             settings.get(SET).into_iter().partition(|(key, _)| key.contains('.'));
 
-        let files = PlatformFiles::open(request.platforms, &settings.get(PLATFORM))?;
-        let mut sources = files.sources(&files.release_name("last")?)?;
-        let platform_text = sources.platform.text().to_owned();
-        for (key, value) in &of_platform {
-            sources.set(key, value)?;
-        }
-        let machine = sources.machine()?;
-        let given = settings.get(IDLE).unwrap_or_else(|| files.name().to_owned());
-        let idle = platforms::idle_states(request.platforms, &given)?;
         let part = settings.get(ROUND_TRIP);
-        let hardware = Hardware::new(&machine, &idle, part).map_err(|wrong| {
-            let is_path = given.contains(['/', '.']);
-            let shown = if is_path { given.clone() } else { request.platforms.shown(&format!("idle/{given}.toml")) };
-            no_hardware(&machine, &sources.platform, &Document::new(shown, idle.text.clone()), &wrong)
-        })?;
+        let board = Board::read(request.platforms, &settings.get(PLATFORM), settings.get(IDLE), part, &of_platform)?;
+        let Board { name: platform, text: platform_text, hardware, idle } = board;
 
         let name = settings.get(WORKLOAD).map_or_else(|| USUAL.to_owned(), |path| path.display().to_string());
         let text = workload_text(&name)?;
@@ -202,7 +190,7 @@ impl Input {
             workload: file.workload,
             hardware,
             idle,
-            platform: files.name().to_owned(),
+            platform,
             platform_text,
             policies: settings.get(WANTED).unwrap_or_else(|| POLICIES.to_vec()),
             frequency: match settings.get(FREQUENCY) {
@@ -224,20 +212,68 @@ impl Input {
 
     /// RCU as configured.
     pub(crate) fn rcu(&self, settings: &Settings) -> Result<Rcu, Error> {
-        let cpus = self.hardware.cpus();
-        let mut of_rcu = rcu::Settings::new(cpus, u64::from(settings.hz), rcu::Form::Modern);
-        if self.rcu == RcuChoice::Offloaded {
-            of_rcu.offloaded = (0..cpus).collect();
-        }
-        let affinities = Affinities { grace_periods: CpuSet::ALL, offload: CpuSet::ALL };
-        Rcu::new(of_rcu, affinities, settings.record).map_err(Error::failed)
+        rcu_of(settings, self.hardware.cpus(), self.rcu)
     }
 
     /// The domain with the fastest core.
     pub fn big(&self) -> usize {
-        let top = |domain: &minikernel::Domain| domain.points.last().map_or(0, |point| point.capacity);
-        let most = self.hardware.domains.iter().map(top).max();
-        self.hardware.domains.iter().position(|domain| Some(top(domain)) == most).unwrap_or(0)
+        fastest(&self.hardware)
+    }
+}
+
+/// The domain with the fastest core.
+pub(crate) fn fastest(hardware: &Hardware) -> usize {
+    let top = |domain: &minikernel::Domain| domain.points.last().map_or(0, |point| point.capacity);
+    let most = hardware.domains.iter().map(top).max();
+    hardware.domains.iter().position(|domain| Some(top(domain)) == most).unwrap_or(0)
+}
+
+/// RCU of today, configured in one of its ways.
+pub(crate) fn rcu_of(settings: &Settings, cpus: usize, choice: RcuChoice) -> Result<Rcu, Error> {
+    let mut of_rcu = rcu::Settings::new(cpus, u64::from(settings.hz), rcu::Form::Modern);
+    if choice == RcuChoice::Offloaded {
+        of_rcu.offloaded = (0..cpus).collect();
+    }
+    let affinities = Affinities { grace_periods: CpuSet::ALL, offload: CpuSet::ALL };
+    Rcu::new(of_rcu, affinities, settings.record).map_err(Error::failed)
+}
+
+/// A machine with its idle states.
+pub(crate) struct Board {
+    /// The platform's name.
+    pub(crate) name: String,
+    /// The text of its file.
+    pub(crate) text: String,
+    pub(crate) hardware: Hardware,
+    pub(crate) idle: IdlePlatform,
+}
+
+impl Board {
+    /// Reads the platform of a name or a file, with idle states of another name or file where one
+    /// is given. `part` is where in its range a round trip into an idle state lies, of 1024; `set`
+    /// are keys of the platform's files.
+    pub(crate) fn read(
+        platforms: &dyn Files,
+        given: &str,
+        idle: Option<String>,
+        part: u64,
+        set: &[(String, String)],
+    ) -> Result<Self, Error> {
+        let files = PlatformFiles::open(platforms, given)?;
+        let mut sources = files.sources(&files.release_name("last")?)?;
+        let text = sources.platform.text().to_owned();
+        for (key, value) in set {
+            sources.set(key, value)?;
+        }
+        let machine = sources.machine()?;
+        let given = idle.unwrap_or_else(|| files.name().to_owned());
+        let idle = platforms::idle_states(platforms, &given)?;
+        let hardware = Hardware::new(&machine, &idle, part).map_err(|wrong| {
+            let is_path = given.contains(['/', '.']);
+            let shown = if is_path { given.clone() } else { platforms.shown(&format!("idle/{given}.toml")) };
+            no_hardware(&machine, &sources.platform, &Document::new(shown, idle.text.clone()), &wrong)
+        })?;
+        Ok(Self { name: files.name().to_owned(), text, hardware, idle })
     }
 }
 

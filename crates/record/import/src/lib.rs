@@ -3,7 +3,8 @@
 //! Three kinds of text are read: the UART log of the Trusted Firmware-A test framework
 //! ([`rt_instr`]), the tables of reStructuredText documents ([`rst`]) and CSV ([`csv_table`]). Each
 //! yields [`Figures`]; [`record`] makes the recording of them. [`vpp_runtime`] reads what VPP's
-//! `show runtime` prints, [`cpuidle`] the kernel's counts of idle states. Cases, modes and metrics
+//! `show runtime` prints, [`cpuidle`] the kernel's counts of idle states, [`wattson`] curves of
+//! power. Cases, modes and metrics
 //! get the names that simulated recordings use, so that both can be compared.
 //!
 //! Input is hostile until read: whatever the bytes are, the answer is figures or an [`ImportError`]
@@ -23,6 +24,7 @@ mod rst;
 mod rt_instr;
 mod runs;
 pub mod vpp_runtime;
+pub mod wattson;
 
 pub use csv_table::csv_table;
 pub use error::ImportError;

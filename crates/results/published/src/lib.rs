@@ -9,6 +9,7 @@
 mod calls;
 mod clocks;
 mod dataplane;
+mod eas;
 mod energy;
 mod guess;
 mod idle_cases;
@@ -18,6 +19,7 @@ mod strides;
 pub use calls::{CALLS, CallFigure, CallReference};
 pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
 pub use dataplane::{DataplaneReference, FOOTPRINT, FootprintFigure, NODE_CLOCKS, NodeFigure};
+pub use eas::{EAS, EasFigure, EasReference};
 pub use energy::{ENERGY, EnergyFigure, EnergyReference};
 pub use idle_cases::{CaseFigure, CaseReference, CaseSource, IDLE_CASES, Sign, SignOf};
 pub use psci::{Cell, Layout, PsciReference};
@@ -47,6 +49,9 @@ pub struct Published {
     /// The savings of configurations of RCU, if there are such figures. No experiment is told
     /// anything of them.
     pub energy: Option<EnergyReference>,
+    /// Energy of small tasks under energy-aware scheduling, if there are such figures. No
+    /// experiment is told anything of them.
+    pub eas: Option<EasReference>,
 }
 
 impl Published {
@@ -66,6 +71,7 @@ impl Published {
             "idle-clock" => all.clocks = if_there(files, CLOCKS, ClockReference::read)?,
             "idle-cases" => all.idle_cases = if_there(files, IDLE_CASES, CaseReference::read)?,
             "rcu-energy" => all.energy = if_there(files, ENERGY, EnergyReference::read)?,
+            "eas-energy" => all.eas = if_there(files, EAS, EasReference::read)?,
             _ => {}
         }
         Ok(all)

@@ -14,6 +14,9 @@ pub struct Hardware {
     pub machine: Machine,
     /// The domains, in the order of their CPUs.
     pub domains: Vec<Domain>,
+    /// The number of units of power in a milliwatt, in which Linux keeps its energy model; 1 where
+    /// nobody said how many watts a unit is, or where a unit is more.
+    pub milliwatt: u32,
 }
 
 /// CPUs that share a frequency and go down together.
@@ -123,7 +126,9 @@ impl Hardware {
                 table: idle_domain.table,
             });
         }
-        Ok(Self { machine: machine.clone(), domains })
+        let watts = idle.power.as_ref().and_then(|power| power.watts_per_unit.as_ref());
+        let milliwatt = watts.map_or(1.0, |watts| 0.001 / watts.value).round().clamp(1.0, f64::from(u32::MAX)) as u32;
+        Ok(Self { machine: machine.clone(), domains, milliwatt })
     }
 
     /// Number of CPUs.
@@ -145,13 +150,15 @@ impl Hardware {
     }
 
     /// The energy model that a policy of placement can know: what each core gets done, and its
-    /// power. The domains' shared power is not in it.
+    /// power, in whole milliwatts where the size of a unit is known, as in Linux. The domains'
+    /// shared power is not in it.
     ///
     /// # Errors
     /// Clocks or capacities of 0, or capacities that do not rise.
     pub fn energy_model(&self) -> Result<placement::Model, String> {
         let cpus: Vec<Vec<usize>> = self.domains.iter().map(|domain| domain.cpus.clone().collect()).collect();
-        let point = |point: &OperatingPoint| (point.clock, point.capacity, point.core_power);
+        let milliwatts = |power: u32| power / self.milliwatt.max(1);
+        let point = |point: &OperatingPoint| (point.clock, point.capacity, milliwatts(point.core_power));
         let points: Vec<Vec<_>> = self.domains.iter().map(|domain| domain.points.iter().map(point).collect()).collect();
         let domains: Vec<_> = cpus.iter().zip(&points).map(|(cpus, points)| (&cpus[..], &points[..])).collect();
         placement::Model::new(&domains)

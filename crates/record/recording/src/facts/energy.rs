@@ -39,6 +39,39 @@ pub struct Placement {
 
 impl Facts for Placement {}
 
+/// More and more equal tasks on some boards.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ManyTasks {
+    /// The boards.
+    pub boards: Vec<TaskBoard>,
+    /// The numbers of tasks, rising.
+    pub tasks: Vec<u32>,
+    /// Their period in milliseconds.
+    pub period_ms: u64,
+    /// The part of a period that a task computes on the fastest core, in percent.
+    pub duty_percent: u64,
+    /// Simulated time of a run, in seconds.
+    pub seconds: u64,
+}
+
+impl Facts for ManyTasks {}
+
+/// A board on which tasks run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskBoard {
+    /// The platform's name.
+    pub name: String,
+    /// The title of its idle states.
+    pub title: String,
+    /// The fastest domain.
+    pub big: String,
+    /// For each domain how many CPUs it has, and their capacity at the highest operating point.
+    pub domains: Vec<(u32, u32)>,
+    /// The number of watts that a unit of power is, where a source says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watts_per_unit: Option<f64>,
+}
+
 /// The benchmarks of `rcu-energy`, and what was not published of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Energy {

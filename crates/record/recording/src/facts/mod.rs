@@ -9,7 +9,7 @@
 //! | file | facts of |
 //! |---|---|
 //! | `dataplane.rs` | loaded graphs, the stride study, frame sizes, rates, the forwarder |
-//! | `energy.rs` | what configurations of RCU save; a workload under policies of placement |
+//! | `energy.rs` | what configurations of RCU save; a workload under policies of placement; numbers of equal tasks |
 //! | `explore.rs` | a schedule that breaks something |
 //! | `functions.rs` | instructions of passages by function |
 //! | `idle.rs` | governors replayed on a trace; clocks and divisions; a kernel's counts of idle states |
@@ -23,7 +23,7 @@ mod idle;
 mod kernel;
 
 pub use dataplane::{Driver, Forwarded, Loaded, Rates, Study};
-pub use energy::{Benchmark, Energy, Placement, Power, Unknown, WorkOfCore};
+pub use energy::{Benchmark, Energy, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore};
 pub use explore::Exploration;
 pub use functions::{Counted, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Replay};

@@ -5,6 +5,7 @@
 
 mod batch;
 mod cpuidle;
+mod eas_energy;
 mod energy;
 mod exploration;
 mod forward;
@@ -44,7 +45,7 @@ use recording::facts::FactsError;
 type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
 
 /// The experiments that have stories, besides those of PSCI latencies.
-const STORIES: [(&str, Teller); 18] = [
+const STORIES: [(&str, Teller); 19] = [
     ("explore-psci", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("explore-rcu", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("psci-calls", |run, _| psci_calls::read(run).map(|story| StoryContent::new(&story))),
@@ -65,6 +66,7 @@ const STORIES: [(&str, Teller); 18] = [
     ("rcu-doses", |run, _| Ok(StoryContent::new(&rcu_doses::read(run)))),
     ("linux-rates", |run, _| Ok(StoryContent::new(&linux_rates::read(run)))),
     ("rcu-energy", |run, _| energy::read(run).map(|story| StoryContent::new(&story))),
+    ("eas-energy", |run, _| eas_energy::read(run).map(|story| StoryContent::new(&story))),
     ("placement", |run, _| placement::read(run).map(|story| StoryContent::new(&story))),
 ];
 

@@ -1,0 +1,310 @@
+//! `eas-energy`: more and more equal small tasks under the placement of Linux, with its energy
+//! model and without.
+
+use crate::input::{Board, RATE_LIMIT_NS, RcuChoice, fastest, rcu_of};
+use experiment::setting::{Checked, Number, Or};
+use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use minikernel::placement::{EnergyAware, Placement, Rules};
+use minikernel::{Action, Costs, Draw, Frequency, Outcome, Settings, Start, TaskSpec, Workload};
+use rayon::prelude::*;
+use recording::{Header, Recording, facts, metrics};
+
+/// Runs numbers of equal tasks on boards.
+pub struct EasEnergy;
+
+/// The rules by which tasks are placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placing {
+    Searching(Rules),
+    WithoutEnergy,
+}
+
+/// Names of the rules, in the order in which they are shown.
+const PLACINGS: [(&str, Placing); 3] = [
+    ("eas", Placing::Searching(Rules::Until2022)),
+    ("eas-6.0", Placing::Searching(Rules::Since2022)),
+    ("off", Placing::WithoutEnergy),
+];
+
+/// The places of a round trip into an idle state within its range, of 1024: the lowest, the usual,
+/// the highest.
+const ROUND_TRIPS: [u64; 3] = [0, 300, 1024];
+/// The most tasks that a run may have.
+const MOST_TASKS: u32 = 500;
+
+fn platforms(text: &str) -> Result<Vec<String>, String> {
+    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+    if names.iter().any(String::is_empty) { Err("names, parted by commas".to_owned()) } else { Ok(names) }
+}
+
+fn counts(text: &str) -> Result<Vec<u32>, String> {
+    let parse = |text: &str| text.trim().parse().ok().filter(|count| (1..=MOST_TASKS).contains(count));
+    let all: Option<Vec<u32>> = text.split(',').map(parse).collect();
+    match all {
+        Some(all) if all.is_sorted_by(|a, b| a < b) => Ok(all),
+        _ => Err(format!("rising whole numbers from 1 to {MOST_TASKS}, parted by commas")),
+    }
+}
+
+fn placings(text: &str) -> Result<Vec<(&'static str, Placing)>, String> {
+    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    let known = PLACINGS.map(|(name, _)| name);
+    if let Some(wrong) = names.iter().find(|name| !known.contains(name)) {
+        return Err(format!("there is no `{wrong}`; there are {}", known.join(", ")));
+    }
+    Ok(PLACINGS.into_iter().filter(|(name, _)| names.contains(name)).collect())
+}
+
+const PLATFORMS: Checked<Vec<String>> = Checked::new(
+    "platforms",
+    "NAMES",
+    platforms,
+    "Platforms with operating points, or their files, parted by commas [default: juno-r2-a72,juno-r2-a57].",
+);
+
+const TASKS: Checked<Vec<u32>> =
+    Checked::new("tasks", "COUNTS", counts, "How many tasks, parted by commas [default: 10,20,30,40,50].");
+
+const RULES: Checked<Vec<(&'static str, Placing)>> = Checked::new(
+    "rules",
+    "NAMES",
+    placings,
+    "Rules of placement, parted by commas [default: all]: eas (Linux 5.0 to 5.19), eas-6.0 (Linux 6.0 and later), off (no energy model).",
+);
+
+const PERIOD: Or<Number> = Number::new("period", 1..=1000, "The tasks' period.").unit("ms").or(16);
+const DUTY: Or<Number> =
+    Number::new("duty", 1..=100, "The part of a period that a task computes on the fastest core at its top clock.")
+        .unit("%")
+        .or(5);
+const SECONDS: Or<Number> = Number::new("seconds", 1..=600, "How long a run lasts.").unit("s").or(30);
+const SEEDS: Or<Number<u32>> =
+    Number::new("seeds", 1..=1000, "How many runs there are of each; a seed draws when tasks start.").or(10);
+const SEED: Or<Number<u32>> = Number::new("seed", 0..=u32::MAX, "The first seed.").or(1);
+
+static ABOUT: About = About {
+    name: "eas-energy",
+    summary: "More and more small tasks under energy-aware placement: energy per task, and what the energy model gains",
+    details: "Equal periodic tasks run in the small kernel with frequencies that follow the load, placed as Linux places them: with its energy \
+              model as it was until 2022, as it is since then, and without. Each is run with the cheapest, the usual and the dearest round \
+              trip into an idle state that the platform's sources give.",
+    worlds: &[WorldAbout { world: World::Sim, about: "the small kernel on a simulated machine", needs: &[] }],
+    settings: &[&PLATFORMS, &TASKS, &RULES, &PERIOD, &DUTY, &SECONDS, &SEEDS, &SEED],
+    cases: &[],
+    examples: &[
+        Example {
+            arguments: "",
+            about: "10 to 50 tasks on Juno r2, whose core type the sources contradict each other about",
+        },
+        Example {
+            arguments: "--platforms hikey960,exynos5422,tc2 --rules eas,off --seeds 3",
+            about: "what the energy model gains",
+        },
+        Example { arguments: "--tasks 1,2,4,8,16 --duty 10", about: "" },
+    ],
+    sweep_defaults: &[(&SEEDS, "2")],
+    shipped_sweeps: &[],
+};
+
+/// A run that is to be made.
+struct Job<'a> {
+    board: &'a Board,
+    round_trip: u64,
+    name: &'static str,
+    placing: Placing,
+    tasks: u32,
+    seed: u64,
+}
+
+struct Asked {
+    boards: Vec<[Board; ROUND_TRIPS.len()]>,
+    tasks: Vec<u32>,
+    placings: Vec<(&'static str, Placing)>,
+    period_ns: u64,
+    duty_percent: u64,
+    seconds: u64,
+    seeds: (u64, u32),
+    costs: Costs,
+}
+
+impl Asked {
+    fn read(request: &Request<'_>) -> Result<Self, Error> {
+        let settings = &request.settings;
+        let names = settings.get(PLATFORMS).unwrap_or_else(|| vec!["juno-r2-a72".to_owned(), "juno-r2-a57".to_owned()]);
+        let read = |name: &String| {
+            let [low, usual, high] = ROUND_TRIPS.map(|part| Board::read(request.platforms, name, None, part, &[]));
+            Ok([low?, usual?, high?])
+        };
+        Ok(Self {
+            boards: names.iter().map(read).collect::<Result<_, Error>>()?,
+            tasks: settings.get(TASKS).unwrap_or_else(|| vec![10, 20, 30, 40, 50]),
+            placings: settings.get(RULES).unwrap_or_else(|| PLACINGS.to_vec()),
+            period_ns: settings.get(PERIOD) * 1_000_000,
+            duty_percent: settings.get(DUTY),
+            seconds: settings.get(SECONDS),
+            seeds: (settings.get(SEED).into(), settings.get(SEEDS)),
+            costs: Costs::new(&Costs::read(&platforms::kernel_costs(request.platforms)?)?),
+        })
+    }
+
+    fn jobs(&self) -> Vec<Job<'_>> {
+        let mut jobs = Vec::new();
+        for boards in &self.boards {
+            for (board, round_trip) in boards.iter().zip(ROUND_TRIPS) {
+                for &(name, placing) in &self.placings {
+                    for &tasks in &self.tasks {
+                        let seeds = self.seeds.0..self.seeds.0 + u64::from(self.seeds.1);
+                        jobs.extend(seeds.map(|seed| Job { board, round_trip, name, placing, tasks, seed }));
+                    }
+                }
+            }
+        }
+        jobs
+    }
+
+    /// Tasks that each compute for the duty of the fastest core. rt-app's threads count their
+    /// periods from when they first run, which the source leaves to chance: each starts at any time
+    /// within a period.
+    fn workload(&self, job: &Job<'_>) -> Workload {
+        let mut random = engine::SplitMix64::fork(job.seed, u64::from(job.tasks));
+        let top = job.board.hardware.domains.iter().filter_map(|domain| domain.points.last());
+        let capacity = top.map(|point| point.capacity).max().unwrap_or(1024);
+        let time = Draw::Fixed(self.period_ns * self.duty_percent / 100);
+        let task = |number: u32| TaskSpec {
+            start: Start::At(random.next() % self.period_ns),
+            ..TaskSpec::forever(
+                &format!("task {number}"),
+                vec![
+                    Action::Timer { timer: 0, period: self.period_ns, relative: false },
+                    Action::Run { time, capacity },
+                ],
+            )
+        };
+        Workload { tasks: (0..job.tasks).map(task).collect(), ..Workload::default() }
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Outcome, Error> {
+        let hardware = &job.board.hardware;
+        let settings = Settings {
+            seed: job.seed,
+            frequency: Frequency::Schedutil { rate_limit_ns: RATE_LIMIT_NS },
+            costs: self.costs,
+            ..Settings::default()
+        };
+        let model = hardware.energy_model().map_err(Error::failed)?;
+        let policy: Box<dyn Placement> = Box::new(match job.placing {
+            Placing::Searching(rules) => EnergyAware::with_rules(model, rules),
+            Placing::WithoutEnergy => EnergyAware::without_energy(model),
+        });
+        let rcu = rcu_of(&settings, hardware.cpus(), RcuChoice::Ordinary)?;
+        let workload = self.workload(job);
+        minikernel::run(hardware, &settings, &workload, policy, Some(Box::new(rcu)), self.seconds * 1_000_000_000)
+            .map_err(|wrong| Error::failed(format!("{} tasks on {}: {wrong}", job.tasks, job.board.name)))
+    }
+
+    fn facts(&self) -> facts::ManyTasks {
+        let board = |boards: &[Board; ROUND_TRIPS.len()]| {
+            let board = &boards[0];
+            let domain = |domain: &minikernel::Domain| {
+                (domain.cpus.len() as u32, domain.points.last().map_or(0, |point| point.capacity))
+            };
+            let power = board.idle.power.as_ref().and_then(|power| power.watts_per_unit.as_ref());
+            facts::TaskBoard {
+                name: board.name.clone(),
+                title: board.idle.title.clone(),
+                big: board.hardware.domains[fastest(&board.hardware)].name.clone(),
+                domains: board.hardware.domains.iter().map(domain).collect(),
+                watts_per_unit: power.map(|watts| watts.value),
+            }
+        };
+        facts::ManyTasks {
+            boards: self.boards.iter().map(board).collect(),
+            tasks: self.tasks.clone(),
+            period_ms: self.period_ns / 1_000_000,
+            duty_percent: self.duty_percent,
+            seconds: self.seconds,
+        }
+    }
+}
+
+impl Experiment for EasEnergy {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+        Asked::read(request).map(|_| ())
+    }
+
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+        let asked = Asked::read(request)?;
+        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
+        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        header.set_facts(&asked.facts());
+        (header.seed, header.iterations) = asked.seeds;
+        header.seeded_modes = ROUND_TRIPS.map(|part| part.to_string()).to_vec();
+        let mut recording = Recording::new(header);
+        let jobs = asked.jobs();
+        let progress = sink.progress();
+        progress.expect(jobs.len() as u64, "runs");
+        let outcomes: Vec<Outcome> = jobs
+            .par_iter()
+            .map(|job| {
+                progress.check()?;
+                let outcome = asked.run(job)?;
+                progress.step();
+                Ok::<_, Error>(outcome)
+            })
+            .collect::<Result<_, _>>()?;
+        for (job, outcome) in jobs.iter().zip(&outcomes) {
+            add(&mut recording, asked.seeds.0, job, outcome);
+        }
+        sink.start(recording.header.clone())?;
+        sink.append(&recording)
+    }
+}
+
+/// Adds what a run took: the platform is the variant, the rules are the case, the round trip is the
+/// mode, and the number of tasks is the subject.
+fn add(recording: &mut Recording, first: u64, job: &Job<'_>, outcome: &Outcome) {
+    let series = recording.series(&job.board.name, job.name, &job.round_trip.to_string());
+    let subject = recording.name(&format!("{} tasks", job.tasks));
+    let iteration = (job.seed - first) as u32;
+    let mut measure = |metric: metrics::Metric, role: &str, value: f64| {
+        let role = (!role.is_empty()).then(|| recording.name(role));
+        let measure = recording.measure(series, iteration, metric.name, metric.unit, value);
+        (measure.subject, measure.role) = (Some(subject), role);
+    };
+    measure(metrics::ENERGY, "", outcome.total() as f64 / 1e12);
+    for domain in &outcome.domains {
+        measure(metrics::RUNNING, &domain.name, domain.running as f64 / outcome.time.max(1) as f64);
+    }
+    measure(metrics::MIGRATIONS, "", outcome.tasks.iter().map(|task| task.counts.moves).sum::<u64>() as f64);
+    let mut late: Vec<u32> = outcome.tasks.iter().flat_map(|task| &task.counts.responses).copied().collect();
+    late.sort_unstable();
+    if let Some(&p95) = late.get(late.len() * 95 / 100) {
+        measure(metrics::RESPONSE, "p95", f64::from(p95) / 1e6);
+    }
+    if outcome.total() != outcome.integral {
+        recording.header.complaints.push(format!(
+            "{}, {}, {} tasks, seed {}: the owners' energies do not add up to the integral.",
+            job.board.name, job.name, job.tasks, job.seed
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_checked() {
+        assert_eq!(counts("1, 2,30").unwrap(), [1, 2, 30]);
+        for wrong in ["", "2,1", "0", "501", "x"] {
+            assert!(counts(wrong).unwrap_err().contains("1 to 500"), "{wrong}");
+        }
+        assert_eq!(placings("off,eas").unwrap().len(), 2);
+        assert!(placings("eas-5").unwrap_err().contains("eas, eas-6.0, off"));
+        assert!(platforms("tc2,,").is_err() && platforms("tc2, juno-r2-a72").unwrap()[1] == "juno-r2-a72");
+    }
+}

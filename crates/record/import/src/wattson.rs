@@ -1,0 +1,377 @@
+//! The power curves of phones that Perfetto's Wattson has, and what it looks up in them.
+//!
+//! A folder holds `cpu_1d.csv` (a row per policy and clock), `cpu_2d.csv` (a row per policy, clock
+//! and clock of another policy, which shares the supply, or of the DSU, whose number is 255) and
+//! `l3.csv`. Powers are in milliwatts; those of the L3 are per hit and per miss, so that a sum of
+//! them times 1000, by the time in ns, is one.
+
+use document::{Document, Error};
+use serde::Deserialize;
+use std::path::Path;
+
+/// The most power of a row, in milliwatts: what is beyond is a mistake.
+const MOST_MW: f64 = 100_000.0;
+const MOST_CPUS: u16 = 64;
+const MOST_KHZ: u64 = 20_000_000;
+
+/// The state of a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CpuState {
+    /// It runs.
+    Running,
+    /// It is in the idle state of this number.
+    Idle(u8),
+    /// It is off, or the machine is suspended.
+    Off,
+}
+
+/// The clock of a policy, or of the DSU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// The policy, by its first CPU; 255 for the DSU.
+    pub policy: u16,
+    /// In kHz.
+    pub khz: u64,
+}
+
+/// A row of a curve; powers are in milliwatts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The clock in kHz.
+    pub khz: u64,
+    /// The clock of whom it depends on, if on anybody.
+    pub dependency: Option<Clock>,
+    /// Power of the policy while any of its CPUs is on.
+    pub fixed_mw: f64,
+    /// Power of a CPU that runs.
+    pub active_mw: f64,
+    /// Power of a CPU in idle state 0, and in any deeper one.
+    pub idle_mw: [f64; 2],
+    /// Power of the interconnect.
+    pub interconnect_mw: f64,
+}
+
+/// The curve of a policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// Its first CPU.
+    pub first_cpu: u16,
+    /// The rows, by rising clock.
+    pub rows: Vec<Row>,
+}
+
+/// The power of the L3 at a clock of the first policy and one of another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CacheRow {
+    /// Clock of the first policy in kHz.
+    pub khz: u64,
+    /// The clock of whom it depends on.
+    pub dependency: Clock,
+    /// The energy of a hit, in mW ns / 1000.
+    pub hit: f64,
+    /// The energy of a miss, in the same unit.
+    pub miss: f64,
+}
+
+/// The curves of a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curves {
+    /// The device's name.
+    pub device: String,
+    /// Its policies, by their first CPUs.
+    pub policies: Vec<Policy>,
+    /// The L3, if the folder has it.
+    pub cache: Vec<CacheRow>,
+}
+
+/// A row of any of the files.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RowRead {
+    device: String,
+    policy: Option<u16>,
+    freq_khz: u64,
+    dep_policy: Option<u16>,
+    dep_freq: Option<u64>,
+    #[serde(rename = "static")]
+    fixed: Option<f64>,
+    active: Option<f64>,
+    idle0: Option<f64>,
+    idle1: Option<f64>,
+    interconnect: Option<f64>,
+    l3_hit: Option<f64>,
+    l3_miss: Option<f64>,
+}
+
+impl Curves {
+    /// Reads a folder of a device.
+    ///
+    /// # Errors
+    /// It has none of the files; a file and the line that are wrong; devices that differ.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let open = |name: &str| {
+            let path = folder.join(name);
+            path.is_file().then(|| Document::open(&path)).transpose()
+        };
+        let documents = [open("cpu_1d.csv")?, open("cpu_2d.csv")?];
+        let cache = open("l3.csv")?;
+        if documents.iter().all(Option::is_none) {
+            let what = "it has neither cpu_1d.csv nor cpu_2d.csv";
+            return Err(Error::unreadable(&folder.display().to_string(), what)
+                .with_help("name the folder of a device below src/trace_processor/plugins/wattson/data of Perfetto"));
+        }
+        Self::parse(documents.iter().flatten(), cache.as_ref())
+    }
+
+    /// The curves of some files.
+    ///
+    /// # Errors
+    /// A file and the line that are wrong; devices that differ.
+    pub fn parse<'d>(files: impl IntoIterator<Item = &'d Document>, cache: Option<&Document>) -> Result<Self, Error> {
+        let mut curves = Self { device: String::new(), policies: Vec::new(), cache: Vec::new() };
+        for document in files {
+            for row in document.rows::<RowRead>()? {
+                let place = row.span();
+                let row = row.into_inner();
+                let wrong = |what: String, help: &str| Err(document.wrong(place.clone(), what, help));
+                let (Some(policy), Some(fixed), Some(active), Some(idle0), Some(idle1)) =
+                    (row.policy, row.fixed, row.active, row.idle0, row.idle1)
+                else {
+                    let help = "a curve has policy, freq_khz, static, active, idle0 and idle1";
+                    return wrong("a column is missing".to_owned(), help);
+                };
+                let powers = [fixed, active, idle0, idle1, row.interconnect.unwrap_or(0.0)];
+                if powers.iter().any(|power| !power.is_finite() || !(0.0..=MOST_MW).contains(power)) {
+                    return wrong("a power is no number from 0 to 100000 mW".to_owned(), "powers are in milliwatts");
+                }
+                if policy >= MOST_CPUS || !(1..=MOST_KHZ).contains(&row.freq_khz) {
+                    return wrong(
+                        format!("policy {policy} at {} kHz", row.freq_khz),
+                        "a policy is its first CPU, from 0 to 63, and a clock is 1 to 20000000 kHz",
+                    );
+                }
+                if curves.device.is_empty() {
+                    curves.device.clone_from(&row.device);
+                } else if curves.device != row.device {
+                    let what = format!("the device is {}, and was {} before", row.device, curves.device);
+                    return wrong(what, "keep the curves of one device in a folder");
+                }
+                let dependency = match (row.dep_policy, row.dep_freq) {
+                    (Some(policy), Some(khz)) => Some(Clock { policy, khz }),
+                    (None, None) => None,
+                    _ => return wrong("half of a dependency".to_owned(), "give dep_policy and dep_freq, or neither"),
+                };
+                let new = Row {
+                    khz: row.freq_khz,
+                    dependency,
+                    fixed_mw: fixed,
+                    active_mw: active,
+                    idle_mw: [idle0, idle1],
+                    interconnect_mw: row.interconnect.unwrap_or(0.0),
+                };
+                let at = curves.policies.iter().position(|known| known.first_cpu == policy);
+                let at = at.unwrap_or_else(|| {
+                    curves.policies.push(Policy { first_cpu: policy, rows: Vec::new() });
+                    curves.policies.len() - 1
+                });
+                let rows = &mut curves.policies[at].rows;
+                if rows.iter().any(|other| (other.khz, other.dependency) == (new.khz, new.dependency)) {
+                    return wrong(format!("a second row for {} kHz", new.khz), "leave one of them out");
+                }
+                rows.push(new);
+            }
+        }
+        curves.policies.sort_by_key(|policy| policy.first_cpu);
+        curves.policies.iter_mut().for_each(|policy| policy.rows.sort_by_key(|row| row.khz));
+        if let Some(document) = cache {
+            for row in document.rows::<RowRead>()? {
+                let (place, row) = (row.span(), row.into_inner());
+                if row.device != curves.device {
+                    let what = format!("the device is {}, and {} before", row.device, curves.device);
+                    return Err(document.wrong(place, what, "keep the curves of one device in a folder"));
+                }
+                let (Some(policy), Some(khz), Some(hit), Some(miss)) =
+                    (row.dep_policy, row.dep_freq, row.l3_hit, row.l3_miss)
+                else {
+                    let help = "the L3 has freq_khz, dep_policy, dep_freq, l3_hit and l3_miss";
+                    return Err(document.wrong(place, "a column is missing", help));
+                };
+                if [hit, miss].iter().any(|energy| !energy.is_finite() || *energy < 0.0) {
+                    return Err(document.wrong(
+                        place,
+                        "a hit or a miss takes no energy",
+                        "it is a number of 0 or more",
+                    ));
+                }
+                curves.cache.push(CacheRow { khz: row.freq_khz, dependency: Clock { policy, khz }, hit, miss });
+            }
+        }
+        Ok(curves)
+    }
+
+    /// The policy of a CPU.
+    pub fn policy_of(&self, cpu: u16) -> Option<&Policy> {
+        self.policies.iter().rev().find(|policy| policy.first_cpu <= cpu)
+    }
+
+    /// The row of a policy at its clock, beside the clocks of the others. A policy that depends on
+    /// others is looked up with each of them that its curve knows, and the row with the most fixed
+    /// power counts: the supply that they share follows who asks for most.
+    pub fn row(&self, policy: u16, clocks: &[Clock]) -> Option<&Row> {
+        let own = clocks.iter().find(|clock| clock.policy == policy)?;
+        let curve = self.policies.iter().find(|known| known.first_cpu == policy)?;
+        let fits = |row: &&Row| row.khz == own.khz && row.dependency.is_none_or(|other| clocks.contains(&other));
+        curve.rows.iter().filter(fits).max_by(|a, b| a.fixed_mw.total_cmp(&b.fixed_mw))
+    }
+
+    /// Power of all CPUs in milliwatts, given the state of each and the clock of each policy: what
+    /// each CPU takes, what each policy takes once while any of its CPUs is on, and the
+    /// interconnect. `None` where a curve has no row for these clocks.
+    pub fn power_mw(&self, states: &[CpuState], clocks: &[Clock]) -> Option<f64> {
+        let mut sum = 0.0;
+        for (at, policy) in self.policies.iter().enumerate() {
+            let next = self.policies.get(at + 1).map_or(states.len(), |next| usize::from(next.first_cpu));
+            let own = states.get(usize::from(policy.first_cpu)..next.min(states.len())).unwrap_or_default();
+            if own.iter().all(|state| *state == CpuState::Off) {
+                continue;
+            }
+            let row = self.row(policy.first_cpu, clocks)?;
+            sum += row.fixed_mw + row.interconnect_mw;
+            for state in own {
+                sum += match state {
+                    CpuState::Running => row.active_mw,
+                    CpuState::Idle(0) => row.idle_mw[0],
+                    CpuState::Idle(_) => row.idle_mw[1],
+                    CpuState::Off => 0.0,
+                };
+            }
+        }
+        Some(sum)
+    }
+
+    /// Power of the L3 in milliwatts over a time, given its hits and misses. `None` where the curve
+    /// has no row for these clocks, or the time is 0.
+    pub fn cache_mw(&self, khz: u64, dependency: Clock, (hits, misses): (u64, u64), time_ns: u64) -> Option<f64> {
+        let is_it = |row: &&CacheRow| (row.khz, row.dependency) == (khz, dependency);
+        let row = self.cache.iter().find(is_it).filter(|_| time_ns > 0)?;
+        Some((hits as f64 * row.hit + misses as f64 * row.miss) * 1000.0 / time_ns as f64)
+    }
+
+    /// The rows of a policy by rising clock, one for each: those beside the lowest clock of whom it
+    /// depends on.
+    pub fn lowest_rows(&self, policy: &Policy) -> Vec<Row> {
+        let mut all: Vec<Row> = Vec::new();
+        for row in &policy.rows {
+            let key = |row: &Row| row.dependency.map(|other| (other.khz, other.policy));
+            match all.last_mut() {
+                Some(last) if last.khz == row.khz => {
+                    if key(row) < key(last) {
+                        *last = row.clone();
+                    }
+                }
+                _ => all.push(row.clone()),
+            }
+        }
+        all
+    }
+}
+
+/// The time in us by which Wattson lengthens a CPU's running after a deep idle state, by device,
+/// first CPU and last.
+const EXITS_US: [(&str, u16, u16, u64); 5] = [
+    ("Tensor", 6, 7, 200),
+    ("Tensor G4", 4, 6, 110),
+    ("Tensor G4", 7, 7, 400),
+    ("monaco", 0, 63, 450),
+    ("neo", 0, 63, 100),
+];
+
+/// The time in us by which Wattson lengthens the running of a CPU that leaves a deep idle state.
+pub fn exit_us(device: &str, cpu: u16) -> u64 {
+    let same = |name: &str| name.replace(' ', "_").eq_ignore_ascii_case(&device.replace(' ', "_"));
+    let is_it = |(name, first, last, _): &&(&str, u16, u16, u64)| same(name) && (*first..=*last).contains(&cpu);
+    EXITS_US.iter().find(is_it).map_or(0, |(.., us)| *us)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "device,policy,freq_khz,static,active,idle0,idle1\n\
+        Tensor,4,400000,0,28.51,5.24,0\nTensor,4,2253000,0,527.05,23.5,0\n\
+        Tensor,6,500000,0,87.31,16.14,0\nTensor,6,2802000,0,1942.89,121.43,0\n";
+    const TWO: &str = "device,policy,freq_khz,dep_policy,dep_freq,static,active,idle0,idle1\n\
+        Tensor,0,300000,4,400000,3.73,21.84,0.47,0\nTensor,0,300000,6,500000,2.61,22.89,0.76,0\n\
+        Tensor,0,1803000,4,400000,35.71,342.95,3.49,0\n";
+    const CACHE: &str = "device,freq_khz,dep_policy,dep_freq,l3_hit,l3_miss\nTensor,300000,4,400000,0.3989,0.0629\n";
+
+    fn document(text: &str) -> Document {
+        Document::new("curves.csv", text)
+    }
+
+    fn tensor() -> Curves {
+        Curves::parse(&[document(ONE), document(TWO)], Some(&document(CACHE))).unwrap()
+    }
+
+    fn clocks(little: u64) -> [Clock; 3] {
+        [(0, little), (4, 400_000), (6, 2_802_000)].map(|(policy, khz)| Clock { policy, khz })
+    }
+
+    #[test]
+    fn the_published_rows_are_looked_up_as_wattson_does() {
+        let curves = tensor();
+        assert_eq!(curves.policies.iter().map(|policy| policy.first_cpu).collect::<Vec<_>>(), [0, 4, 6]);
+        let mut states = [CpuState::Idle(1); 8];
+        let power = |states: &[CpuState]| curves.power_mw(states, &clocks(300_000)).unwrap();
+        assert!((power(&states) - 3.73).abs() < 1e-9, "deep idle takes nothing, and static counts once");
+        states[0] = CpuState::Running;
+        states[1] = CpuState::Idle(0);
+        assert!((power(&states) - (3.73 + 21.84 + 0.47)).abs() < 1e-9);
+        states[6] = CpuState::Running;
+        assert!((power(&states) - (3.73 + 21.84 + 0.47 + 1942.89)).abs() < 1e-9);
+        assert!(power(&[CpuState::Off; 8]).abs() < 1e-9, "off counts nothing, not even static");
+        let high = curves.power_mw(&[CpuState::Running], &clocks(1_803_000)).unwrap();
+        assert!((high - (35.71 + 342.95)).abs() < 1e-9);
+        assert_eq!(curves.power_mw(&[CpuState::Running], &clocks(1)), None, "no row for this clock");
+    }
+
+    #[test]
+    fn the_supply_follows_who_asks_for_most() {
+        let clocks = [(0, 300_000), (4, 400_000), (6, 500_000)].map(|(policy, khz)| Clock { policy, khz });
+        assert!((tensor().row(0, &clocks).unwrap().fixed_mw - 3.73).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_cache_takes_power_by_hits_and_misses() {
+        let power = tensor().cache_mw(300_000, Clock { policy: 4, khz: 400_000 }, (1_000_000, 500_000), 1_000_000_000);
+        assert!((power.unwrap() - (398_900.0 + 31_450.0) * 1000.0 / 1e9).abs() < 1e-9);
+        assert_eq!(tensor().cache_mw(1, Clock { policy: 4, khz: 400_000 }, (1, 1), 1), None);
+    }
+
+    #[test]
+    fn interconnects_are_read_and_count() {
+        let text = "device,policy,freq_khz,dep_policy,dep_freq,static,active,idle0,idle1,interconnect\nM,0,480000,255,400000,11.89,33.54,0.25,0,2.5\n";
+        let curves = Curves::parse(&[document(text)], None).unwrap();
+        let clocks = [Clock { policy: 0, khz: 480_000 }, Clock { policy: 255, khz: 400_000 }];
+        assert!((curves.power_mw(&[CpuState::Running], &clocks).unwrap() - 47.93).abs() < 1e-9);
+    }
+
+    #[test]
+    fn leaving_deep_idle_takes_what_wattson_says() {
+        assert_eq!(
+            [exit_us("Tensor", 6), exit_us("Tensor", 5), exit_us("Tensor_G4", 7), exit_us("neo", 0)],
+            [200, 0, 400, 100]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let wrong = |text: &str| Curves::parse(&[document(text)], None).unwrap_err().to_string();
+        let with = |row: &str| wrong(&format!("{ONE}{row}\n"));
+        assert!(with("Pixel,4,1,0,1,1,1").contains("curves.csv:6"));
+        assert!(with("Tensor,4,1,0,-1,1,1").contains("100000 mW"));
+        assert!(with("Tensor,99,1,0,1,1,1").contains("policy 99"));
+        assert!(with("Tensor,4,400000,0,1,1,1").contains("second row"));
+        assert!(with("Tensor,4,x,0,1,1,1").contains("curves.csv:6"));
+    }
+}

@@ -1,0 +1,295 @@
+//! `stopwatt import wattson`: the power curves of a phone as a platform.
+
+use crate::data::Data;
+use crate::output;
+use clap::Args;
+use console::Console;
+use experiment::Files;
+use import::wattson::{Curves, Policy, exit_us};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Options of `import wattson`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt import wattson perfetto/src/trace_processor/plugins/wattson/data/Tensor --cpus 8 --capacities 0=124,4=427,6=1024 -o phone
+  stopwatt --data phone run placement --platform tensor --frequency schedutil
+  stopwatt --data phone run eas-energy --platforms tensor --rules eas,off
+
+A device's folder holds cpu_1d.csv, cpu_2d.csv or both, and l3.csv. It does not say how fast the CPUs are: capacities are those that
+the device shows in /sys/devices/system/cpu/cpu*/cpu_capacity.")]
+pub struct ImportWattsonOptions {
+    /// The device's folder.
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// The number of CPUs, 1 to 64.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=64))]
+    cpus: u16,
+    /// For the first CPU of each policy its capacity at the highest clock, such as
+    /// 0=124,4=427,6=1024.
+    #[arg(long, value_name = "CPU=CAPACITY,…", value_parser = capacities)]
+    capacities: Capacities,
+    /// Name of the platform; by default that of the device.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Folder for the platform's files, which `--data` then names; it must not exist.
+    #[arg(short, long, visible_alias = "out", value_name = "DIR")]
+    output: PathBuf,
+}
+
+/// Capacities by CPU.
+#[derive(Clone, Debug)]
+struct Capacities(Vec<(u16, u32)>);
+
+fn capacities(text: &str) -> Result<Capacities, String> {
+    let parse = |part: &str| {
+        let (cpu, capacity) = part.trim().split_once('=')?;
+        let capacity = capacity.parse().ok().filter(|capacity| (1..=1024).contains(capacity))?;
+        Some((cpu.parse().ok()?, capacity))
+    };
+    let all: Option<Vec<(u16, u32)>> = text.split(',').map(parse).collect();
+    let help =
+        || format!("`{text}` is no list of capacities; expected CPU=CAPACITY, from 1 to 1024, such as 0=124,4=427");
+    all.map(Capacities).ok_or_else(help)
+}
+
+/// A unit of power in the written files is 10 uW.
+const UNITS_PER_MW: f64 = 100.0;
+/// The time for which a deep idle state must last to be worth it, in us: assumed.
+const RESIDENCY_US: u64 = 1_000;
+/// The platform whose borrowed costs the written one borrows.
+const LENDER: &str = "tc2";
+
+/// A policy with what the files need to know of it.
+struct Domain<'c> {
+    policy: &'c Policy,
+    cpus: std::ops::Range<u16>,
+    capacity: u32,
+}
+
+/// Reads the curves, writes a platform's files and says how to run it.
+pub fn run(console: &Console, data: &Data, options: &ImportWattsonOptions) -> miette::Result<()> {
+    let curves = Curves::read(&options.folder)?;
+    let domains = domains(&curves, options)?;
+    let usual = curves.device.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let name = options.name.clone().unwrap_or(usual);
+    if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-') {
+        return Err(miette!(help = "letters, digits and `-` make a name", "`{name}` is no name of a platform"));
+    }
+    if options.output.exists() {
+        let help = "name a folder that does not exist yet";
+        return Err(miette!(help = help, "{} is there already", options.output.display()));
+    }
+    let lent = |path: &str| data.platforms().read(path);
+    let release = lent(&format!("{LENDER}/releases/{LENDER}-borrowed.toml"))?.replace(LENDER, &name);
+    let costs = costs(&lent(&format!("{LENDER}/costs/{LENDER}-borrowed.toml"))?.replace(LENDER, &name), &domains)
+        .ok_or_else(|| miette!("platforms/{LENDER}/costs has no costs of cores to borrow"))?;
+    let files = [
+        (format!("platforms/{name}.toml"), machine(&curves, &name, &domains)?),
+        (format!("platforms/{name}/releases/{name}-borrowed.toml"), release),
+        (format!("platforms/{name}/costs/{name}-borrowed.toml"), costs),
+        (format!("platforms/idle/{name}.toml"), idle(&curves, &name, &domains)),
+        ("platforms/kernel/costs.toml".to_owned(), lent("kernel/costs.toml")?),
+        ("published/README.md".to_owned(), "Nothing was published that stands beside this platform.\n".to_owned()),
+    ];
+    for (path, text) in &files {
+        let path = options.output.join(path);
+        let folder = path.parent().unwrap_or(&options.output);
+        std::fs::create_dir_all(folder)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot make {}", folder.display()))?;
+        std::fs::write(&path, text).into_diagnostic().wrap_err_with(|| format!("cannot write {}", path.display()))?;
+    }
+    let output = options.output.display();
+    let mut said = format!("{}: {} policies, {} CPUs, in milliwatts.\n", curves.device, domains.len(), options.cpus);
+    for domain in &domains {
+        let rows = curves.lowest_rows(domain.policy);
+        if let (Some(low), Some(high)) = (rows.first(), rows.last()) {
+            let _ = writeln!(
+                said,
+                "  CPUs {} to {}: {} clocks from {} to {} kHz, a running core {} to {} mW",
+                domain.cpus.start,
+                domain.cpus.end - 1,
+                rows.len(),
+                low.khz,
+                high.khz,
+                low.active_mw,
+                high.active_mw
+            );
+        }
+    }
+    let _ = writeln!(
+        said,
+        "Platform: {output}/platforms/{name}.toml. Run it with: stopwatt --data {output} run placement --platform {name}"
+    );
+    output::print_text(console, &said)
+}
+
+fn domains<'c>(curves: &'c Curves, options: &ImportWattsonOptions) -> miette::Result<Vec<Domain<'c>>> {
+    let first: Vec<u16> = curves.policies.iter().map(|policy| policy.first_cpu).collect();
+    let shown = || first.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
+    if first.first() != Some(&0) || first.last().is_none_or(|last| *last >= options.cpus) {
+        let help = "a device's first policy begins with CPU 0, and --cpus counts the CPUs of all";
+        return Err(miette!(
+            help = help,
+            "{} has policies of CPUs {}, and {} CPUs",
+            curves.device,
+            shown(),
+            options.cpus
+        ));
+    }
+    if let Some((cpu, _)) = options.capacities.0.iter().find(|(cpu, _)| !first.contains(cpu)) {
+        return Err(miette!(help = format!("policies begin with CPUs {}", shown()), "no policy begins with CPU {cpu}"));
+    }
+    let domain = |(at, policy): (usize, &'c Policy)| {
+        let found = options.capacities.0.iter().find(|(cpu, _)| *cpu == policy.first_cpu);
+        let Some(&(_, capacity)) = found else {
+            let help = "take it from /sys/devices/system/cpu/cpu*/cpu_capacity of the device";
+            return Err(miette!(help = help, "--capacities has none for CPU {}", policy.first_cpu));
+        };
+        let next = first.get(at + 1).copied().unwrap_or(options.cpus);
+        Ok(Domain { policy, cpus: policy.first_cpu..next, capacity })
+    };
+    curves.policies.iter().enumerate().map(domain).collect()
+}
+
+fn units(milliwatts: f64) -> u64 {
+    (milliwatts * UNITS_PER_MW).round() as u64
+}
+
+impl Domain<'_> {
+    fn name(&self) -> String {
+        format!("policy{}", self.policy.first_cpu)
+    }
+}
+
+fn machine(curves: &Curves, name: &str, domains: &[Domain<'_>]) -> miette::Result<String> {
+    let source = format!("Perfetto's Wattson, curves of {}", curves.device);
+    let mut text = format!(
+        "# {} for questions of energy: written by `stopwatt import wattson`. A unit of power is 10 uW. Where a policy's power depends on the clock\n\
+         # of another one, its lowest clock counts here. Capacities were given by hand, and times of caches and counters are assumed.\n\n\
+         name = \"{name}\"\ntitle = \"{}\"\n\n[counter]\nfrequency = \"24 MHz\"\nsource = \"assumed\"\n",
+        curves.device, curves.device
+    );
+    for domain in domains {
+        let top = domain.policy.rows.last().map_or(0, |row| row.khz);
+        let _ = write!(
+            text,
+            "\n[cores.{}-core]\nclock = \"{} kHz\"\nl1_data = \"64 KiB\"\nsource = \"{source}; the L1 is assumed\"\n",
+            domain.name(),
+            top
+        );
+    }
+    text += "\n[caches]\nline = \"64 B\"\nsource = \"assumed\"\n\n[interconnect]\nclock = \"1000 MHz\"\nwidth = \"16 B\"\nsource = \"assumed\"\n\n\
+             [topology]\nsource = \"the device's policies\"\n\n[[topology.domain]]\nname = \"system\"\n";
+    for (cluster, domain) in domains.iter().enumerate() {
+        let _ = write!(
+            text,
+            "\n[[topology.domain]]\nname = \"{0}\"\nparent = \"system\"\ncluster = {cluster}\ncore = \"{0}-core\"\ncores = {1}\nl2 = \"512 KiB\"\n\
+             operating_points_source = \"{source}; capacity at the highest clock by hand\"\noperating_point = [\n",
+            domain.name(),
+            domain.cpus.len()
+        );
+        let rows = curves.lowest_rows(domain.policy);
+        let top = rows.last().map_or(1, |row| row.khz);
+        let mut below = 0;
+        for row in &rows {
+            let capacity = u64::from(domain.capacity) * row.khz / top;
+            if capacity == below {
+                continue;
+            }
+            below = capacity;
+            let _ = writeln!(
+                text,
+                "    {{ clock = \"{} kHz\", capacity = {capacity}, core_power = {}, domain_power = {} }},",
+                row.khz,
+                units(row.active_mw),
+                units(row.fixed_mw + row.interconnect_mw)
+            );
+        }
+        if below == 0 {
+            return Err(miette!(
+                help = "give a greater capacity",
+                "a capacity of {} leaves {} no clock",
+                domain.capacity,
+                domain.name()
+            ));
+        }
+        text += "]\n";
+    }
+    text += "\n# Local state numbers by power level (core, cluster, system): 0 runs, 1 keeps its contents, 2 and more lose them.\n";
+    for (state, numbers) in [("standby", "[1, 0, 0]"), ("level0", "[2, 0, 0]"), ("deepest", "[2, 2, 0]")] {
+        let _ = write!(text, "[[idle_state]]\nname = \"{state}\"\nstate = {numbers}\n\n");
+    }
+    text += "[scp]\nchannels = 1\npower_ups = \"at-once\"\nsource = \"assumed\"\n\n[assumed]\ncore_on = \"60 us\"\ncluster_on = \"40 us\"\n\
+             cached_access = \"10 ns\"\nevent_wake = \"50 ns\"\nnormal_poll = \"200 ns\"\nbarrier = \"20 ns\"\ninterrupt_entry = \"1 us\"\n\
+             start_skew = \"400 ns\"\n";
+    Ok(text)
+}
+
+fn idle(curves: &Curves, name: &str, domains: &[Domain<'_>]) -> String {
+    let mut text = format!(
+        "# {0}: idle states and what they cost, written by `stopwatt import wattson`. A unit of power is 10 uW.\nname = \"{name}\"\ntitle = \"{0}\"\n\n\
+         [power]\nsource = \"Perfetto's Wattson, curves of {0}\"\n\
+         assumed = \"idle power is that at the lowest clock; what a round trip costs, and that a deep state is worth it after {RESIDENCY_US} us, is assumed\"\n\
+         watts_per_unit = {{ value = 0.00001, source = \"by definition: milliwatts times 100\" }}\n",
+        curves.device
+    );
+    for domain in domains {
+        let rows = curves.lowest_rows(domain.policy);
+        let (Some(low), Some(high)) = (rows.first(), rows.last()) else { continue };
+        let fixed = units(low.fixed_mw + low.interconnect_mw);
+        let exit = exit_us(&curves.device, domain.cpus.start);
+        let cpus: Vec<String> = domain.cpus.clone().map(|cpu| cpu.to_string()).collect();
+        let _ = write!(
+            text,
+            "\n[[domain]]\nname = \"{}\"\ncpus = [{}]\ncore_active = {}\ndomain_active = {}\nsource = \"the curves, at the highest clock\"\n\n\
+             [[domain.state]]\nname = \"idle0\"\nentry_us = 0\nexit_us = 1\nresidency_us = 1\ncore_power = {}\ndomain_power = {fixed}\nsource = \"idle0 and static of the curves\"\n\n\
+             [[domain.state]]\nname = \"idle1\"\nentry_us = 0\nexit_us = {}\nresidency_us = {}\ncore_power = {}\ndomain_power = {fixed}\n\
+             source = \"idle1 and static of the curves; Wattson lengthens running by {exit} us after it\"\n\n\
+             [[domain.state.round_trip]]\ncore_unit_us = {}\ndomain_unit_us = 0\nsource = \"what Wattson counts: {exit} us at active power, at the lowest clock\"\n\n\
+             [[domain.state.round_trip]]\ncore_unit_us = {}\ndomain_unit_us = 0\nsource = \"what a residency of {RESIDENCY_US} us implies at break-even, and {exit} us at active power\"\n",
+            domain.name(),
+            cpus.join(", "),
+            units(high.active_mw),
+            units(high.fixed_mw + high.interconnect_mw),
+            units(low.idle_mw[0]),
+            exit.max(1),
+            RESIDENCY_US.max(2 * exit),
+            units(low.idle_mw[1]),
+            units(low.active_mw) * exit,
+            units(low.active_mw) * exit + units(low.idle_mw[0]) * RESIDENCY_US,
+        );
+    }
+    text
+}
+
+/// Costs of the firmware's calls, those of the lender's cores in the place of these: of its slower
+/// ones for all but the fastest policy.
+fn costs(lent: &str, domains: &[Domain<'_>]) -> Option<String> {
+    let (before, cores) = lent.split_once("[cores.")?;
+    let bodies: Vec<&str> =
+        cores.split("[cores.").filter_map(|core| core.split_once('\n')).map(|(_, body)| body).collect();
+    let (slow, fast) = (bodies.first()?, bodies.last()?);
+    let most = domains.iter().map(|domain| domain.capacity).max();
+    let mut text = before.to_owned();
+    for domain in domains {
+        let body = if Some(domain.capacity) == most { fast } else { slow };
+        let _ = write!(text, "[cores.{}-core]\n{}\n\n", domain.name(), body.trim_end());
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capacities_are_checked() {
+        assert_eq!(capacities("0=124, 4=427").unwrap().0, [(0, 124), (4, 427)]);
+        for wrong in ["", "0", "0=0", "0=2000", "x=1"] {
+            assert!(capacities(wrong).unwrap_err().contains("0=124,4=427"), "{wrong}");
+        }
+    }
+}
