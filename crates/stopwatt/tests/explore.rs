@@ -82,7 +82,7 @@ fn litmus_programs_agree() {
     let (code, out, _) = text(&stopwatt(folder.path(), &["explore", "litmus", "--schedules", "10000"]));
     assert_eq!(code, Some(0), "{out}");
     let of = |expected: &str| out.matches(expected).count();
-    assert!(out.contains("All agree") && of(" allowed ") + of(" forbidden ") == 83, "{out}");
+    assert!(out.contains("All agree") && of(" allowed ") + of(" forbidden ") == 91, "{out}");
 }
 
 #[test]
