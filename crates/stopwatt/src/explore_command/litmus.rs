@@ -48,9 +48,6 @@ struct Batch {
 }
 
 pub(super) fn try_litmus(console: &Console, options: &LitmusOptions) -> miette::Result<Answer> {
-    if !options.files.is_empty() {
-        return super::litmus_files::answer(console, options);
-    }
     let batches = [
         Batch {
             title: "Order",

@@ -34,7 +34,8 @@ pub fn run(console: &Console, what: &Explore) -> miette::Result<Answer> {
         Explore::Psci(options) => search::psci(console, options),
         Explore::Rcu(options) => search::rcu(console, options),
         Explore::Replay(options) => replay::replay(console, options),
-        Explore::Litmus(options) => litmus::try_litmus(console, options),
+        Explore::Litmus(options) if options.files.is_empty() => litmus::try_litmus(console, options),
+        Explore::Litmus(options) => litmus_files::answer(console, options),
         Explore::Faults(options) => faults::faults(console, options),
     }
 }
