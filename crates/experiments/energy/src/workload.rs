@@ -42,7 +42,8 @@ pub fn workload(benchmark: &Benchmark, point: &Point<'_>, hardware: &Hardware) -
         posts: None,
     };
     let semaphores = benchmark.semaphores.iter().map(|(_, start)| *start).collect();
-    (Workload { tasks, devices: vec![interrupts], semaphores, ..Workload::default() }, of_benchmark)
+    let conditions = of_benchmark;
+    (Workload { tasks, devices: vec![interrupts], semaphores, conditions, ..Workload::default() }, of_benchmark)
 }
 
 /// The CPU that is called `cpu0` or `little`.
@@ -67,15 +68,17 @@ fn spec(
     let numbered = |names: &[(String, u32)], name: &str| {
         names.iter().position(|(other, _)| other == name).expect("checked by the reader") as u16
     };
+    // Each task is suspended on a condition of its own number.
+    let own = first.iter().find(|(other, _)| *other == task.name).map_or(0, |(_, task)| task + instance as usize);
     let action = |action: &Do| match action {
         Do::Run(time) => Action::Run { time: *time, capacity },
         Do::Sleep(time) => Action::Sleep(*time),
         Do::Timer { period, more } => Action::Timer { timer: 0, period: period + more * instance, relative: false },
-        Do::Suspend => Action::Suspend,
+        Do::Suspend => Action::Suspend(own as u16),
         Do::Resume(name) => {
             // One that is not there with this command line has nobody to resume.
             let to = first.iter().find(|(other, _)| other == name);
-            to.map_or(Action::Yield, |&(_, task)| Action::Resume(task))
+            to.map_or(Action::Yield, |&(_, task)| Action::Resume(task as u16))
         }
         Do::Wait(name) => Action::SemWait(numbered(&benchmark.semaphores, name)),
         Do::Post(name) => Action::SemPost(numbered(&benchmark.semaphores, name)),
@@ -83,8 +86,7 @@ fn spec(
     };
     let phase = |(repeat, actions): &(u32, Vec<Do>)| Phase {
         loops: Some(*repeat),
-        actions: actions.iter().map(action).collect(),
-        cpus: None,
+        ..Phase::once(actions.iter().map(action).collect())
     };
     TaskSpec {
         name: format!("{}-{instance}", task.name),

@@ -102,6 +102,18 @@ pub(crate) const ROUND_TRIP: Or<Number> = Number::new(
 )
 .or(300);
 
+pub(crate) const MEMORY_RATE: Number = Number::new(
+    "memory-bytes-per-us",
+    1..=1_000_000,
+    "What `mem` and `memrun` of the workload write in a microsecond (MB/s) on the core that `run` is calibrated on.",
+);
+
+pub(crate) const DEVICE_RATE: Number = Number::new(
+    "device-bytes-per-us",
+    1..=1_000_000,
+    "What `iorun` of the workload writes in a microsecond of computing on that core.",
+);
+
 pub(crate) const SET: Keys = Keys::new(
     "set",
     "A setting of the workload (its `stopwatt_settings`), or a key of the platform's files, which has a dot in it.",
@@ -171,6 +183,8 @@ impl Input {
         let options = workload::Options {
             settings: numbers.collect::<Result<_, _>>()?,
             cpus: hardware.cpus(),
+            memory_bytes_per_us: settings.get(MEMORY_RATE),
+            device_bytes_per_us: settings.get(DEVICE_RATE),
             ..workload::Options::default()
         };
         let costs = platforms::kernel_costs(request.platforms)?;
@@ -184,6 +198,7 @@ impl Input {
         if !file.no_effect.is_empty() {
             notes.push(format!("Of `global` these have no effect here: {}.", file.no_effect.join(", ")));
         }
+        notes.extend(file.warnings);
         Ok(Self {
             workload_name: name,
             workload_text: text,

@@ -1,6 +1,9 @@
 //! `placement`: a workload under each policy of placement.
 
-use crate::input::{FREQUENCY, IDLE, Input, PLATFORM, RCU, ROUND_TRIP, SECONDS, SEED, SEEDS, SET, WANTED, WORKLOAD};
+use crate::input::{
+    DEVICE_RATE, FREQUENCY, IDLE, Input, MEMORY_RATE, PLATFORM, RCU, ROUND_TRIP, SECONDS, SEED, SEEDS, SET, WANTED,
+    WORKLOAD,
+};
 use crate::seed_run::{SeedResult, one};
 use crate::{lanes, results};
 use experiment::setting::Switch;
@@ -34,6 +37,8 @@ static ABOUT: About = About {
         &SEED,
         &ROUND_TRIP,
         &OPERATING_POINTS,
+        &MEMORY_RATE,
+        &DEVICE_RATE,
         &SET,
     ],
     cases: &[],

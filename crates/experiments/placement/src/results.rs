@@ -2,7 +2,7 @@
 
 use crate::input::{Input, RcuChoice, USUAL};
 use crate::operating_points::points;
-use crate::seed_run::SeedResult;
+use crate::seed_run::{FoundTask, SeedResult};
 use minikernel::Frequency;
 use minikernel::placement::Kind;
 use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
@@ -51,7 +51,6 @@ pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops
     };
     let curves = || PictureKind::Curves { x: "capacity".to_owned(), by: Some("domain".to_owned()) };
     header.pictures = vec![
-        picture("Energy by owner", &metrics::OWNED_ENERGY, CASE, PictureKind::StackedBars),
         picture("Wake-ups of idle CPUs by cause", &metrics::WAKE_UP_RATE, CASE, PictureKind::StackedBars),
         picture("Time of CPUs in idle states", &metrics::IDLE_TIME, CASE, PictureKind::StackedBars),
         picture(
@@ -97,13 +96,14 @@ pub(crate) fn add(recording: &mut Recording, kind: Kind, found: &[SeedResult]) {
                 recording.header.seed + iteration as u64
             ));
         }
-        for stall in &found.stalls {
-            recording.header.complaints.push(format!("{kind}: {stall}."));
+        for complaint in &found.complaints {
+            let seed = recording.header.seed + iteration as u64;
+            recording.header.complaints.push(format!("{kind}, seed {seed}: {complaint}"));
         }
     }
     let series = recording.series(kind.name(), POOLED, "");
     for at in 0..found.first().map_or(0, |found| found.tasks.len()) {
-        let pool = |of: fn(&crate::seed_run::FoundTask) -> &Vec<u32>| {
+        let pool = |of: fn(&FoundTask) -> &Vec<u32>| {
             let mut all: Vec<u32> = found.iter().flat_map(|found| of(&found.tasks[at])).copied().collect();
             all.sort_unstable();
             all
@@ -162,9 +162,29 @@ fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &SeedR
     }
     for task in &found.tasks {
         add(metrics::MIGRATIONS, &task.name, task.moves as f64);
+        add(metrics::TASK_WAKE_UPS, &task.name, task.wake_ups as f64);
+        if !task.responses.is_empty() {
+            add(metrics::MISSED_PERIODS, &task.name, task.missed[0] as f64);
+            add(metrics::SKIPPED_PERIODS, &task.name, task.missed[1] as f64);
+        }
     }
     for task in &found.tasks {
+        ran(recording, series, iteration, task);
         times(recording, series, iteration, &task.name, &task.responses, &task.latencies);
+    }
+}
+
+/// Adds how long a task ran: in all, on which CPU, and at which operating point.
+fn ran(recording: &mut Recording, series: Series, iteration: u32, task: &FoundTask) {
+    let subject = Some(recording.name(&task.name));
+    let mut add = |metric: metrics::Metric, role: Option<&str>, ps: u64| {
+        let role = role.map(|role| recording.name(role));
+        let measure = recording.measure(series, iteration, metric.name, metric.unit, ps as f64 / 1e6);
+        (measure.subject, measure.role) = (subject, role);
+    };
+    add(metrics::CPU_TIME, None, task.ran[0].iter().map(|(_, time)| time).sum());
+    for (metric, by) in [metrics::CPU_TIME_ON, metrics::CPU_TIME_AT].into_iter().zip(&task.ran) {
+        by.iter().for_each(|(name, time)| add(metric, Some(name), *time));
     }
 }
 

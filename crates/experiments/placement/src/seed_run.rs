@@ -25,17 +25,25 @@ pub struct SeedResult {
     pub callbacks: [u64; 3],
     /// By task.
     pub tasks: Vec<FoundTask>,
-    /// Grace periods that took too long, in words.
-    pub stalls: Vec<String>,
+    /// Complaints, a sentence each: grace periods that took too long, deadlocks of mutexes.
+    pub complaints: Vec<String>,
 }
 
 /// The result of a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundTask {
     /// Its name.
     pub name: String,
     /// The number of times that it moved to another CPU.
     pub moves: u64,
+    /// The number of times that it was woken.
+    pub wake_ups: u64,
+    /// Periods that were over when it came to wait for the next one, and periods that were left out
+    /// because of that.
+    pub missed: [u64; 2],
+    /// The time that it ran, in ps, by CPU and by operating point, without those that it never ran
+    /// at.
+    pub ran: [Vec<(String, u64)>; 2],
     /// Each time from the beginning of a period until it waits for the next, in ns, by size.
     pub responses: Vec<u32>,
     /// Each time from when a timer should have woken it until it ran, in ns, by size.
@@ -100,30 +108,48 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
         idle,
         wake_ups: wake_ups.filter(|(_, count)| *count > 0).collect(),
         callbacks,
-        stalls: outcome.stalls.iter().map(|(_, words)| words.clone()).collect(),
+        complaints: complaints(&outcome),
         owners,
-        tasks: tasks(outcome),
+        tasks: tasks(input, outcome),
     }
 }
 
+fn complaints(outcome: &Outcome) -> Vec<String> {
+    let stalls = outcome.stalls.iter().map(|(_, words)| format!("{words}."));
+    let deadlocks = outcome.deadlocks.iter().map(|(time, words)| {
+        format!("after {:.3} s there is a deadlock, whose tasks never run again: {words}.", *time as f64 / 1e12)
+    });
+    stalls.chain(deadlocks).collect()
+}
+
 /// The tasks of the workload; copies of one task count as one, and so do tasks of the same name.
-fn tasks(outcome: Outcome) -> Vec<FoundTask> {
+fn tasks(input: &Input, outcome: Outcome) -> Vec<FoundTask> {
+    let domains = &input.hardware.domains;
+    let of_cpu = |cpu: usize| domains.iter().find(|domain| domain.cpus.contains(&cpu));
     let mut tasks: Vec<FoundTask> = Vec::new();
     for task in outcome.tasks.into_iter().filter(|task| !task.is_kernel_thread) {
         let counts = task.counts;
-        match tasks.iter_mut().find(|other| other.name == task.name) {
-            Some(other) => {
-                other.moves += counts.moves;
-                other.responses.extend(counts.responses);
-                other.latencies.extend(counts.latencies);
+        let at = tasks.iter().position(|other| other.name == task.name).unwrap_or_else(|| {
+            tasks.push(FoundTask { name: task.name, ..FoundTask::default() });
+            tasks.len() - 1
+        });
+        let found = &mut tasks[at];
+        found.moves += counts.moves;
+        found.wake_ups += counts.wake_ups;
+        found.missed = [found.missed[0] + counts.misses, found.missed[1] + counts.skipped];
+        for (&(cpu, point), &time) in &counts.ran_at {
+            let point = of_cpu(cpu).map_or_else(String::new, |domain| {
+                format!("{} {} MHz", domain.name, domain.points[point].clock / 1_000_000)
+            });
+            for (by, name) in found.ran.iter_mut().zip([format!("CPU {cpu}"), point]) {
+                match by.iter_mut().find(|(other, _)| *other == name) {
+                    Some((_, sum)) => *sum += time,
+                    None => by.push((name, time)),
+                }
             }
-            None => tasks.push(FoundTask {
-                name: task.name,
-                moves: counts.moves,
-                responses: counts.responses,
-                latencies: counts.latencies,
-            }),
         }
+        found.responses.extend(counts.responses);
+        found.latencies.extend(counts.latencies);
     }
     for task in &mut tasks {
         task.responses.sort_unstable();

@@ -29,7 +29,11 @@ fn the_owners_energies_add_up_to_the_integral() {
                 let found = one(&input, kind, 1).unwrap();
                 let sum: u128 = found.owners.iter().map(|(_, energy)| energy).sum();
                 assert_eq!(sum, found.integral, "{name}, {kind}, {rcu}");
-                assert!(found.integral > 0 && found.stalls.is_empty(), "{name}, {kind}, {rcu}: {:?}", found.stalls);
+                assert!(
+                    found.integral > 0 && found.complaints.is_empty(),
+                    "{name}, {kind}, {rcu}: {:?}",
+                    found.complaints
+                );
             }
         }
     }

@@ -235,6 +235,18 @@ metrics! {
     RUNNING = Metric::new("running", ("Running", "running"), "1", Neither);
     /// Share of the time in which all CPUs of a domain were in the domain's deepest idle state.
     ASLEEP = Metric::new("asleep", ("Asleep", "asleep"), "1", Neither);
+    /// Periods of a task that were over when it came to wait for the next one.
+    MISSED_PERIODS = Metric::new("missed_periods", ("Missed periods", "missed"), "1", Lower);
+    /// Periods that were left out because of that.
+    SKIPPED_PERIODS = Metric::new("skipped_periods", ("Skipped periods", "skipped"), "1", Lower);
+    /// The time that a task ran.
+    CPU_TIME = Metric::new("cpu_time", ("CPU time", "CPU time"), "us", Neither);
+    /// Of that, the time on a CPU, which is the role.
+    CPU_TIME_ON = Metric::new("cpu_time_on", ("CPU time by CPU", "on"), "us", Neither);
+    /// Of that, the time at an operating point of a domain, which is the role.
+    CPU_TIME_AT = Metric::new("cpu_time_at", ("CPU time by operating point", "at"), "us", Neither);
+    /// The number of times that a task was woken.
+    TASK_WAKE_UPS = Metric::new("task_wake_ups", ("Wake-ups of a task", "woken"), "1", Neither);
     /// Times that a task moved to another CPU.
     MIGRATIONS = Metric::new("migrations", ("Migrations", "moves"), "1", Neither);
     /// The time by which a stay in an idle state is longer by a trace than by the traced kernel's

@@ -22,6 +22,11 @@ pub(crate) fn check(hardware: &Hardware, settings: &Settings, workload: &Workloa
         return Err(format!("{} devices; there can be {MAX_DEVICES}", workload.devices.len()));
     }
     workload.devices.iter().try_for_each(|device| check_device(hardware, workload, device))?;
+    for (at, group) in workload.groups.iter().enumerate() {
+        if usize::from(group.parent) > at {
+            return Err(format!("group {} comes before the one that it is in", group.name));
+        }
+    }
     workload
         .tasks
         .iter()
@@ -78,6 +83,11 @@ fn check_task(hardware: &Hardware, workload: &Workload, task: &TaskSpec) -> Resu
     if sets.into_iter().any(|cpus| cpus.iter(hardware.cpus()).next().is_none()) {
         return Err(format!("it may run on no CPU; CPUs are 0 to {}", hardware.cpus() - 1));
     }
+    if let Some(group) = task.phases.iter().filter_map(|phase| phase.group).max()
+        && usize::from(group) > workload.groups.len()
+    {
+        return Err(format!("there is no group {group}; the workload has {}", workload.groups.len()));
+    }
     match task.policy {
         Policy::Fair { nice } if !(-20..=19).contains(&nice) => {
             return Err(format!("nice {nice}; it is from -20 to 19"));
@@ -111,17 +121,19 @@ fn check_action(workload: &Workload, action: Action) -> Result<(), String> {
         }
         Action::Run { time, .. } | Action::RunTime(time) | Action::Sleep(time) => draw(time),
         Action::Timer { period, .. } => draw(Draw::Fixed(period)),
-        Action::Lock(number) | Action::Unlock(number) => there("mutex", number.into(), workload.mutexes),
+        Action::Lock(number) | Action::Unlock(number) => there("mutex", number.into(), workload.mutexes.len()),
         Action::Wait { condition, mutex } | Action::Sync { condition, mutex } => {
-            there("mutex", mutex.into(), workload.mutexes)?;
+            there("mutex", mutex.into(), workload.mutexes.len())?;
             there("condition", condition.into(), workload.conditions)
         }
-        Action::Signal(number) | Action::Broadcast(number) => there("condition", number.into(), workload.conditions),
+        Action::Signal(number) | Action::Broadcast(number) | Action::Suspend(number) | Action::Resume(number) => {
+            there("condition", number.into(), workload.conditions)
+        }
         Action::SemPost(number) | Action::SemWait(number) => {
             there("semaphore", number.into(), workload.semaphores.len())
         }
         Action::Barrier(number) => there("barrier", number.into(), workload.barriers.len()),
-        Action::Resume(number) | Action::Fork(number) => there("task", number, workload.tasks.len()),
+        Action::Fork(number) => there("task", number, workload.tasks.len()),
         _ => Ok(()),
     }
 }

@@ -1,5 +1,7 @@
 //! The kernel's counts beside energy.
 
+use std::collections::BTreeMap;
+
 /// The cause that woke an idle CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WakeCause {
@@ -105,6 +107,10 @@ impl CpuCounts {
 pub struct TaskCounts {
     /// Time that it ran, in ps.
     pub ran: u64,
+    /// Of that, by CPU and number of the operating point, in ps.
+    pub ran_at: BTreeMap<(usize, usize), u64>,
+    /// The number of times that it was woken.
+    pub wake_ups: u64,
     /// The number of times that it was put on a CPU.
     pub switches: u64,
     /// The number of times that it moved to another CPU.
@@ -114,6 +120,10 @@ pub struct TaskCounts {
     /// From the beginning of each period of a timer until the task waits for the next, in ns: how
     /// long a frame took.
     pub responses: Vec<u32>,
+    /// Of those, periods that were over when the task came to wait for the next one.
+    pub misses: u64,
+    /// Periods that were left out because of that: a timer of mode `relative` starts anew.
+    pub skipped: u64,
     /// When it ended, in ps from the beginning; `None` if it did not.
     pub ended: Option<u64>,
     /// The number of times that it went through its phases.

@@ -12,7 +12,7 @@ use crate::objects::Objects;
 use crate::owners::{Owner, Owners};
 use crate::program::Task;
 use crate::settings::Settings;
-use crate::task::{TaskId, TaskSpec};
+use crate::task::{GroupSpec, TaskId, TaskSpec};
 use engine::Time;
 use placement::{Placement, View};
 use points::Point;
@@ -37,6 +37,11 @@ pub(crate) struct Kernel {
     pub(crate) requests: Requests,
     /// Reports of grace periods that took too long, with the time from the beginning.
     pub(crate) stalls: Vec<(Time, String)>,
+    /// Deadlocks of mutexes in words, with the time from the beginning.
+    pub(crate) deadlocks: Vec<(Time, String)>,
+    /// Weight of what is ready in each task group below the root.
+    pub(crate) ready: Vec<u64>,
+    pub(crate) groups: Vec<GroupSpec>,
     /// Operating point and last change of each domain.
     pub(crate) points: Vec<(usize, Time)>,
     /// Tasks whose end ends the run, that have not ended.
@@ -148,7 +153,11 @@ impl Kernel {
     pub(crate) fn settle(&mut self, cpu: usize) {
         let this = &mut self.cpus[cpu];
         if let (Some(since), Some(task)) = (this.computing.take(), this.current) {
-            self.tasks[task].compute(this.capacity, self.now - since);
+            let (capacity, point, elapsed) = (this.capacity, self.points[this.domain].0, self.now - since);
+            let weight = self.weight(task);
+            let task = &mut self.tasks[task];
+            task.compute(capacity, elapsed, weight);
+            *task.counts.ran_at.entry((cpu, point)).or_default() += elapsed;
         }
     }
 

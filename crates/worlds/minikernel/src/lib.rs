@@ -60,7 +60,7 @@
 //! | `cpu.rs`, `kernel.rs` | the kernel's state, and a CPU's next step |
 //! | `building.rs`, `view.rs` | how it is built; what policies of placement see of it |
 //! | `hotplug.rs` | CPUs that go off and come back |
-//! | `schedule.rs`, `run_task.rs`, `interrupts.rs`, `idle_loop.rs`, `frequency.rs`, `rcu_glue.rs` | what a step is made of |
+//! | `schedule.rs`, `groups.rs`, `run_task.rs`, `interrupts.rs`, `idle_loop.rs`, `frequency.rs`, `rcu_glue.rs` | what a step is made of |
 //! | `rcu_port.rs` | the crate `rcu` as such code |
 //! | `machine.rs` | builds a machine, runs it, reads it |
 #![forbid(unsafe_code)]
@@ -73,6 +73,7 @@ mod counts;
 mod cpu;
 pub mod events;
 mod frequency;
+mod groups;
 mod hardware;
 mod hotplug;
 mod idle_loop;
@@ -102,4 +103,4 @@ pub use placement;
 pub use random::Draw;
 pub use rcu_port::{Affinities, Rcu};
 pub use settings::{Broadcast, Fairness, Form, Frequency, IdlePath, Settings};
-pub use task::{Action, CpuSet, DeviceSpec, Phase, Policy, Start, TaskId, TaskSpec, Workload};
+pub use task::{Action, CpuSet, DeviceSpec, GroupSpec, Phase, Policy, Start, TaskId, TaskSpec, Workload};

@@ -79,6 +79,8 @@ pub struct Outcome {
     pub callbacks_left: u64,
     /// Reports of grace periods that took too long, with the time in ps from the beginning.
     pub stalls: Vec<(Time, String)>,
+    /// Deadlocks of mutexes in words, with the time in ps from the beginning.
+    pub deadlocks: Vec<(Time, String)>,
     /// Stamps, if they were kept. Times count from the start of the machine.
     pub events: Vec<Event>,
     /// When the measurement began, in the time of the stamps.
@@ -300,6 +302,7 @@ fn outcome(soc: &Soc, kernel: Kernel, owners: Owners) -> Outcome {
         tasks: tasks.collect(),
         callbacks_left: kernel.callbacks.as_ref().map_or(0, |callbacks| callbacks.queued()),
         stalls: kernel.stalls,
+        deadlocks: kernel.deadlocks,
         events: soc.take_stamps(),
         begin: kernel.begin,
     }

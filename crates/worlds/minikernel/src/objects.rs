@@ -6,14 +6,16 @@ use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
 pub(crate) struct Mutex {
+    pub(crate) name: String,
     pub(crate) holder: Option<TaskId>,
     pub(crate) waiters: VecDeque<TaskId>,
 }
 
 impl Mutex {
-    /// Takes it for a task, or queues the task; whether it was taken.
+    /// Takes it for a task, or queues the task; whether it was taken. A task that holds it already
+    /// waits for itself, as with a mutex of POSIX threads of the usual kind.
     pub(crate) fn lock(&mut self, task: TaskId) -> bool {
-        if self.holder.is_none() || self.holder == Some(task) {
+        if self.holder.is_none() {
             self.holder = Some(task);
             return true;
         }
@@ -33,8 +35,8 @@ impl Mutex {
 
 #[derive(Debug, Default)]
 pub(crate) struct Condition {
-    /// The tasks that wait, and the mutex that each wants back.
-    pub(crate) waiters: VecDeque<(TaskId, u16)>,
+    /// The tasks that wait, and the mutex that each wants back, if any.
+    pub(crate) waiters: VecDeque<(TaskId, Option<u16>)>,
 }
 
 #[derive(Debug, Default)]
@@ -96,7 +98,7 @@ impl Objects {
         let semaphore = |&count: &u32| Semaphore { count, ..Semaphore::default() };
         let barrier = |&parties: &usize| Barrier { parties, ..Barrier::default() };
         Self {
-            mutexes: (0..workload.mutexes).map(|_| Mutex::default()).collect(),
+            mutexes: workload.mutexes.iter().map(|name| Mutex { name: name.clone(), ..Mutex::default() }).collect(),
             conditions: (0..workload.conditions).map(|_| Condition::default()).collect(),
             semaphores: workload.semaphores.iter().map(semaphore).collect(),
             barriers: workload.barriers.iter().map(barrier).collect(),

@@ -47,8 +47,10 @@ pub(crate) struct Task {
     pub(crate) then: Option<(OwnerId, Work)>,
     /// A thread: whether somebody woke it since its last step began.
     pub(crate) woken: bool,
-    /// True if it sleeps in [`Action::Suspend`].
-    pub(crate) suspended: bool,
+    /// The mutex that it waits for.
+    pub(crate) wants: Option<u16>,
+    /// The task group, counted as in a phase.
+    pub(crate) group: u16,
     /// Wake-ups so far: a timer for an earlier sleep does nothing.
     pub(crate) sleep: u64,
     /// When a timer should have woken it.
@@ -97,7 +99,8 @@ impl Task {
             owner,
             then: None,
             woken: false,
-            suspended: false,
+            wants: None,
+            group: 0,
             sleep: 0,
             expected: None,
             timers: Vec::new(),
@@ -132,10 +135,9 @@ impl Task {
                 self.place = Position { phase: self.place.phase + 1, turn: 0, action: 0, ..self.place };
                 continue;
             }
-            if (self.place.turn, self.place.action) == (0, 0)
-                && let Some(cpus) = phase.cpus
-            {
-                self.cpus = cpus;
+            if (self.place.turn, self.place.action) == (0, 0) {
+                self.cpus = phase.cpus.unwrap_or(self.cpus);
+                self.group = phase.group.unwrap_or(self.group);
             }
             let Some(action) = phase.actions.get(self.place.action) else {
                 self.place = Position { turn: self.place.turn.saturating_add(1), action: 0, ..self.place };
@@ -144,6 +146,18 @@ impl Task {
             self.place.action += 1;
             return Some(*action);
         }
+    }
+
+    /// The next action, if it only computes, on the same CPUs and in the same group.
+    pub(crate) fn next_that_computes(&mut self) -> Option<Action> {
+        let before = (self.place, self.cpus, self.group, self.counts.loops);
+        let next = self.next_action();
+        let computes = matches!(next, Some(Action::Run { .. } | Action::RunTime(_)));
+        if computes && (self.cpus, self.group) == (before.1, before.2) {
+            return next;
+        }
+        (self.place, self.cpus, self.group, self.counts.loops) = before;
+        None
     }
 
     pub(crate) fn is_fair(&self) -> bool {
@@ -160,15 +174,32 @@ impl Task {
         self.left.time(capacity) + self.time_left
     }
 
-    /// It has computed for a time at a capacity.
-    pub(crate) fn compute(&mut self, capacity: u32, elapsed: Time) {
+    /// Adds an action that computes to what is left; the time in ns that it was given for.
+    pub(crate) fn add(&mut self, action: Action) -> u64 {
+        match action {
+            Action::Run { time, capacity } => {
+                let ns = time.next(&mut self.random);
+                self.left += Work::done(capacity, ns.saturating_mul(1_000));
+                ns
+            }
+            Action::RunTime(time) => {
+                let ns = time.next(&mut self.random);
+                self.time_left += ns.saturating_mul(1_000);
+                ns
+            }
+            _ => 0,
+        }
+    }
+
+    /// It has computed for a time at a capacity, as a task of a weight.
+    pub(crate) fn compute(&mut self, capacity: u32, elapsed: Time, weight: u64) {
         let of_work = elapsed.min(self.left.time(capacity));
         self.left -= Work::done(capacity, of_work);
         self.time_left = self.time_left.saturating_sub(elapsed - of_work);
         self.counts.ran += elapsed;
         self.slice += elapsed;
         // Real-time tasks have no weight and no account of it.
-        self.vruntime += (elapsed * crate::runqueue::WEIGHT).checked_div(self.weight).unwrap_or(0);
+        self.vruntime += (elapsed * crate::runqueue::WEIGHT).checked_div(weight).unwrap_or(0);
     }
 }
 
@@ -184,7 +215,7 @@ mod tests {
 
     #[test]
     fn phases_and_loops_are_gone_through_in_order() {
-        let phase = |loops, actions: &[Action]| Phase { loops, actions: actions.to_vec(), cpus: None };
+        let phase = |loops, actions: &[Action]| Phase { loops, ..Phase::once(actions.to_vec()) };
         let mut task = task(
             Some(2),
             vec![
@@ -202,7 +233,7 @@ mod tests {
     #[test]
     fn a_program_without_actions_ends() {
         assert_eq!(task(None, Vec::new()).next_action(), None);
-        assert_eq!(task(None, vec![Phase { loops: None, actions: Vec::new(), cpus: None }]).next_action(), None);
+        assert_eq!(task(None, vec![Phase { loops: None, ..Phase::once(Vec::new()) }]).next_action(), None);
     }
 
     #[test]
@@ -211,11 +242,11 @@ mod tests {
         task.left = Work::done(1024, 1_000);
         task.time_left = 500;
         assert_eq!(task.time(512), 2_500);
-        task.compute(512, 1_000);
+        task.compute(512, 1_000, 1024);
         assert_eq!((task.time(1024), task.vruntime), (1_000, 1_000));
-        task.compute(1024, 900);
+        task.compute(1024, 900, 1024);
         assert_eq!(task.time(1024), 100);
-        task.compute(1024, 100);
+        task.compute(1024, 100, 1024);
         assert!(!task.computes());
     }
 }

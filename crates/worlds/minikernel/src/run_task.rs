@@ -9,13 +9,16 @@ use crate::program::{Life, Task};
 use crate::settings::Form;
 use crate::task::{Action, TaskId};
 use engine::{SplitMix64, Time};
+use soc::Soc;
 use soc::meter::Activity;
-use soc::{Soc, Work};
 use std::rc::Rc;
 
 /// Callbacks of a small program's life: 14 kinds that there were in 2013, and 7 of the maple tree.
 const LIFE_2013: u16 = 14;
 const LIFE_MODERN: u16 = 21;
+
+/// Actions that compute for less than this in sum are taken as one, in ns.
+const SHORT_NS: u64 = 20_000;
 
 /// The most copies of tasks at once.
 const MOST_COPIES: usize = 4_096;
@@ -46,8 +49,12 @@ impl Kernel {
             self.run_thread(soc, cpu, task, thread);
             return None;
         }
-        let owner = running.owner;
-        match running.next_action() {
+        let (owner, group) = (running.owner, running.group);
+        let next = running.next_action();
+        if running.group != group {
+            self.change_group(task, group);
+        }
+        match next {
             Some(action) => self.act(soc, cpu, task, action),
             None => self.end_task(soc, cpu, task),
         }
@@ -60,11 +67,14 @@ impl Kernel {
     fn act(&mut self, soc: &Soc, cpu: usize, task: TaskId, action: Action) {
         let this = &mut self.tasks[task];
         match action {
-            Action::Run { time, capacity } => {
-                let ns = time.next(&mut this.random);
-                this.left += Work::done(capacity, ns.saturating_mul(1_000));
+            Action::Run { .. } | Action::RunTime(_) => {
+                let mut sum = this.add(action);
+                // Much short work in a row is computed as one, for each takes time to simulate.
+                while sum < SHORT_NS {
+                    let Some(more) = this.next_that_computes() else { break };
+                    sum += this.add(more).max(1);
+                }
             }
-            Action::RunTime(time) => this.time_left += time.next(&mut this.random).saturating_mul(1_000),
             Action::Sleep(time) => {
                 let until = self.now.saturating_add(time.next(&mut this.random).saturating_mul(1_000));
                 self.sleep_until(soc, cpu, task, until);
@@ -81,28 +91,34 @@ impl Kernel {
                 if timers.len() <= usize::from(timer) {
                     timers.resize(usize::from(timer) + 1, begin);
                 }
-                let mut next = timers[usize::from(timer)].saturating_add(period.saturating_mul(1_000));
+                let period = period.saturating_mul(1_000);
+                let mut next = timers[usize::from(timer)].saturating_add(period);
+                let is_late = next < self.now;
+                let mut skipped = 0;
                 if next <= self.now && relative {
+                    skipped = (self.now - next) / period.max(1);
                     next = self.now;
                 }
                 timers[usize::from(timer)] = next;
                 if let Some(began) = this.period.replace(next) {
                     let took = (self.now.saturating_sub(began) / 1_000).min(u64::from(u32::MAX));
                     this.counts.responses.push(took as u32);
+                    this.counts.misses += u64::from(is_late);
+                    this.counts.skipped += skipped;
                 }
                 if next > self.now {
                     self.sleep_until(soc, cpu, task, next);
                 }
             }
             Action::Lock(mutex) => {
-                if !self.objects.mutexes[usize::from(mutex)].lock(task) {
+                if !self.lock(task, mutex) {
                     self.block(cpu, task);
                 }
             }
             Action::Unlock(mutex) => self.unlock(soc, cpu, task, mutex),
             Action::Wait { condition, mutex } => self.wait(soc, cpu, task, condition, mutex),
             Action::Signal(condition) => self.signal(soc, cpu, condition, 1),
-            Action::Broadcast(condition) => self.signal(soc, cpu, condition, usize::MAX),
+            Action::Broadcast(condition) | Action::Resume(condition) => self.signal(soc, cpu, condition, usize::MAX),
             Action::Sync { condition, mutex } => {
                 self.signal(soc, cpu, condition, 1);
                 self.wait(soc, cpu, task, condition, mutex);
@@ -111,14 +127,9 @@ impl Kernel {
                 Some(others) => others.into_iter().for_each(|other| self.wake(soc, cpu, other, WakeCause::Task)),
                 None => self.block(cpu, task),
             },
-            Action::Suspend => {
+            Action::Suspend(condition) => {
+                self.objects.conditions[usize::from(condition)].waiters.push_back((task, None));
                 self.block(cpu, task);
-                self.tasks[task].suspended = true;
-            }
-            Action::Resume(other) => {
-                if self.tasks[other].suspended {
-                    self.wake(soc, cpu, other, WakeCause::Task);
-                }
             }
             Action::SemPost(semaphore) => self.post(soc, cpu, semaphore),
             Action::SemWait(semaphore) => {
@@ -197,6 +208,46 @@ impl Kernel {
         }
     }
 
+    /// Takes a mutex for a task, or has the task wait for it; whether it was taken. Who waits for
+    /// itself in a circle, or for one that has ended, is told of.
+    fn lock(&mut self, task: TaskId, mutex: u16) -> bool {
+        if self.objects.mutexes[usize::from(mutex)].lock(task) {
+            return true;
+        }
+        self.tasks[task].wants = Some(mutex);
+        self.look_for_deadlock(task);
+        false
+    }
+
+    /// Follows who waits for whom from a task that waits for a mutex. Each deadlock is told of
+    /// once: when the last of its tasks begins to wait, or when the one that holds the mutex ends.
+    fn look_for_deadlock(&mut self, first: TaskId) {
+        let mut links = Vec::new();
+        let mut task = first;
+        while let Some(mutex) = self.tasks[task].wants {
+            let mutex = &self.objects.mutexes[usize::from(mutex)];
+            let Some(holder) = mutex.holder else { return };
+            let name = |task: TaskId| self.tasks[task].spec.name.as_str();
+            let ended = if self.tasks[holder].life == Life::Ended { " and has ended" } else { "" };
+            links.push(format!(
+                "{} waits for the mutex {}, which {} holds{ended}",
+                name(task),
+                mutex.name,
+                if holder == task { "it itself" } else { name(holder) }
+            ));
+            if holder == first || !ended.is_empty() {
+                let at = self.now - self.begin;
+                self.deadlocks.push((at, links.join("; ")));
+                return;
+            }
+            task = holder;
+            // A circle that was told of before, to which this task has come.
+            if links.len() > self.tasks.len() {
+                return;
+            }
+        }
+    }
+
     fn unlock(&mut self, soc: &Soc, cpu: usize, task: TaskId, mutex: u16) {
         if let Some(next) = self.objects.mutexes[usize::from(mutex)].unlock(task) {
             self.wake(soc, cpu, next, WakeCause::Task);
@@ -205,7 +256,7 @@ impl Kernel {
 
     fn wait(&mut self, soc: &Soc, cpu: usize, task: TaskId, condition: u16, mutex: u16) {
         self.unlock(soc, cpu, task, mutex);
-        self.objects.conditions[usize::from(condition)].waiters.push_back((task, mutex));
+        self.objects.conditions[usize::from(condition)].waiters.push_back((task, Some(mutex)));
         self.block(cpu, task);
     }
 
@@ -215,7 +266,7 @@ impl Kernel {
                 return;
             };
             // It goes on when it has the mutex again.
-            if self.objects.mutexes[usize::from(mutex)].lock(task) {
+            if mutex.is_none_or(|mutex| self.lock(task, mutex)) {
                 self.wake(soc, cpu, task, WakeCause::Task);
             }
         }
@@ -243,6 +294,15 @@ impl Kernel {
         let this = &mut self.tasks[task];
         this.life = Life::Ended;
         this.counts.ended = Some(self.now - self.begin);
+        let wait_for_it: Vec<TaskId> = self
+            .objects
+            .mutexes
+            .iter()
+            .filter(|mutex| mutex.holder == Some(task))
+            .filter_map(|mutex| mutex.waiters.front().copied())
+            .collect();
+        wait_for_it.into_iter().for_each(|waiter| self.look_for_deadlock(waiter));
+        let this = &mut self.tasks[task];
         let is_copy = this.origin != task;
         let was_main = this.spec.main && !is_copy;
         self.copies -= usize::from(is_copy);

@@ -34,7 +34,8 @@ impl Kernel {
             sleeper.begin = self.now;
         }
         sleeper.sleep += 1;
-        sleeper.suspended = false;
+        sleeper.wants = None;
+        sleeper.counts.wake_ups += 1;
         sleeper.life = Life::Waiting;
         self.move_accounts(task, target);
         self.stamp(soc, target, events::TASK_WAKE, task as u64);
@@ -79,13 +80,14 @@ impl Kernel {
     /// True if a task that waits for a CPU should run in place of the one that does.
     fn preempts(&self, task: TaskId, cpu: usize) -> bool {
         let Some(running) = self.cpus[cpu].current else { return true };
+        let weight = self.weight(task);
         let (task, running) = (&self.tasks[task], &self.tasks[running]);
         match (task.spec.policy, running.spec.policy) {
             (Policy::RealTime { priority }, Policy::RealTime { priority: other }) => priority > other,
             (Policy::RealTime { .. }, Policy::Fair { .. }) => true,
             (Policy::Fair { .. }, Policy::RealTime { .. }) => false,
             (Policy::Fair { .. }, Policy::Fair { .. }) => {
-                let granularity = self.settings.fairness.wake_up * 1_000 * WEIGHT / task.weight.max(1);
+                let granularity = self.settings.fairness.wake_up * 1_000 * WEIGHT / weight.max(1);
                 running.vruntime > task.vruntime.saturating_add(granularity)
             }
         }
@@ -219,10 +221,15 @@ impl Kernel {
     pub(crate) fn ready_weight(&self, cpu: usize) -> u32 {
         let ready = self.cpus[cpu].queue.tasks().chain(self.cpus[cpu].current);
         // Real-time tasks have none.
-        ready.map(|task| self.tasks[task].weight as u32).sum()
+        ready.map(|task| self.weight(task) as u32).sum()
     }
 
     pub(crate) fn note_doing(&mut self, task: TaskId, cpu: usize, before: Doing, after: Doing) {
+        match (before == Doing::Nothing, after == Doing::Nothing) {
+            (true, false) => self.group_gains(self.tasks[task].group, self.tasks[task].weight),
+            (false, true) => self.group_loses(self.tasks[task].group, self.tasks[task].weight),
+            _ => {}
+        }
         self.ask(|placement, view| placement.note(view, task, cpu, before, after));
     }
 

@@ -58,10 +58,10 @@ pub enum Action {
     },
     /// Waits until all parties of the barrier are there.
     Barrier(u16),
-    /// Sleeps until resumed.
-    Suspend,
-    /// Resumes a suspended task; lost on one that is not suspended.
-    Resume(TaskId),
+    /// Waits for the condition, without a mutex: rt-app's `suspend`.
+    Suspend(u16),
+    /// Wakes all that wait for the condition; lost if nobody does: rt-app's `resume`.
+    Resume(u16),
     /// Adds one to a semaphore.
     SemPost(u16),
     /// Takes one from a semaphore, waiting until there is one.
@@ -106,6 +106,16 @@ pub struct Phase {
     pub actions: Vec<Action>,
     /// The CPUs from then on, if they change.
     pub cpus: Option<CpuSet>,
+    /// The task group from then on, if it changes: a number of [`Workload::groups`], counted from
+    /// 1; 0 is the root.
+    pub group: Option<u16>,
+}
+
+impl Phase {
+    /// Actions that are taken once, on the CPUs and in the group that the task has.
+    pub fn once(actions: Vec<Action>) -> Self {
+        Self { loops: Some(1), actions, cpus: None, group: None }
+    }
 }
 
 /// When a task starts.
@@ -145,7 +155,7 @@ impl TaskSpec {
             cpus: CpuSet::ALL,
             start: Start::At(0),
             loops: None,
-            phases: vec![Phase { loops: Some(1), actions, cpus: None }],
+            phases: vec![Phase::once(actions)],
             main: false,
         }
     }
@@ -191,12 +201,24 @@ pub struct Workload {
     pub tasks: Vec<TaskSpec>,
     /// Devices that interrupt.
     pub devices: Vec<DeviceSpec>,
-    /// The number of mutexes that there are.
-    pub mutexes: usize,
+    /// The mutexes, by name.
+    pub mutexes: Vec<String>,
     /// The number of conditions that there are.
     pub conditions: usize,
     /// Semaphores, with what they start with.
     pub semaphores: Vec<u32>,
     /// Barriers, with the number of their parties.
     pub barriers: Vec<usize>,
+    /// Task groups below the root. A group comes after the one that it is in.
+    pub groups: Vec<GroupSpec>,
+}
+
+/// A group of tasks, which has one share of what it is in, however many tasks it has: a task group
+/// of Linux with its usual 1024 shares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupSpec {
+    /// Its name.
+    pub name: String,
+    /// The group that it is in, counted as in [`Phase::group`].
+    pub parent: u16,
 }

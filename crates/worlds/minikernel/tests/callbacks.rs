@@ -185,8 +185,8 @@ fn no_wake_up_of_a_thread_is_lost_and_none_comes_from_an_earlier_sleep() {
         let code = Box::new(WokenInItsStep { steps: Rc::clone(&steps) });
         // Closes at 100 and 200 ms; a jiffy is 10 ms.
         let actions = [Action::Sleep(Draw::Fixed(100 * MS)), Action::FileClose];
-        let task = TaskSpec::forever("closer", [actions, actions, [Action::Suspend; 2]].concat()).on(CpuSet::one(2));
-        let workload = Workload { tasks: vec![task], ..Workload::default() };
+        let task = TaskSpec::forever("closer", [actions, actions, [Action::Suspend(0); 2]].concat()).on(CpuSet::one(2));
+        let workload = Workload { tasks: vec![task], conditions: 1, ..Workload::default() };
         run(&tc2(0), &settings(), &workload, Box::new(StayPut), Some(code), ms * MS).unwrap();
         steps.get()
     };

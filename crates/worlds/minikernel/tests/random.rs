@@ -26,8 +26,8 @@ fn action() -> impl Strategy<Value = Action> {
             .prop_map(|(timer, period, relative)| Action::Timer { timer, period, relative }),
         1 => Just(Action::SemPost(0)),
         1 => Just(Action::SemWait(0)),
-        1 => (0..3_usize).prop_map(Action::Resume),
-        1 => Just(Action::Suspend),
+        1 => (0..2_u16).prop_map(Action::Resume),
+        1 => (0..2_u16).prop_map(Action::Suspend),
         1 => Just(Action::Signal(0)),
         1 => Just(Action::Broadcast(0)),
         1 => Just(Action::Lock(0)),
@@ -45,9 +45,11 @@ fn task() -> impl Strategy<Value = TaskSpec> {
         3 => (-20..20_i8).prop_map(|nice| Policy::Fair { nice }),
         1 => (1..99_u8).prop_map(|priority| Policy::RealTime { priority }),
     ];
-    (policy, 1..32_u64, 0..20 * MS, prop::collection::vec(action(), 1..8)).prop_map(|(policy, cpus, at, actions)| {
-        let task = TaskSpec::forever("task", actions).on(CpuSet(cpus)).with_policy(policy);
-        TaskSpec { start: Start::At(at), ..task }
+    let phase = (prop::collection::vec(action(), 1..5), prop::option::of(0..3_u16))
+        .prop_map(|(actions, group)| Phase { group, ..Phase::once(actions) });
+    (policy, 1..32_u64, 0..20 * MS, prop::collection::vec(phase, 1..3)).prop_map(|(policy, cpus, at, phases)| {
+        let task = TaskSpec::forever("task", Vec::new()).on(CpuSet(cpus)).with_policy(policy);
+        TaskSpec { start: Start::At(at), phases, ..task }
     })
 }
 
@@ -63,10 +65,14 @@ fn workload() -> impl Strategy<Value = Workload> {
     (prop::collection::vec(task(), 3..7), prop::collection::vec(device, 0..2)).prop_map(|(tasks, devices)| Workload {
         tasks,
         devices,
-        mutexes: 1,
-        conditions: 1,
+        mutexes: vec!["m".to_owned()],
+        conditions: 2,
         semaphores: vec![1],
         barriers: vec![2],
+        groups: vec![
+            GroupSpec { name: "outer".to_owned(), parent: 0 },
+            GroupSpec { name: "inner".to_owned(), parent: 1 },
+        ],
     })
 }
 

@@ -119,8 +119,8 @@ fn enforced_idle_wakes_at_multiples_of_four_jiffies_at_most() {
 
 #[test]
 fn a_reader_that_is_held_is_told_of_after_21_seconds() {
-    let hold = vec![Action::ReadLock, Action::Sleep(Draw::Fixed(30 * SECOND)), Action::ReadUnlock, Action::Suspend];
-    let mut workload = closers(&[2], SECOND);
+    let hold = vec![Action::ReadLock, Action::Sleep(Draw::Fixed(30 * SECOND)), Action::ReadUnlock, Action::Suspend(0)];
+    let mut workload = Workload { conditions: 1, ..closers(&[2], SECOND) };
     workload.tasks.push(TaskSpec::forever("holder", hold).on(CpuSet::one(3)));
     // The stall is looked for in ticks: somebody is busy.
     let busy = vec![Action::Run { time: Draw::Fixed(MS), capacity: 430 }];

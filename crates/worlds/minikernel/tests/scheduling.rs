@@ -258,7 +258,7 @@ fn what_makes_no_sense_is_refused() {
     let with = |action| workload(vec![TaskSpec::forever("t", vec![action])]);
     let settings = Settings::default();
     assert!(refused(&with(Action::Lock(0)), &settings).contains("task t: there is no mutex 0; the workload has 0"));
-    assert!(refused(&with(Action::Resume(4)), &settings).contains("there is no task 4"));
+    assert!(refused(&with(Action::Resume(4)), &settings).contains("there is no condition 4"));
     assert!(refused(&with(Action::Barrier(1)), &settings).contains("there is no barrier 1"));
     let nowhere = workload(vec![TaskSpec::forever("t", vec![Action::Yield]).on(CpuSet::one(7))]);
     assert!(refused(&nowhere, &settings).contains("it may run on no CPU; CPUs are 0 to 4"));
@@ -278,4 +278,37 @@ fn what_makes_no_sense_is_refused() {
     assert!(refused(&storm, &settings).contains("2000 ns to an hour"));
     let bomb = workload(vec![TaskSpec::forever("bomb", vec![Action::Fork(0)])]);
     assert!(refused(&bomb, &settings).contains("task bomb: more than 4096 copies of tasks at once"));
+}
+
+#[test]
+fn a_group_has_one_share_however_many_tasks_it_has() {
+    let in_group = |name: &str, group| {
+        let work = vec![Action::Run { time: Draw::Fixed(MS), capacity: 430 }];
+        let task = TaskSpec::forever(name, Vec::new()).on(CpuSet::one(2));
+        TaskSpec { phases: vec![Phase { group: Some(group), ..Phase::once(work) }], ..task }
+    };
+    let group = |name: &str, parent| GroupSpec { name: name.to_owned(), parent };
+    let ran = |tasks: Vec<TaskSpec>| {
+        let workload = Workload { tasks, groups: vec![group("outer", 0), group("inner", 1)], ..Workload::default() };
+        let outcome = run_put(&tc2(0), &Settings::default(), &workload, 10 * SECOND);
+        outcome.tasks.iter().map(|task| task.counts.ran as f64 / 1e11).collect::<Vec<_>>()
+    };
+    let close = |found: Vec<f64>, percent: [f64; 4]| {
+        assert!(found.iter().zip(percent).all(|(found, percent)| (found - percent).abs() < 1.0), "{found:?}");
+    };
+    close(ran(vec![in_group("a", 0), in_group("b", 1), in_group("c", 1), in_group("d", 1)]), [50.0, 16.7, 16.7, 16.7]);
+    // Half is the root's own task's; of the other half, one half is a task's and one the inner
+    // group's.
+    close(ran(vec![in_group("a", 0), in_group("b", 1), in_group("c", 2), in_group("d", 2)]), [50.0, 25.0, 12.5, 12.5]);
+}
+
+#[test]
+fn short_work_in_a_row_is_the_same_work() {
+    let outcome = |count: usize, us: u64| {
+        let work = Action::Run { time: Draw::Fixed(us * US), capacity: 430 };
+        let task = TaskSpec::forever("t", vec![work; count]).on(CpuSet::one(2)).times(1);
+        run_put(&tc2(0), &Settings::default(), &workload(vec![task]), SECOND).tasks[0].counts.clone()
+    };
+    let (one, many) = (outcome(1, 5_000), outcome(5_000, 1));
+    assert_eq!((one.ended.map(|ps| ps / 1_000), one.ran / 1_000), (many.ended.map(|ps| ps / 1_000), many.ran / 1_000));
 }

@@ -31,7 +31,10 @@ fn ends(outcome: &Outcome) -> Vec<Option<u64>> {
 #[test]
 fn a_mutex_is_held_by_one_at_a_time() {
     let section = vec![Action::Lock(0), compute(10), Action::Unlock(0), compute(1)];
-    let outcome = once(vec![section.clone(), section.clone(), section], Workload { mutexes: 1, ..Workload::default() });
+    let outcome = once(
+        vec![section.clone(), section.clone(), section],
+        Workload { mutexes: vec!["m".to_owned()], ..Workload::default() },
+    );
     assert_eq!(ends(&outcome), [Some(11), Some(21), Some(31)]);
 }
 
@@ -42,20 +45,23 @@ fn a_semaphore_remembers_but_resume_does_not() {
     let posts = vec![compute(5), Action::SemPost(0), compute(45)];
     assert_eq!(ends(&once(vec![waits, posts], objects)), [Some(11), Some(50)]);
     // The resume at 5 ms comes while the other computes and is lost; the one at 50 ms is not.
-    let suspends = vec![compute(10), Action::Suspend, compute(1)];
+    let suspends = vec![compute(10), Action::Suspend(0), compute(1)];
+    let one = || Workload { conditions: 1, ..Workload::default() };
     let resumes = vec![compute(5), Action::Resume(0), compute(45), Action::Resume(0), compute(10)];
-    assert_eq!(ends(&once(vec![suspends, resumes.clone()], Workload::default())), [Some(51), Some(60)]);
+    assert_eq!(ends(&once(vec![suspends.clone(), resumes.clone()], one())), [Some(51), Some(60)]);
     let sleeps = vec![Action::Sleep(Draw::Fixed(100 * MS)), compute(1)];
+    assert_eq!(ends(&once(vec![sleeps, resumes.clone()], one())), [Some(101), Some(60)], "who sleeps is not suspended");
+    let first = vec![Action::Suspend(0), compute(1)];
     assert_eq!(
-        ends(&once(vec![sleeps, resumes], Workload::default())),
-        [Some(101), Some(60)],
-        "who sleeps is not suspended"
+        ends(&once(vec![first, suspends, resumes], one())),
+        [Some(6), Some(51), Some(60)],
+        "each resume is for all that are suspended then"
     );
 }
 
 #[test]
 fn a_condition_gives_the_mutex_away_and_takes_it_back() {
-    let objects = || Workload { mutexes: 1, conditions: 1, ..Workload::default() };
+    let objects = || Workload { mutexes: vec!["m".to_owned()], conditions: 1, ..Workload::default() };
     let waits = vec![Action::Lock(0), Action::Wait { condition: 0, mutex: 0 }, compute(10), Action::Unlock(0)];
     // Signals at 20 ms, but holds the mutex until 30 ms.
     let signals = vec![compute(5), Action::Lock(0), compute(15), Action::Signal(0), compute(10), Action::Unlock(0)];
@@ -186,4 +192,59 @@ fn a_response_runs_from_the_beginning_of_a_period_to_the_end_of_its_work() {
     // The third period begins on time, 4 ms before the second's work is done; or when it is done.
     assert_eq!(responses(false), [2, 14, 7]);
     assert_eq!(responses(true), [2, 14, 3]);
+}
+
+#[test]
+fn a_deadlock_of_mutexes_is_named_once() {
+    let names = |names: &[&str]| Workload {
+        mutexes: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..Workload::default()
+    };
+    let both = |first, second| vec![Action::Lock(first), compute(10), Action::Lock(second)];
+    let told = |outcome: Outcome| outcome.deadlocks.into_iter().map(|(_, words)| words).collect::<Vec<_>>();
+    let crossed = once(vec![both(0, 1), both(1, 0), vec![compute(20), Action::Lock(1)]], names(&["a", "b"]));
+    assert_eq!(
+        told(crossed),
+        ["1 waits for the mutex a, which 0 holds; 0 waits for the mutex b, which 1 holds"],
+        "the third waits too, and is in no circle"
+    );
+    let again = once(vec![vec![Action::Lock(0), Action::Lock(0)]], names(&["a"]));
+    assert_eq!(told(again), ["0 waits for the mutex a, which it itself holds"]);
+    let left = vec![vec![Action::Lock(0), compute(5)], vec![compute(1), Action::Lock(0)]];
+    assert_eq!(
+        told(once(left, names(&["a"]))),
+        ["1 waits for the mutex a, which 0 holds and has ended"],
+        "who ends keeps what it holds"
+    );
+    let fine = [both(0, 1), vec![compute(1), Action::Lock(0), Action::Unlock(0)]];
+    assert!(
+        told(once(
+            vec![[fine[0].clone(), vec![Action::Unlock(1), Action::Unlock(0)]].concat(), fine[1].clone()],
+            names(&["a", "b"])
+        ))
+        .is_empty()
+    );
+}
+
+#[test]
+fn periods_that_were_missed_and_skipped_are_counted() {
+    let periodic = |relative| {
+        let timer = Action::Timer { timer: 0, period: 10 * MS, relative };
+        vec![timer, compute(35), timer, compute(1), timer, compute(1), timer]
+    };
+    let outcome = once(vec![periodic(false), periodic(true)], Workload::default());
+    let counted: Vec<_> = outcome.tasks.iter().map(|task| (task.counts.misses, task.counts.skipped)).collect();
+    // From 10 to 45: the periods that begin at 20, 30 and 40 are late; or 20 is, and two are left
+    // out.
+    assert_eq!(counted, [(3, 0), (1, 2)]);
+}
+
+#[test]
+fn a_task_has_run_where_and_as_fast_as_it_did() {
+    let tasks = vec![TaskSpec::forever("t", vec![compute(10)]).on(CpuSet::one(3)).times(1)];
+    let settings = Settings { frequency: Frequency::Fixed(vec![0, 2]), ..free_settings() };
+    let outcome = run_put(&tc2(0), &settings, &Workload { tasks, ..Workload::default() }, SECOND);
+    let counts = &outcome.tasks[0].counts;
+    assert_eq!(counts.ran_at.iter().map(|(at, time)| (*at, *time)).collect::<Vec<_>>(), [((3, 2), counts.ran)]);
+    assert_eq!(counts.wake_ups, 1);
 }

@@ -11,12 +11,17 @@ pub(crate) enum Class {
     RealTime,
 }
 
+/// The words that say what to write in place of deadlines.
+pub(crate) const NO_DEADLINES: &str = "write `\"policy\": \"SCHED_FIFO\"` with a `priority` that is higher the shorter the task's period is, \
+     and leave the `dl-` keys out: tasks then run in the same order where none takes more than its `dl-runtime`";
+
 /// Reads a policy's name.
 pub(crate) fn class(source: &Source, item: &Item) -> Result<Class, Error> {
     match source.string(item, "a policy")? {
         "SCHED_OTHER" => Ok(Class::Fair),
         "SCHED_FIFO" => Ok(Class::RealTime),
-        known @ ("SCHED_RR" | "SCHED_IDLE" | "SCHED_DEADLINE" | "SCHED_BATCH") => {
+        "SCHED_DEADLINE" => Err(source.error(item.at, "SCHED_DEADLINE is not simulated", NO_DEADLINES)),
+        known @ ("SCHED_RR" | "SCHED_IDLE" | "SCHED_BATCH") => {
             let help = "`SCHED_FIFO` runs until it blocks; `SCHED_OTHER` has shares by `priority` from -20 to 19";
             Err(source.error(item.at, format!("{known} is not simulated"), help))
         }

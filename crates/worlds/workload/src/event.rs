@@ -52,6 +52,8 @@ pub(crate) struct Thread<'a> {
     pub(crate) instance: usize,
     /// Names of its timers so far.
     pub(crate) timers: Vec<String>,
+    /// Mutexes that it holds at this place of its events.
+    pub(crate) held: Vec<u16>,
     /// The place where it names a barrier.
     pub(crate) barrier: Option<Span>,
 }
@@ -85,14 +87,26 @@ impl Thread<'_> {
             "stopwatt_run" => Action::Run { time: self.draw(item, &what)?, capacity },
             "stopwatt_sleep" => Action::Sleep(self.draw(item, &what)?),
             "timer" => self.timer(item)?,
-            "lock" => Action::Lock(self.objects.mutexes.number(self.source, item.at, &name(self)?)?),
-            "unlock" => Action::Unlock(self.objects.mutexes.number(self.source, item.at, &name(self)?)?),
+            "lock" => {
+                let mutex = self.objects.mutexes.number(self.source, item.at, &name(self)?)?;
+                self.held.push(mutex);
+                Action::Lock(mutex)
+            }
+            "unlock" => {
+                let mutex = self.objects.mutexes.number(self.source, item.at, &name(self)?)?;
+                self.held.retain(|other| *other != mutex);
+                Action::Unlock(mutex)
+            }
             "wait" | "sync" => {
                 let (condition, mutex) = self.condition(item, &what)?;
+                self.objects.awaited.insert(condition);
                 if event == "wait" {
                     Action::Wait { condition, mutex }
+                } else if self.held.contains(&mutex) {
+                    Action::Sync { condition, mutex }
                 } else {
-                    // rt-app takes the mutex before, and gives it back afterwards.
+                    // rt-app's tutorial has it take the mutex before, and give it back afterwards;
+                    // its examples do that themselves.
                     to.extend([Action::Lock(mutex), Action::Sync { condition, mutex }]);
                     Action::Unlock(mutex)
                 }
@@ -103,11 +117,18 @@ impl Thread<'_> {
                 self.barrier = Some(item.at);
                 Action::Barrier(self.objects.barrier(self.source, item.at, &name(self)?)?)
             }
+            // Both act on what they name, which need not be a task; without a name, on what the
+            // task is called.
             "suspend" => {
-                self.nothing_or(item, &what, self.name)?;
-                Action::Suspend
+                let condition = self.condition_or_own(item)?.0;
+                self.objects.awaited.insert(condition);
+                Action::Suspend(condition)
             }
-            "resume" => Action::Resume(self.one_task(item, &name(self)?)?),
+            "resume" => {
+                let (condition, name) = self.condition_or_own(item)?;
+                self.objects.resumed.push((condition, name, self.name.to_owned()));
+                Action::Resume(condition)
+            }
             "sem_post" => Action::SemPost(self.objects.semaphores.number(self.source, item.at, &name(self)?)?),
             "sem_wait" => Action::SemWait(self.objects.semaphores.number(self.source, item.at, &name(self)?)?),
             "yield" => Action::Yield,
@@ -116,8 +137,12 @@ impl Thread<'_> {
                 self.objects.forked.push(task);
                 Action::Fork(task)
             }
-            "mem" | "memrun" => self.bytes(item, &what, self.options.memory_bytes_per_us, "memory")?,
-            "iorun" => self.bytes(item, &what, self.options.device_bytes_per_us, "a device")?,
+            "mem" | "memrun" => {
+                self.bytes(item, &what, self.options.memory_bytes_per_us, "memory", "--memory-bytes-per-us")?
+            }
+            "iorun" => {
+                self.bytes(item, &what, self.options.device_bytes_per_us, "a device", "--device-bytes-per-us")?
+            }
             "stopwatt_close" | "stopwatt_process" => {
                 let count = self.source.integer(item, &what, 1..=MOST)?;
                 let action = if event == "stopwatt_close" { Action::FileClose } else { Action::ProcessLife };
@@ -130,28 +155,18 @@ impl Thread<'_> {
         Ok(())
     }
 
-    /// An event whose value does not matter: nothing, an empty string, or this name.
-    fn nothing_or(&self, item: &Item, what: &str, name: &str) -> Result<(), Error> {
-        match &item.value {
-            Value::Missing | Value::Null => Ok(()),
-            Value::String(text) if text.is_empty() || text == name => Ok(()),
+    /// The condition that an event names, and its name: the task's own where it names none.
+    fn condition_or_own(&mut self, item: &Item) -> Result<(u16, String), Error> {
+        let name = match &item.value {
+            Value::Missing | Value::Null => self.name,
+            Value::String(text) if text.is_empty() => self.name,
+            Value::String(text) => text.as_str(),
             other => {
-                let what = format!("{what} acts on the thread itself, and not on {}", other.kind());
-                Err(self.source.error(item.at, what, format!("leave it empty, or write {}", quoted(name))))
+                let what = format!("a task is suspended on a name, and not on {}", other.kind());
+                return Err(self.source.error(item.at, what, "write a name in double quotes, or leave it empty"));
             }
-        }
-    }
-
-    fn one_task(&self, item: &Item, name: &str) -> Result<TaskId, Error> {
-        let task = self.objects.task(self.source, item.at, name)?;
-        match task.instances {
-            1 => Ok(task.first),
-            count => {
-                let what =
-                    format!("task {} has {count} instances, and it is not said which one to resume", quoted(name));
-                Err(self.source.error(item.at, what, "give it one instance, or use a semaphore or a condition"))
-            }
-        }
+        };
+        Ok((self.objects.conditions.number(self.source, item.at, name)?, name.to_owned()))
     }
 
     fn condition(&mut self, item: &Item, what: &str) -> Result<(u16, u16), Error> {
@@ -224,11 +239,13 @@ impl Thread<'_> {
     }
 
     /// Bytes that are written, as work.
-    fn bytes(&self, item: &Item, what: &str, per_us: Option<u64>, of: &str) -> Result<Action, Error> {
+    fn bytes(&self, item: &Item, what: &str, per_us: Option<u64>, of: &str, option: &str) -> Result<Action, Error> {
         let bytes = self.source.integer(item, &format!("{what} in bytes"), 0..=1 << 40)? as u64;
         let Some(per_us) = per_us.filter(|&rate| rate > 0) else {
-            let what = format!("{what} writes to {of}, which is not simulated");
-            let help = "say how many bytes it writes in a microsecond, or use `run`";
+            let what = format!("{what} writes to {of}, and it is not said how fast");
+            let help = format!(
+                "say how many bytes a microsecond takes, which is MB/s, on the core that `run` is calibrated on ({option}), or use `run`"
+            );
             return Err(self.source.error(item.at, what, help));
         };
         let ns = (u128::from(bytes) * 1_000 / u128::from(per_us)) as u64;

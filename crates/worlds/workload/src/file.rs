@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::task::{instances, task};
 use crate::values::Source;
 use document::{Document, Error, quoted};
-use minikernel::{Start, Workload};
+use minikernel::{GroupSpec, Start, Workload};
 use std::collections::BTreeMap;
 
 /// The most tasks, instances counted, and the most events of all of them.
@@ -27,6 +27,8 @@ pub struct File {
     pub settings: BTreeMap<String, i64>,
     /// Keys of `global` that have no effect here.
     pub no_effect: Vec<String>,
+    /// Sentences about what has an effect that its author may not have meant.
+    pub warnings: Vec<String>,
 }
 
 /// Reads a file of rt-app.
@@ -77,6 +79,7 @@ pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
                 name: &key.name,
                 instance,
                 timers: Vec::new(),
+                held: Vec::new(),
                 barrier: None,
             };
             let (spec, main) = task(&mut thread, &global, key, item)?;
@@ -102,14 +105,16 @@ pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
     for (spec, main) in specs.iter_mut().zip(mains) {
         spec.main = started(spec) && if chosen { main == Some(true) } else { all_end };
     }
+    let warnings = objects.lost();
     let workload = Workload {
         tasks: specs,
         devices: Vec::new(),
-        mutexes: objects.mutexes.count(),
+        mutexes: objects.mutexes.in_order(),
         conditions: objects.conditions.count(),
         semaphores: vec![0; objects.semaphores.count()],
         barriers: objects.parties,
+        groups: objects.groups.into_iter().map(|(name, parent)| GroupSpec { name, parent }).collect(),
     };
     let (duration_ns, capacity) = (global.duration_ns, global.capacity);
-    Ok(File { workload, duration_ns, capacity, settings: source.settings, no_effect: global.no_effect })
+    Ok(File { workload, duration_ns, capacity, settings: source.settings, no_effect: global.no_effect, warnings })
 }

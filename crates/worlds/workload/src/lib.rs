@@ -23,16 +23,16 @@
 //! |---|---|
 //! | the file | `tasks`, `resources` (old; what is in it needs no declaration any more), `global` |
 //! | `global` | `duration` (s, -1 for no end), `default_policy`; `calibration`, `logdir`, `log_basename`, `log_size`, `ftrace`, `gnuplot`, `lock_pages`, `io_device`, `mem_buffer_size`, `cumulative_slack` have no effect here |
-//! | a task | `instance`, `delay` (us), `loop` (-1 for ever), `policy` (`SCHED_OTHER`, `SCHED_FIFO`), `priority`, `cpus`, `util_min`, `util_max` (only where they do nothing), `phases` or events |
-//! | a phase | `loop`, `cpus`, events; `policy` and `priority` only as the task's |
+//! | a task | `instance`, `delay` (us), `loop` (-1 for ever), `policy` (`SCHED_OTHER`, `SCHED_FIFO`), `priority`, `cpus`, `util_min`, `util_max` (only where they do nothing), `taskgroup`, `phases` or events |
+//! | a phase | `loop`, `cpus`, `taskgroup`, events; `policy` and `priority` only as the task's |
 //!
 //! | event | does |
 //! |---|---|
 //! | `run` | work that takes the number of us on a core of the calibration's capacity |
 //! | `runtime`, `sleep` | computes or sleeps for the number of us |
 //! | `timer` | `{ref, period, mode}`: waits for the next period; late periods start anew in mode `relative`, which is the default, and are caught up with in `absolute`. A name that begins with `unique` is a timer for each instance; another one belongs to one thread |
-//! | `lock`, `unlock`, `wait`, `signal`, `broad`, `sync`, `barrier`, `sem_post`, `sem_wait` | as in POSIX threads; a barrier waits for as many as name it, each instance counts |
-//! | `suspend`, `resume` | sleeps until resumed; a resume of a thread that is not suspended is lost |
+//! | `lock`, `unlock`, `wait`, `signal`, `broad`, `sync`, `barrier`, `sem_post`, `sem_wait` | as in POSIX threads; a task that locks a mutex twice waits for itself; a barrier waits for as many as name it, each instance counts |
+//! | `suspend`, `resume` | sleeps until what it names is resumed, without a name its own task; a resume wakes all who are suspended on that name, and is lost if none is |
 //! | `yield`, `fork` | lets others run; starts a copy of a task |
 //! | `mem`, `memrun`, `iorun` | bytes that are written: work, if [`Options`] say how many are written in a microsecond |
 //!

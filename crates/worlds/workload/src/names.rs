@@ -4,7 +4,10 @@ use crate::values::Source;
 use document::json::Span;
 use document::{Error, one_of, quoted};
 use minikernel::TaskId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most task groups, as in rt-app.
+const MOST_GROUPS: usize = 32;
 
 /// Objects of a kind.
 #[derive(Debug, Default)]
@@ -23,6 +26,13 @@ impl Names {
 
     pub(crate) fn count(&self) -> usize {
         self.0.len()
+    }
+
+    /// The names, by number.
+    pub(crate) fn in_order(&self) -> Vec<String> {
+        let mut names: Vec<_> = self.0.iter().collect();
+        names.sort_unstable_by_key(|(_, number)| **number);
+        names.into_iter().map(|(name, _)| name.clone()).collect()
     }
 }
 
@@ -49,6 +59,12 @@ pub(crate) struct Objects {
     pub(crate) timers: BTreeMap<String, TaskId>,
     /// Tasks that are started as copies.
     pub(crate) forked: Vec<TaskId>,
+    /// Task groups below the root, by path, and the one that each is in.
+    pub(crate) groups: Vec<(String, u16)>,
+    /// Conditions on which somebody is suspended or waits.
+    pub(crate) awaited: BTreeSet<u16>,
+    /// Conditions that are resumed: the name, and the task that does it.
+    pub(crate) resumed: Vec<(u16, String, String)>,
 }
 
 impl Objects {
@@ -67,6 +83,43 @@ impl Objects {
                 Err(source.error(at, format!("there is no task {}", quoted(name)), one_of(name, &names)))
             }
         }
+    }
+
+    /// The group of a path such as `/a/b`, counted from 1; the root is 0. Those that it is in come
+    /// with it.
+    pub(crate) fn group(&mut self, source: &Source, at: Span, path: &str) -> Result<u16, Error> {
+        let mut group = 0;
+        let mut whole = String::new();
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            whole.push('/');
+            whole.push_str(part);
+            let known = self.groups.iter().position(|(other, _)| *other == whole);
+            let index = known.unwrap_or(self.groups.len());
+            if known.is_none() {
+                if index == MOST_GROUPS {
+                    let what = format!("with {} there are more than {MOST_GROUPS} task groups", quoted(path));
+                    return Err(source.error(at, what, "let tasks share groups, as rt-app has it"));
+                }
+                self.groups.push((whole.clone(), group));
+            }
+            group = index as u16 + 1;
+        }
+        Ok(group)
+    }
+
+    /// Sentences about resumes that nobody waits for.
+    pub(crate) fn lost(&self) -> Vec<String> {
+        let lost = self.resumed.iter().filter(|(number, ..)| !self.awaited.contains(number));
+        let mut sentences: Vec<String> = Vec::new();
+        for (_, name, task) in lost {
+            let sentence = format!(
+                "Task {task} resumes {name}, on which no task is ever suspended: as in rt-app, the signal is lost."
+            );
+            if !sentences.contains(&sentence) {
+                sentences.push(sentence);
+            }
+        }
+        sentences
     }
 
     /// A barrier that a thread names.

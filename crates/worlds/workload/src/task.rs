@@ -1,6 +1,6 @@
 //! Tasks and their phases.
 
-use crate::class::{Class, class};
+use crate::class::{Class, NO_DEADLINES, class};
 use crate::event::{Thread, event, no_event};
 use crate::global::Global;
 use crate::values::Source;
@@ -24,14 +24,18 @@ pub(crate) const PROPERTIES: [&str; 12] = [
     "stopwatt_pin",
 ];
 
-/// Properties of deadline scheduling and of machines with several memories.
-const REFUSED: [(&str, &str); 5] = [
-    ("dl-runtime", "deadline scheduling is not simulated"),
-    ("dl-period", "deadline scheduling is not simulated"),
-    ("dl-deadline", "deadline scheduling is not simulated"),
-    ("deadline", "deadline scheduling is not simulated"),
-    ("membind_nodes", "there is one memory"),
-];
+/// Properties of deadline scheduling.
+const DEADLINE: [&str; 5] = ["dl-runtime", "dl-period", "dl-deadline", "dl-reclaim", "deadline"];
+
+/// The reason why a property is refused, and what would be right: those of deadline scheduling, and
+/// of machines with several memories.
+fn refused(name: &str) -> Option<(&'static str, &'static str)> {
+    match name {
+        _ if DEADLINE.contains(&name) => Some(("deadline scheduling is not simulated", NO_DEADLINES)),
+        "membind_nodes" => Some(("there is one memory", "leave it out")),
+        _ => None,
+    }
+}
 
 /// Properties, each at most once, and what is left: the events.
 struct Parts<'a> {
@@ -48,8 +52,8 @@ impl<'a> Parts<'a> {
 fn parts<'a>(source: &Source, item: &'a Item, what: &str, allowed: &[&str]) -> Result<Parts<'a>, Error> {
     let mut parts = Parts { properties: Vec::new(), events: Vec::new() };
     for (key, item) in source.object(item, what)? {
-        if let Some((_, why)) = REFUSED.iter().find(|(name, _)| *name == key.name) {
-            return Err(source.error(key.at, format!("{} is refused: {why}", quoted(&key.name)), "leave it out"));
+        if let Some((why, help)) = refused(&key.name) {
+            return Err(source.error(key.at, format!("{} is refused: {why}", quoted(&key.name)), help));
         }
         if allowed.contains(&key.name.as_str()) {
             if parts.get(&key.name).is_some() {
@@ -106,10 +110,25 @@ fn check_clamps(source: &Source, parts: &Parts) -> Result<(), Error> {
             return Err(source.error(item.at, what, format!("leave it out, or write {none}, which clamps nothing")));
         }
     }
-    if let Some(item) = parts.get("taskgroup").filter(|item| item.value != Value::String(String::new())) {
-        return Err(source.error(item.at, "task groups are not simulated", "leave `taskgroup` out, or empty"));
-    }
     Ok(())
+}
+
+/// The task group that a task or phase names, if any.
+fn group(thread: &mut Thread, parts: &Parts, policy: Policy) -> Result<Option<u16>, Error> {
+    let source = thread.source;
+    let Some(item) = parts.get("taskgroup").filter(|item| item.value != Value::String(String::new())) else {
+        return Ok(None);
+    };
+    let path = source.string(item, "`taskgroup`")?;
+    if !path.starts_with('/') {
+        let what = format!("the task group {} does not begin at the root", quoted(path));
+        return Err(source.error(item.at, what, format!("write {}", quoted(&format!("/{path}")))));
+    }
+    if !matches!(policy, Policy::Fair { .. }) {
+        let what = "a task group of a task that is not SCHED_OTHER";
+        return Err(source.error(item.at, what, "leave `taskgroup` out, or empty: only SCHED_OTHER has shares"));
+    }
+    thread.objects.group(source, item.at, path).map(Some)
 }
 
 fn policy(source: &Source, parts: &Parts, default: Class) -> Result<Policy, Error> {
@@ -140,9 +159,10 @@ pub(crate) fn task(
     check_clamps(source, &parts)?;
     let own = parts.get("cpus").map(|item| cpus(source, item)).transpose()?;
     let policy = policy(source, &parts, global.class)?;
-    let phases = match parts.get("phases") {
+    let own_group = group(thread, &parts, policy)?;
+    let mut phases = match parts.get("phases") {
         None => {
-            let phase = vec![Phase { loops: Some(1), actions: actions(thread, &parts)?, cpus: None }];
+            let phase = vec![Phase::once(actions(thread, &parts)?)];
             if parts.events.is_empty() {
                 let what = format!("task {} does nothing", quoted(&key.name));
                 return Err(source.error(key.at, what, "give it events or `phases`"));
@@ -157,6 +177,9 @@ pub(crate) fn task(
             self::phases(thread, phases, policy, own)?
         }
     };
+    if let Some(first) = phases.first_mut() {
+        first.group = first.group.or(own_group);
+    }
     let pin = parts.get("stopwatt_pin").map_or(Ok(false), |item| source.switch(item, "`stopwatt_pin`"))?;
     let delay = parts.get("delay").map_or(Ok(0), |item| source.us(item, "`delay`"))?;
     let instances = instances(source, item)?;
@@ -197,7 +220,8 @@ fn phases(thread: &mut Thread, item: &Item, policy: Policy, own: Option<CpuSet>)
         }
         let loops = loops(source, parts.get("loop"), Some(1))?;
         let cpus = parts.get("cpus").map(|item| cpus(source, item)).transpose()?;
-        phases.push(Phase { loops, actions: actions(thread, &parts)?, cpus });
+        let group = group(thread, &parts, policy)?;
+        phases.push(Phase { loops, actions: actions(thread, &parts)?, cpus, group });
     }
     if phases.iter().all(|phase| phase.actions.is_empty()) {
         return Err(source.error(item.at, "there is no event in any phase", "give each phase events"));

@@ -56,9 +56,9 @@ fn every_event_is_read_in_its_order() {
         Action::Sync { condition: 1, mutex: 1 },
         Action::Unlock(1),
         Action::Barrier(0),
-        Action::Suspend,
-        Action::Suspend,
-        Action::Resume(1),
+        Action::Suspend(2),
+        Action::Suspend(2),
+        Action::Resume(3),
         Action::SemPost(0),
         Action::SemWait(0),
         Action::Yield,
@@ -75,10 +75,10 @@ fn every_event_is_read_in_its_order() {
     ];
     // The barrier's task is not the one that is forked.
     let workload = file(&text).workload;
-    assert_eq!(workload.tasks[0].phases, [Phase { loops: Some(1), actions: expected.to_vec(), cpus: None }]);
+    assert_eq!(workload.tasks[0].phases, [Phase::once(expected.to_vec())]);
     assert_eq!(
         (workload.mutexes, workload.conditions, workload.semaphores, workload.barriers),
-        (2, 2, vec![0], vec![1])
+        (vec!["m".to_owned(), "n".to_owned()], 4, vec![0], vec![1])
     );
 }
 
@@ -157,7 +157,7 @@ fn bytes_are_work_if_it_is_said_how_many_are_written_in_a_microsecond() {
     let options = Options { memory_bytes_per_us: Some(2_000), device_bytes_per_us: Some(10), ..Options::default() };
     let actions = read(&text, &options).unwrap().workload.tasks[0].phases[0].actions.clone();
     assert_eq!(actions, [run(2), run(1), run(10)]);
-    assert!(wrong(&text).to_string().contains("`mem` writes to memory, which is not simulated"));
+    assert!(wrong(&text).to_string().contains("`mem` writes to memory, and it is not said how fast"));
 }
 
 #[test]
@@ -189,7 +189,10 @@ fn what_is_not_supported_is_refused_by_name_with_place_cause_and_what_would_be_r
         (tasks(r#""a": {"loop": 1, "run": 1, "loop": 2}"#), "`loop` stands here a second time; only events may repeat"),
         (tasks(r#""a": {"loop": -2, "run": 1}"#), "`loop` is not -2"),
         (tasks(r#""a": {"policy": "SCHED_RR", "run": 1}"#), "SCHED_RR is not simulated; `SCHED_FIFO` runs"),
-        (tasks(r#""a": {"policy": "SCHED_DEADLINE", "run": 1}"#), "SCHED_DEADLINE is not simulated"),
+        (
+            tasks(r#""a": {"policy": "SCHED_DEADLINE", "run": 1}"#),
+            "SCHED_DEADLINE is not simulated; write `\"policy\": \"SCHED_FIFO\"`",
+        ),
         (tasks(r#""a": {"policy": "x", "run": 1}"#), "`x` is no policy; there are"),
         (
             tasks(r#""a": {"priority": 20, "run": 1}"#),
@@ -201,7 +204,15 @@ fn what_is_not_supported_is_refused_by_name_with_place_cause_and_what_would_be_r
             "`util_min` clamps utilisation, which is not simulated; leave it out, or write 0",
         ),
         (tasks(r#""a": {"util_max": 5, "run": 1}"#), "or write 1024"),
-        (tasks(r#""a": {"taskgroup": "/x", "run": 1}"#), "task groups are not simulated"),
+        (tasks(r#""a": {"taskgroup": "x", "run": 1}"#), "the task group `x` does not begin at the root; write `/x`"),
+        (
+            tasks(r#""a": {"taskgroup": "/x", "policy": "SCHED_FIFO", "run": 1}"#),
+            "a task group of a task that is not SCHED_OTHER; leave",
+        ),
+        (
+            tasks(r#""a": {"dl-reclaim": true, "run": 1}"#),
+            "a `priority` that is higher the shorter the task's period is",
+        ),
         (tasks(r#""a": {"dl-runtime": 5, "run": 1}"#), "`dl-runtime` is refused: deadline scheduling is not simulated"),
         (tasks(r#""a": {"membind_nodes": [1], "run": 1}"#), "`membind_nodes` is refused: there is one memory"),
         (tasks(r#""a": {"cpus": [], "run": 1}"#), "`cpus` is empty, so that the task may run nowhere"),
@@ -212,16 +223,9 @@ fn what_is_not_supported_is_refused_by_name_with_place_cause_and_what_would_be_r
             tasks(r#""a": {"phases": {"p": {"run": 1, "priority": 3}}}"#),
             "a policy or priority that changes with the phase",
         ),
-        (tasks(r#""a": {"resume": "b"}"#), "there is no task `b`; did you mean a? there are: a"),
-        (
-            tasks(r#""a": {"resume": "b"}, "b": {"instance": 2, "suspend"}"#),
-            "task `b` has 2 instances, and it is not said which",
-        ),
-        (tasks(r#""a": {"resume": "b"}, "b": {"suspend"}, "b": {"suspend"}"#), "there is more than one task `b`"),
-        (
-            tasks(r#""a": {"suspend": "b"}"#),
-            "`suspend` acts on the thread itself, and not on the string `b`; leave it empty, or write `a`",
-        ),
+        (tasks(r#""a": {"fork": "b", "run": 1}"#), "there is no task `b`; did you mean a? there are: a"),
+        (tasks(r#""a": {"fork": "b"}, "b": {"suspend"}, "b": {"suspend"}"#), "there is more than one task `b`"),
+        (tasks(r#""a": {"suspend": 5}"#), "a task is suspended on a name, and not on `5`; write a name"),
         (tasks(r#""a": {"wait": {"ref": "c"}}"#), "`wait` lacks `ref` or `mutex`"),
         (tasks(r#""a": {"timer": {"ref": "unique"}}"#), "`timer` lacks `ref` or `period`"),
         (
@@ -271,4 +275,40 @@ fn limits_hold() {
     let timers: String =
         (0..257).map(|number| format!("\"timer\": {{\"ref\": \"unique{number}\", \"period\": 1}},")).collect();
     assert!(wrong(&tasks(&format!("\"t\": {{ {timers} }}"))).to_string().contains("more than 256 timers"));
+}
+
+#[test]
+fn a_task_is_suspended_on_a_name_and_a_resume_that_nobody_waits_for_is_told_of() {
+    let text = tasks(
+        r#""display": {"suspend": "frame", "run": 1, "resume": "nobody", "resume": "nobody"}, "sound": {"instance": 2, "suspend"},
+           "app": {"resume": "frame", "resume": "sound", "resume": "queue", "run": 1}, "worker": {"lock": "m", "wait": {"ref": "queue", "mutex": "m"}}"#,
+    );
+    let file = file(&text);
+    let of = |task: usize| file.workload.tasks[task].phases[0].actions.clone();
+    assert_eq!(of(0)[0], Action::Suspend(0));
+    assert_eq!((of(1), of(2)), (vec![Action::Suspend(2)], vec![Action::Suspend(2)]), "both instances");
+    assert_eq!(of(3)[..3], [Action::Resume(0), Action::Resume(2), Action::Resume(3)]);
+    let lost = "Task display resumes nobody, on which no task is ever suspended: as in rt-app, the signal is lost.";
+    assert_eq!(file.warnings, [lost], "once, and a resume wakes who waits, too");
+}
+
+#[test]
+fn sync_takes_the_mutex_unless_the_task_holds_it() {
+    let sync = r#""sync": {"ref": "c", "mutex": "m"}"#;
+    let text = tasks(&format!(r#""a": {{"lock": "m", {sync}, "unlock": "m", {sync}}}"#));
+    let (lock, unlock, sync) = (Action::Lock(0), Action::Unlock(0), Action::Sync { condition: 0, mutex: 0 });
+    assert_eq!(file(&text).workload.tasks[0].phases[0].actions, [lock, sync, unlock, lock, sync, unlock]);
+}
+
+#[test]
+fn task_groups_lie_in_one_another_and_last_until_the_next() {
+    let text = tasks(
+        r#""a": {"taskgroup": "/x/y", "phases": {"p": {"run": 1}, "q": {"run": 1, "taskgroup": "/z"}, "r": {"run": 1}, "s": {"run": 1, "taskgroup": "/"}}},
+           "b": {"taskgroup": "/x", "run": 1}, "c": {"taskgroup": "", "run": 1}"#,
+    );
+    let workload = file(&text).workload;
+    let groups: Vec<_> = workload.groups.iter().map(|group| (group.name.as_str(), group.parent)).collect();
+    assert_eq!(groups, [("/x", 0), ("/x/y", 1), ("/z", 0)]);
+    let of = |task: usize| workload.tasks[task].phases.iter().map(|phase| phase.group).collect::<Vec<_>>();
+    assert_eq!((of(0), of(1), of(2)), (vec![Some(2), Some(3), None, Some(0)], vec![Some(1)], vec![None]));
 }

@@ -38,6 +38,7 @@ impl Palette {
     }
 
     fn name(&mut self, name: &str) {
+        let name = bare(name);
         if !self.0.contains_key(name) {
             self.0.insert(name.to_owned(), self.0.len());
         }
@@ -45,7 +46,7 @@ impl Palette {
 
     /// The number of a name, from 0.
     pub(super) fn number(&self, name: &str) -> usize {
-        self.0.get(name).copied().unwrap_or(0)
+        self.0.get(bare(name)).copied().unwrap_or(0)
     }
 
     /// The number of a name's colour in the style sheet.
@@ -63,6 +64,11 @@ impl Palette {
             Paint::Name(name) => format!("m{}", self.colour(name)),
         }
     }
+}
+
+/// A task that owns energy is the task that runs on a timeline.
+fn bare(name: &str) -> &str {
+    name.strip_prefix("task ").unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -89,5 +95,6 @@ mod tests {
         let blocks = drawings.map(|drawing| Block::Picture(Picture::new("", "", "", drawing)));
         let palette = Palette::new(&blocks);
         assert_eq!(["eas", "hmp", "all-big"].map(|name| palette.colour(name)), [0, 1, 2]);
+        assert_eq!(palette.number("task hmp"), 1, "a task has the colour of the energy that it owns");
     }
 }

@@ -39,13 +39,14 @@ pub fn audio() -> Workload {
     for _ in 0..4 {
         actions.extend([tick, work(100)]);
     }
-    actions.extend([tick, work(300), Action::Resume(1)]);
-    let worker = vec![Action::Suspend, work(5_000), work(300), work(1_150), work(300)];
+    actions.extend([tick, work(300), Action::Resume(0)]);
+    let worker = vec![Action::Suspend(0), work(5_000), work(300), work(1_150), work(300)];
     Workload {
         tasks: vec![
             TaskSpec::forever("tick", actions).on(CpuSet::one(2)),
             TaskSpec::forever("worker", worker).on(CpuSet::one(3)),
         ],
+        conditions: 1,
         ..Workload::default()
     }
 }

@@ -6,7 +6,8 @@ use super::rows::{InOrder, Row, named};
 use super::run::Run;
 use super::story::Story;
 use crate::blocks::{
-    Blocks, Cell, Dot, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, listed, name, text, whole,
+    Bar, Blocks, Cell, Dot, Drawing, Figure, IntervalRow, Number, Picture, Table, Text, figure, fixed, listed, name,
+    text, whole,
 };
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
@@ -56,28 +57,52 @@ struct Policy<'r> {
     unfinished_share: f64,
     run_time_s: Option<Interval>,
     running: InOrder<'r, f64>,
+    /// The seed whose energy lies in the middle: its owners are those below.
+    middle_seed: u64,
     owners_unit_s: InOrder<'r, f64>,
     wake_ups_per_s: InOrder<'r, f64>,
     idle_entered: InOrder<'r, f64>,
     idle_time_us: InOrder<'r, f64>,
     callbacks_per_s: f64,
-    tasks: InOrder<'r, Task>,
+    tasks: InOrder<'r, Task<'r>>,
     /// The share of the time in which the fastest domain runs.
     #[serde(skip)]
     big: Option<Interval>,
     /// Mean energy over the seeds, in units times seconds, by the integral and not by owners.
     #[serde(skip)]
     integral: f64,
+    /// Energy with the middle seed, likewise.
+    #[serde(skip)]
+    middle_integral: f64,
 }
 
 /// A task under a policy.
 #[derive(Serialize)]
-struct Task {
+struct Task<'r> {
     periods: f64,
+    /// Periods of all seeds that were over when the task came to wait for the next one, and those
+    /// that were left out because of that.
+    missed_periods: f64,
+    skipped_periods: f64,
     migrations: f64,
+    /// Of a second, means over the seeds.
+    cpu_time_us_per_s: f64,
+    wake_ups_per_s: f64,
+    /// Shares of the task's CPU time.
+    share_by_cpu: InOrder<'r, f64>,
+    share_by_operating_point: InOrder<'r, f64>,
     response_ms: Option<BTreeMap<&'static str, f64>>,
     p95_ms_by_seed: Option<Interval>,
     wake_latency_us: Option<BTreeMap<&'static str, f64>>,
+}
+
+/// The most tasks of a policy in a table.
+const MOST_TASKS: usize = 12;
+
+/// A name in the order in which people count: words, then numbers by size.
+fn natural(name: &str) -> (String, u64) {
+    let digits: String = name.chars().filter(char::is_ascii_digit).collect();
+    (name.chars().filter(|letter| !letter.is_ascii_digit()).collect(), digits.parse().unwrap_or(0))
 }
 
 /// The range of some values over the seeds.
@@ -172,7 +197,31 @@ impl<'r> Measured<'r> {
             .collect()
     }
 
-    fn task(&self, policy: &str, task: &str) -> Task {
+    /// Shares of a task's CPU time, by what the metric parts it by; in the order of the parts'
+    /// names.
+    fn shares(&self, policy: &str, metric: Metric, task: &str) -> InOrder<'r, f64> {
+        let rows = || self.of_metric(CASE, metric).filter(|row| (row.variant, row.subject) == (policy, task));
+        let all: f64 = rows().map(|row| row.value).sum();
+        let mut parts: Vec<(&str, f64)> = Vec::new();
+        for row in rows() {
+            match parts.iter_mut().find(|(name, _)| *name == row.role) {
+                Some((_, sum)) => *sum += row.value / all,
+                None => parts.push((row.role, row.value / all)),
+            }
+        }
+        parts.sort_by_key(|(name, _)| natural(name));
+        parts.into_iter().collect()
+    }
+
+    /// The seed of a policy whose energy lies in the middle, counted from the first.
+    fn middle(&self, policy: &str) -> u32 {
+        let of_policy = self.of_metric(CASE, metrics::ENERGY).filter(|row| row.variant == policy);
+        let mut all: Vec<(f64, u32)> = of_policy.map(|row| (row.value, row.iteration)).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        all.get(all.len().saturating_sub(1) / 2).map_or(0, |(_, iteration)| *iteration)
+    }
+
+    fn task(&self, policy: &str, task: &str) -> Task<'r> {
         let pooled = |metric: Metric| {
             let values = PERCENTS.into_iter().filter_map(|percent| {
                 let value = self.percentiles(policy, POOLED, metric, task, percent).first().copied()?;
@@ -180,9 +229,18 @@ impl<'r> Measured<'r> {
             });
             Some(values.collect::<BTreeMap<_, _>>()).filter(|map| !map.is_empty())
         };
+        let sum = |metric: Metric| self.values(policy, metric, task).iter().fold(0.0, |sum, value| sum + value);
+        let seconds = self.values(policy, metrics::RUN_TIME, "").iter().fold(0.0, |sum, value| sum + value);
+        let per_s = |metric: Metric| if seconds > 0.0 { sum(metric) / seconds } else { 0.0 };
         Task {
-            periods: self.values(policy, metrics::PERIODS, task).iter().fold(0.0, |sum, value| sum + value),
+            periods: sum(metrics::PERIODS),
+            missed_periods: sum(metrics::MISSED_PERIODS),
+            skipped_periods: sum(metrics::SKIPPED_PERIODS),
             migrations: self.mean(policy, metrics::MIGRATIONS, task),
+            cpu_time_us_per_s: per_s(metrics::CPU_TIME),
+            wake_ups_per_s: per_s(metrics::TASK_WAKE_UPS),
+            share_by_cpu: self.shares(policy, metrics::CPU_TIME_ON, task),
+            share_by_operating_point: self.shares(policy, metrics::CPU_TIME_AT, task),
             response_ms: pooled(metrics::RESPONSE),
             p95_ms_by_seed: Interval::new(&self.percentiles(policy, CASE, metrics::RESPONSE, task, "p95")),
             wake_latency_us: pooled(metrics::WAKE_LATENCY),
@@ -209,6 +267,11 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
         };
         let relative = energy.iter().zip(&yardstick).filter(|(_, other)| **other > 0.0).map(|(own, other)| own / other);
         let tasks = measured.subjects(CASE, metrics::MIGRATIONS).into_iter();
+        let middle = measured.middle(policy);
+        let of_middle = |metric: Metric| {
+            let rows = measured.of_metric(CASE, metric);
+            rows.filter(|row| (row.variant, row.iteration) == (policy, middle)).map(|row| (row.subject, row.value))
+        };
         Policy {
             name: policy,
             energy_unit_s: Interval::new(&energy),
@@ -217,7 +280,9 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
             unfinished_share: if most_periods > 0.0 { 1.0 - periods(policy) / most_periods } else { 0.0 },
             run_time_s: Interval::new(&measured.values(policy, metrics::RUN_TIME, "")),
             running: by(metrics::RUNNING),
-            owners_unit_s: by(metrics::OWNED_ENERGY),
+            middle_seed: recording.header.seed + u64::from(middle),
+            owners_unit_s: of_middle(metrics::OWNED_ENERGY).collect(),
+            middle_integral: of_middle(metrics::ENERGY).map(|(_, energy)| energy).sum(),
             wake_ups_per_s: by(metrics::WAKE_UP_RATE),
             idle_entered: by(metrics::IDLE_ENTERED),
             idle_time_us: by(metrics::IDLE_TIME),
@@ -328,8 +393,16 @@ impl Story for Placement<'_> {
             told.table(self.overview());
             self.judged(told);
             told.note(self.settings());
+            if let Some(missed) = self.missed() {
+                told.table(missed);
+            }
             told.rest();
+            if let Some(picture) = self.owners_picture() {
+                told.picture(picture);
+            }
             told.table(self.owners());
+            told.table(self.where_tasks_ran("CPU time of", |task| &task.share_by_cpu));
+            told.table(self.where_tasks_ran("CPU time of", |task| &task.share_by_operating_point));
             told.table(self.by_subject("woken by, per s", |policy| &policy.wake_ups_per_s));
             told.table(self.latencies("response p95, ms", |task| task.response_ms.as_ref()?.get("p95").copied()));
             told.table(
@@ -497,13 +570,93 @@ impl<'r> Placement<'r> {
         ]
     }
 
+    /// Periodic tasks that were late for their next period, under any policy.
+    fn missed(&self) -> Option<Table> {
+        let mut rows = Vec::new();
+        for policy in &self.policies {
+            let late = policy.tasks.0.iter().filter(|(_, of)| of.missed_periods > 0.0);
+            rows.extend(late.map(|(task, of)| (policy.name, *task, of)));
+        }
+        (!rows.is_empty()).then(|| {
+            let share = |of: &Task<'_>| fixed(of.missed_periods / of.periods.max(1.0) * 100.0, 1);
+            Table::with_rows(&rows)
+                .words("late for the next period", |(_, task, _)| name(*task))
+                .words("policy", |(policy, ..)| name(*policy))
+                .numbers("periods", "", |(_, _, of)| whole(of.periods))
+                .numbers("late", "", |(_, _, of)| whole(of.missed_periods))
+                .numbers("late", "%", |(_, _, of)| share(of))
+                .numbers("left out", "", |(_, _, of)| whole(of.skipped_periods))
+                .done()
+                .noted("All seeds. A timer of mode relative starts anew when it is late, and leaves out the periods that are over.")
+        })
+    }
+
+    /// The tasks with most CPU time, and where or how fast: a row per policy and task.
+    fn where_tasks_ran(&self, title: &str, of: impl for<'t> Fn(&'t Task<'r>) -> &'t InOrder<'r, f64>) -> Table {
+        let mut rows = Vec::new();
+        let mut left_out = 0;
+        for policy in &self.policies {
+            let mut tasks: Vec<(&str, &Task<'r>)> = policy.tasks.0.iter().map(|(task, of)| (*task, of)).collect();
+            tasks.sort_by(|(_, a), (_, b)| b.cpu_time_us_per_s.total_cmp(&a.cpu_time_us_per_s));
+            left_out = tasks.len().saturating_sub(MOST_TASKS);
+            rows.extend(tasks.into_iter().take(MOST_TASKS).map(|(task, of)| (policy.name, task, of)));
+        }
+        let mut places = distinct(rows.iter().flat_map(|(_, _, task)| of(task).names()));
+        places.sort_by_key(|place| natural(place));
+        let table = Table::with_rows(&rows)
+            .words(title, |(_, task, _)| name(*task))
+            .words("policy", |(policy, ..)| name(*policy))
+            .numbers("", "ms/s", |(_, _, of)| figure(of.cpu_time_us_per_s / 1e3))
+            .numbers("woken", "1/s", |(_, _, of)| figure(of.wake_ups_per_s))
+            .each(&places, |table, place| {
+                table.numbers(format!("{place}, %"), "", |(_, _, task)| {
+                    of(task).get(place).map(|share| fixed(share * 100.0, 0))
+                })
+            })
+            .done();
+        let more = if left_out == 0 { "" } else { " The tasks with most of it; JSON has all." };
+        table.noted(format!("CPU time of all seeds, and the part of it on a CPU or at an operating point.{more}"))
+    }
+
+    /// The owners under any policy, the most first.
+    fn owner_names(&self) -> Vec<&'r str> {
+        let mut names = distinct(self.policies.iter().flat_map(|policy| policy.owners_unit_s.names()));
+        let of = |policy: &Policy<'_>, owner: &str| policy.owners_unit_s.get(owner).copied().unwrap_or(0.0);
+        let most = |name: &str| self.policies.iter().map(|policy| of(policy, name)).fold(0.0, f64::max);
+        names.sort_by(|a, b| most(b).total_cmp(&most(a)));
+        names
+    }
+
+    /// The same as a bar for each policy.
+    fn owners_picture(&self) -> Option<Picture> {
+        let (unit, scale) = self.unit();
+        let names = self.owner_names();
+        let bar = |policy: &Policy<'_>| {
+            let part = |owner: &&str| {
+                let energy = policy.owners_unit_s.get(owner)? * scale;
+                Some(((*owner).to_owned(), Figure { value: energy, published: None }))
+            };
+            Bar { name: policy.name.to_owned(), parts: names.iter().filter_map(part).collect() }
+        };
+        let bars: Vec<Bar> = self.policies.iter().map(bar).collect();
+        let picture = Picture::new("Energy by owner", "energy", unit, Drawing::Bars(bars));
+        (!names.is_empty()).then(|| picture.noted(self.of_the_middle()))
+    }
+
+    /// Whose run the owners are of.
+    fn of_the_middle(&self) -> String {
+        let seeds = self.policies.iter().map(|policy| format!("{} {}", policy.name, policy.middle_seed));
+        format!(
+            "Of one run for each policy: the seed whose energy lies in the middle ({}).",
+            seeds.collect::<Vec<_>>().join(", ")
+        )
+    }
+
     /// Energy by owner, the most first, with its sum.
     fn owners(&self) -> Table {
         let (unit, scale) = self.unit();
         let of = |policy: &Policy<'_>, owner: &str| policy.owners_unit_s.get(owner).copied().unwrap_or(0.0) * scale;
-        let mut names: Vec<&str> = self.policies.first().map_or_else(Vec::new, |of| of.owners_unit_s.names());
-        let most = |name: &str| self.policies.iter().map(|policy| of(policy, name)).fold(0.0, f64::max);
-        names.sort_by(|a, b| most(b).total_cmp(&most(a)));
+        let names = self.owner_names();
         let mut table = Table::with_rows(&names)
             .words(format!("energy of, {unit}"), |owner| name(*owner))
             .each(&self.policies, |table, policy| {
@@ -515,8 +668,8 @@ impl<'r> Placement<'r> {
             std::iter::once(Cell::from(words)).chain(cells).collect::<Vec<_>>()
         };
         table.rows.push(last("all owners", &|policy| names.iter().map(|owner| of(policy, owner)).sum()));
-        table.rows.push(last("the integral", &|policy| policy.integral * scale));
-        table.noted("By owner, and below by cause: means over the seeds.")
+        table.rows.push(last("the integral", &|policy| policy.middle_integral * scale));
+        table.noted(format!("{} Below, by cause: means over the seeds.", self.of_the_middle()))
     }
 
     fn by_subject(&self, title: &str, of: impl for<'p> Fn(&'p Policy<'r>) -> &'p InOrder<'r, f64>) -> Table {
@@ -530,7 +683,7 @@ impl<'r> Placement<'r> {
     }
 
     /// A percentile of each task that has it, by policy.
-    fn latencies(&self, title: &str, of: impl Fn(&Task) -> Option<f64>) -> Table {
+    fn latencies(&self, title: &str, of: impl Fn(&Task<'_>) -> Option<f64>) -> Table {
         let has = |task: &&str| self.policies.iter().any(|policy| policy.tasks.get(task).and_then(&of).is_some());
         let tasks = self.policies.first().map_or_else(Vec::new, |policy| policy.tasks.names());
         let tasks: Vec<&str> = tasks.into_iter().filter(has).collect();

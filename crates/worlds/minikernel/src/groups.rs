@@ -1,0 +1,54 @@
+//! Task groups: a group has one share of what it is in, and its tasks and groups have shares of
+//! that.
+//!
+//! Linux has a queue for each group on each CPU. Here a task has the weight that comes out of
+//! those: its share of the group's tasks that are ready anywhere, times the group's own share.
+
+use crate::kernel::Kernel;
+use crate::runqueue::WEIGHT;
+use crate::task::TaskId;
+
+impl Kernel {
+    /// A task's weight among all that are ready; 0 for a real-time task.
+    pub(crate) fn weight(&self, task: TaskId) -> u64 {
+        let task = &self.tasks[task];
+        let (mut weight, mut group) = (task.weight, task.group);
+        while weight > 0 && group > 0 {
+            let at = usize::from(group) - 1;
+            weight = (weight * WEIGHT / self.ready[at].max(weight)).max(1);
+            group = self.groups[at].parent;
+        }
+        weight
+    }
+
+    /// Something of a weight is ready in a group, which is ready itself from then on.
+    pub(crate) fn group_gains(&mut self, group: u16, weight: u64) {
+        if group == 0 || weight == 0 {
+            return;
+        }
+        let at = usize::from(group) - 1;
+        self.ready[at] += weight;
+        if self.ready[at] == weight {
+            self.group_gains(self.groups[at].parent, WEIGHT);
+        }
+    }
+
+    /// Something of a weight is no longer ready in a group.
+    pub(crate) fn group_loses(&mut self, group: u16, weight: u64) {
+        if group == 0 || weight == 0 {
+            return;
+        }
+        let at = usize::from(group) - 1;
+        self.ready[at] -= weight;
+        if self.ready[at] == 0 {
+            self.group_loses(self.groups[at].parent, WEIGHT);
+        }
+    }
+
+    /// A task that is ready has come from a group into the one that it is in now.
+    pub(crate) fn change_group(&mut self, task: TaskId, from: u16) {
+        let (to, weight) = (self.tasks[task].group, self.tasks[task].weight);
+        self.group_loses(from, weight);
+        self.group_gains(to, weight);
+    }
+}
