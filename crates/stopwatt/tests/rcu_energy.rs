@@ -64,3 +64,36 @@ fn without_callbacks_nothing_is_saved() {
     let scale = json["cells"].as_array().unwrap().iter().find(|cell| cell["used_in_fit"] == true).unwrap();
     assert_eq!((&scale["benchmark"], &scale["configuration"]), (&"andebench8".into(), &"reference".into()));
 }
+
+#[test]
+fn each_hypothesis_is_tried_alone_and_none_changes_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let few = ["--draws", "2", "--benchmarks", "cyclictest,andebench8"];
+    let plain = run(&few, folder.path());
+    assert!(plain["hypotheses"].is_null(), "only where asked for");
+    let json = run(&[&few[..], &["--hypotheses"]].concat(), folder.path());
+    assert_eq!(json["cells"], plain["cells"]);
+    let tried = json["hypotheses"].as_array().unwrap();
+    let names: Vec<&str> = tried.iter().map(|of| of["hypothesis"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        [
+            "none",
+            "frequency governor",
+            "more callbacks",
+            "wake-ups of big cores",
+            "a tick prevents cluster sleep",
+            "idle base"
+        ]
+    );
+    for of in tried {
+        assert_eq!(of["energy_published"].as_u64(), Some(4), "two benchmarks with two published benefits each: {of}");
+        assert!(of["about"].as_str().is_some_and(|about| about.len() > 20), "{of}");
+    }
+    // The base is sized by the power of cyclictest's reference, and says so.
+    let base = tried.last().unwrap();
+    assert_eq!(base["fitted_to"].as_u64(), Some(1));
+    assert!((base["cyclictest_power_w"].as_f64().unwrap() - 0.559).abs() < 0.001, "{base}");
+    let held = |of: &Value| of["medians_of_published_percent"].as_f64().unwrap();
+    assert!(held(base).abs() <= held(&tried[0]).abs(), "a base shrinks every percentage: {base} {}", tried[0]);
+}

@@ -2,6 +2,7 @@
 
 use crate::point::Point;
 use experiment::{Error, Files};
+use idle::States;
 use minikernel::{CpuSet, Hardware};
 use platforms::PlatformFiles;
 use recording::facts::WorkOfCore;
@@ -63,7 +64,17 @@ impl Board {
     pub fn at(&self, point: &Point<'_>) -> Hardware {
         let name = point.word("idle.states");
         let (_, idle) = self.idle.iter().find(|(other, _)| *other == name).expect("opened with all of them");
-        let hardware = Hardware::new(&self.machine, idle, point.number("transition").min(1024));
+        let longer = point.find_number("residency").unwrap_or(100);
+        let mut states = idle.clone();
+        for domain in &mut states.domains {
+            let state = |state: &idle::State| idle::State {
+                target_residency_ns: state.target_residency_ns * longer / 100,
+                ..*state
+            };
+            let states: Vec<idle::State> = domain.table.all().iter().map(state).collect();
+            domain.table = States::new(&states).expect("all are longer by the same factor");
+        }
+        let hardware = Hardware::new(&self.machine, &states, point.number("transition").min(1024));
         let mut hardware = hardware.expect("tried when the board was opened");
         for domain in &mut hardware.domains {
             let power = &mut domain.states[0].power;
@@ -88,6 +99,12 @@ pub fn little(hardware: &Hardware) -> &minikernel::Domain {
 pub fn capacity(hardware: &Hardware, core: &str) -> u32 {
     let tops = hardware.domains.iter().map(top);
     if core == "big" { tops.max() } else { tops.min() }.unwrap_or(1)
+}
+
+/// The fastest CPUs.
+pub fn big_cpus(hardware: &Hardware) -> CpuSet {
+    let most = hardware.domains.iter().max_by_key(|domain| top(domain)).expect("a board has domains");
+    CpuSet::from_cpus(most.cpus.clone())
 }
 
 /// The slowest CPUs.

@@ -27,6 +27,9 @@ pub enum Kind {
     /// The central point with all callbacks queued by threads bound to a CPU, a number per second
     /// on each.
     Dose,
+    /// A draw, or the central point where there are no draws, under a hypothesis, whose number is
+    /// the place.
+    Hypothesis,
 }
 
 impl Kind {
@@ -40,6 +43,7 @@ impl Kind {
             Self::RateDear => "rate-dear",
             Self::Transition => "transition",
             Self::Dose => "dose",
+            Self::Hypothesis => "hypothesis",
         }
     }
 }
@@ -142,6 +146,32 @@ pub fn plan<'s>(
     visits
 }
 
+/// The points at which each hypothesis is tried alone: the draws, or the central point with its
+/// seeds where there are none.
+pub fn tried<'s>(
+    suite: &'s Suite,
+    benchmarks: &[&'s Benchmark],
+    draws: u32,
+    set: &[(String, Value)],
+) -> Vec<Visit<'s>> {
+    let fixed = |point: Point<'s>| set.iter().fold(point, |point, (name, value)| point.with(name, value.clone()));
+    let mut visits = Vec::new();
+    for &benchmark in benchmarks {
+        for (place, hypothesis) in (0..).zip(&suite.hypotheses) {
+            let count = if draws > 0 { draws } else { suite.central_seeds };
+            visits.extend((0..count).map(|number| {
+                let (point, draw) = match draws {
+                    0 => (Point::central(suite, number), None),
+                    _ => (Point::draw(suite, number), Some(number)),
+                };
+                let point = fixed(point).under(hypothesis, draw);
+                Visit { kind: Kind::Hypothesis, place, number, benchmark, point }
+            }));
+        }
+    }
+    visits
+}
+
 /// The values that `--set` gives to unknowns.
 ///
 /// # Errors
@@ -196,7 +226,7 @@ pub fn visit<'s>(
                 let point = visit.point.clone().silenced();
                 Some(run(suite, board, visit.benchmark, Configuration::Reference, &point)?)
             }
-            Kind::Rate | Kind::RateDear | Kind::Transition | Kind::Dose => None,
+            Kind::Rate | Kind::RateDear | Kind::Transition | Kind::Dose | Kind::Hypothesis => None,
         };
         progress.step();
         Ok(Visited { visit, configurations, silent })

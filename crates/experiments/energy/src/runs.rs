@@ -6,7 +6,7 @@ use crate::point::Point;
 use crate::suite::{Benchmark, KERNEL, Length, Suite};
 use crate::workload::workload;
 use experiment::Error;
-use minikernel::{Affinities, Hardware, Outcome, Owner, Rcu, Settings, WakeCause};
+use minikernel::{Affinities, Frequency, Hardware, Outcome, Owner, Rcu, Settings, WakeCause};
 use placement::Placement;
 use recording::Histogram;
 
@@ -85,7 +85,10 @@ fn placement(suite: &Suite, hardware: &Hardware) -> Result<Box<dyn Placement>, E
 fn kernel(suite: &Suite, benchmark: &Benchmark, point: &Point<'_>, hardware: &Hardware) -> Settings {
     let mut settings = Settings::of_2013();
     settings.hz = point.number("hz") as u32;
-    settings.frequency = suite.frequency.clone();
+    settings.frequency = match point.find_number("governor.sampling") {
+        Some(ms) if point.is_word("governor", "ondemand") => Frequency::Ondemand { sampling_ns: ms * 1_000_000 },
+        _ => suite.frequency.clone(),
+    };
     for switch in &suite.switches {
         let cost = switch.name.strip_prefix(KERNEL).and_then(|name| settings.costs.named(name));
         if let Some(ns) = cost {

@@ -1,7 +1,7 @@
 //! A benchmark at a point, as tasks of the small kernel, and the system that runs beside it.
 
 use crate::actions::Do;
-use crate::board::{capacity, little, little_cpus};
+use crate::board::{big_cpus, capacity, little, little_cpus};
 use crate::point::Point;
 use crate::suite::{Benchmark, Task};
 use minikernel::{Action, CpuSet, DeviceSpec, Draw, Hardware, Phase, Start, TaskSpec, Workload};
@@ -132,6 +132,7 @@ fn system(point: &Point<'_>, hardware: &Hardware) -> Vec<TaskSpec> {
         TaskSpec::forever(&name, actions)
     };
     let free = program("system".to_owned(), point.number("background.gap"), rate * (100 - pinned), 1, 0);
+    let free = if point.is_word("background", "big") { free.on(big_cpus(hardware)) } else { free };
     let bound = (0..cpus).map(|cpu| {
         let thread = program(format!("bound-{cpu}"), point.number("bound.gap"), rate * pinned, cpus, cpu);
         // Work that is not bound to its CPU's own queue is done by whichever LITTLE CPU the policy

@@ -35,7 +35,7 @@ impl Kernel {
             .enumerate()
             .map(|(number, domain)| match &settings.frequency {
                 Frequency::Highest => domain.points.len() - 1,
-                Frequency::Lowest | Frequency::Schedutil { .. } => 0,
+                Frequency::Lowest | Frequency::Schedutil { .. } | Frequency::Ondemand { .. } => 0,
                 Frequency::Fixed(points) => points[number],
             })
             .map(|point| (point, times.start))
@@ -65,6 +65,8 @@ impl Kernel {
                 turn_owner: owners.id(Owner::Kernel),
                 turn_paid: false,
                 stay: None,
+                idled: 0,
+                idled_before: 0,
                 alarm: None,
                 ipi_cause: None,
                 counts: CpuCounts::default(),
@@ -113,13 +115,14 @@ impl Kernel {
             groups: workload.groups.clone(),
             mains: workload.tasks.iter().filter(|task| task.main && task.start != Start::ByFork).count(),
             copies: 0,
-            hardware,
             settings,
             owners,
             cpus,
             tasks,
             specs,
+            sampled: vec![times.start; hardware.domains.len()],
             points,
+            hardware,
             wrong: None,
             tick,
             now: times.start,

@@ -105,6 +105,10 @@ pub(crate) struct Cpu {
     pub(crate) turn_owner: OwnerId,
     pub(crate) turn_paid: bool,
     pub(crate) stay: Option<Stay>,
+    /// The time of all stays that are over, and what it was, with the stay that was not, at the
+    /// last look at the domain's load.
+    pub(crate) idled: Time,
+    pub(crate) idled_before: Time,
     /// When the always-on timer fires for it; it has fired if that is over.
     pub(crate) alarm: Option<Time>,
     /// Why another CPU sent an interrupt.

@@ -29,6 +29,38 @@ impl Kernel {
         }
     }
 
+    /// Looks at a domain's load in a tick of one of its CPUs, where frequencies are ondemand's.
+    pub(crate) fn sample_load(&mut self, soc: &Soc, domain: usize) {
+        /// Of 100: above the first the highest point is taken, and below the second a lower one.
+        const UP: u64 = 95;
+        const DOWN: u64 = 92;
+        let Frequency::Ondemand { sampling_ns } = self.settings.frequency else { return };
+        let elapsed = self.now - self.sampled[domain];
+        if elapsed < sampling_ns.saturating_mul(1_000).max(1) {
+            return;
+        }
+        self.sampled[domain] = self.now;
+        let mut busiest = 0;
+        for cpu in self.hardware.domains[domain].cpus.clone() {
+            let this = &mut self.cpus[cpu];
+            let idled = this.idled + this.stay.map_or(0, |stay| self.now - stay.since);
+            let idle = idled - std::mem::replace(&mut this.idled_before, idled);
+            busiest = busiest.max(elapsed.saturating_sub(idle) * 100 / elapsed);
+        }
+        let (point, points) = (self.points[domain].0, &self.hardware.domains[domain].points);
+        let wanted = if busiest > UP {
+            points.len() - 1
+        } else if busiest < DOWN {
+            let needed = points[point].clock * busiest / DOWN;
+            points.iter().position(|point| point.clock >= needed).unwrap_or(point).min(point)
+        } else {
+            point
+        };
+        if wanted != point {
+            self.set_point(soc, domain, wanted);
+        }
+    }
+
     /// Brings a domain to an operating point, by its number.
     pub(crate) fn set_point(&mut self, soc: &Soc, domain: usize, point: usize) {
         let cpus = self.hardware.domains[domain].cpus.clone();

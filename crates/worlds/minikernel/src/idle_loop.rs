@@ -146,6 +146,7 @@ impl Kernel {
         self.stamp(soc, cpu, events::IDLE_LEAVE, cause.map_or(u64::MAX, |cause| cause as u64));
         let got_tick = matches!(cause, Some(WakeCause::Tick | WakeCause::TickForRcu));
         let since_choice_ns = (self.now - stay.since) / 1_000;
+        self.cpus[cpu].idled += self.now - stay.since;
         let polled_to_limit = stay.polls_until.is_some_and(|limit| self.now >= limit);
         let this = &mut self.cpus[cpu];
         let asked_again = this.ask_again.is_some_and(|at| at <= self.now);

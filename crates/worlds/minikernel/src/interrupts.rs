@@ -95,6 +95,7 @@ impl Kernel {
         if of_wheel || of_callbacks {
             let owner = if self.is_for_callbacks(cpu) { Owner::TickForRcu } else { Owner::Interrupt };
             self.owe(cpu, owner, self.settings.costs.tick);
+            self.sample_load(soc, self.cpus[cpu].domain);
             self.callbacks_tick(soc, cpu);
         }
     }
@@ -115,6 +116,7 @@ impl Kernel {
             self.cpus[cpu].softirqs |= SOFTIRQ_TIMER;
         }
         self.scheduler_tick(soc, cpu);
+        self.sample_load(soc, self.cpus[cpu].domain);
         self.callbacks_tick(soc, cpu);
     }
 

@@ -44,6 +44,8 @@ pub(crate) struct Kernel {
     pub(crate) groups: Vec<GroupSpec>,
     /// Operating point and last change of each domain.
     pub(crate) points: Vec<(usize, Time)>,
+    /// When the load of each domain was last looked at.
+    pub(crate) sampled: Vec<Time>,
     /// Tasks whose end ends the run, that have not ended.
     pub(crate) mains: usize,
     /// Copies of tasks that have not ended.

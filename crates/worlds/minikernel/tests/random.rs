@@ -81,6 +81,7 @@ fn settings() -> impl Strategy<Value = Settings> {
         Just(Frequency::Highest),
         Just(Frequency::Lowest),
         Just(Frequency::Schedutil { rate_limit_ns: MS }),
+        Just(Frequency::Ondemand { sampling_ns: 20 * MS }),
         (0..8_usize, 0..8_usize).prop_map(|(big, little)| Frequency::Fixed(vec![big, little])),
     ];
     let broadcast = prop_oneof![Just(Broadcast::ToSleeper), (0..5_usize).prop_map(Broadcast::Via)];

@@ -312,3 +312,25 @@ fn short_work_in_a_row_is_the_same_work() {
     let (one, many) = (outcome(1, 5_000), outcome(5_000, 1));
     assert_eq!((one.ended.map(|ps| ps / 1_000), one.ran / 1_000), (many.ended.map(|ps| ps / 1_000), many.ran / 1_000));
 }
+
+#[test]
+fn ondemand_goes_up_at_once_and_down_by_the_load_in_ticks_only() {
+    let settings = Settings { frequency: Frequency::Ondemand { sampling_ns: 20 * MS }, ..Settings::default() };
+    let run_with = |actions: Vec<Action>| {
+        let tasks = vec![TaskSpec::forever("t", actions).on(CpuSet::one(2))];
+        run_put(&tc2(0), &settings, &workload(tasks), 4 * SECOND).tasks[0].counts.clone()
+    };
+    let share = |counts: &TaskCounts, point: usize| {
+        counts.ran_at.get(&(2, point)).copied().unwrap_or(0) as f64 / counts.ran as f64
+    };
+    let busy = run_with(vec![Action::Run { time: Draw::Fixed(MS), capacity: 430 }]);
+    assert!(share(&busy, 7) > 0.99, "always busy: {:?}", busy.ran_at);
+    // 40 % of the time at the highest point, of which 92 % would be busy at 435 MHz.
+    let part = Action::Run { time: Draw::Fixed(4 * MS), capacity: 430 };
+    let timer = Action::Timer { timer: 0, period: 10 * MS, relative: false };
+    let some = run_with(vec![timer, part]);
+    assert!(share(&some, 2) > 0.6, "500 MHz is the lowest that does: {:?}", some.ran_at);
+    // Woken once per second for a moment: few ticks, and it stays at the lowest point.
+    let rare = run_with(vec![Action::Sleep(Draw::Fixed(SECOND)), Action::Run { time: Draw::Fixed(MS), capacity: 430 }]);
+    assert!(share(&rare, 0) > 0.99, "{:?}", rare.ran_at);
+}

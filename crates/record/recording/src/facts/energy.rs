@@ -88,6 +88,20 @@ pub struct Energy {
     pub benchmarks: Vec<Benchmark>,
     /// The quantities that are drawn.
     pub unknowns: Vec<Unknown>,
+    /// What could be missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hypotheses: Vec<Hypothesis>,
+}
+
+/// Something that could be missing in the predictions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hypothesis {
+    /// Its name.
+    pub name: String,
+    /// What is otherwise.
+    pub about: String,
+    /// The source, or that it is assumed.
+    pub source: String,
 }
 
 /// The time that a core needs for what the fastest core does in a second.

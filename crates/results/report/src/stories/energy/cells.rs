@@ -26,7 +26,8 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    fn new(values: &[f64]) -> Option<Self> {
+    /// Of some values; `None` if there are none.
+    pub(super) fn new(values: &[f64]) -> Option<Self> {
         let quantile = |q| stats::quantile(values, q);
         Some(Self { low: quantile(0.025)?, median: quantile(0.5)?, high: quantile(0.975)? })
     }
@@ -34,6 +35,11 @@ impl Interval {
     /// The interval in another unit.
     pub(super) fn times(self, factor: f64) -> Self {
         Self { low: factor * self.low, median: factor * self.median, high: factor * self.high }
+    }
+
+    /// True if a value lies within.
+    pub(super) fn holds(self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
     }
 
     /// True if zero lies outside.
@@ -273,7 +279,7 @@ fn spread(values: &[f64]) -> f64 {
 }
 
 /// Percent of the first that the second is less by, pair by pair.
-fn saved(of: &[f64], less: &[f64]) -> Vec<f64> {
+pub(super) fn saved(of: &[f64], less: &[f64]) -> Vec<f64> {
     of.iter().zip(less).map(|(of, less)| 100.0 * (1.0 - less / of)).collect()
 }
 
