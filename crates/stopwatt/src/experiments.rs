@@ -20,6 +20,7 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &rcu_experiments::RcuDoses,
     &rcu_experiments::LinuxRates,
     &energy_experiments::RcuEnergy,
+    &energy_experiments::RcuLazy,
     &placement_experiments::Placement,
     &placement_experiments::EasEnergy,
     &explore_experiments::ExplorePsci,

@@ -97,3 +97,44 @@ fn each_hypothesis_is_tried_alone_and_none_changes_the_table() {
     let held = |of: &Value| of["medians_of_published_percent"].as_f64().unwrap();
     assert!(held(base).abs() <= held(&tried[0]).abs(), "a base shrinks every percentage: {base} {}", tried[0]);
 }
+
+#[test]
+fn lazy_callbacks_save_wake_ups_and_stand_beside_what_was_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("lazy");
+    let lazy = |arguments: &[&str]| {
+        let common =
+            ["run", "rcu-lazy", "--replace", "--format", "json", "-o", output.to_str().unwrap(), "--draws", "6"];
+        let said = stopwatt(&[&common[..], arguments].concat());
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        serde_json::from_slice::<Value>(&said.stdout).unwrap()
+    };
+    let json = lazy(&[]);
+    let of = |json: &Value, name: &str, key: &str| {
+        let all = json["configurations"].as_array().unwrap();
+        let found = all.iter().find(|of| of["name"] == name).unwrap_or_else(|| panic!("no {name}"));
+        found[key]["median"].as_f64().unwrap_or_else(|| panic!("{name} {key}: {found}"))
+    };
+    let wake_ups = |name| of(&json, name, "wake_ups_per_s");
+    assert!(wake_ups("lazy") < wake_ups("offloaded") && wake_ups("no-callbacks") <= wake_ups("lazy"));
+    assert!(of(&json, "lazy", "deepest_percent") > of(&json, "offloaded", "deepest_percent"));
+    let (saved, bound) = (of(&json, "lazy", "saved_percent"), of(&json, "no-callbacks", "saved_percent"));
+    assert!(0.0 < saved && saved <= bound + 1.0, "{saved} and {bound}");
+    assert!(of(&json, "lazy", "power_mw") > 0.0, "the board has watts");
+    let published = json["published"].as_array().unwrap();
+    assert_eq!((published.len(), json["published_saves_percent"][0].as_f64()), (3, Some(5.0)));
+    // Without callbacks there is nothing to be lazy about.
+    let silent = lazy(&["--set", "callbacks.rate=0"]);
+    assert_eq!(of(&silent, "lazy", "saved_percent"), 0.0);
+    let refused = stopwatt(&["run", "rcu-lazy", "--set", "callbacks.rates=1"]);
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && error.contains("there is callbacks.rate"), "{error}");
+}
+
+#[test]
+fn doses_too_short_for_lazy_callbacks_are_refused() {
+    let refused = stopwatt(&["run", "rcu-doses", "--lazy"]);
+    let error = String::from_utf8_lossy(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(refused.status.code(), Some(2), "{error}");
+    assert!(error.contains("doses of 3 s") && error.contains("--seconds 12"), "{error}");
+}

@@ -19,6 +19,7 @@
 //! | `rows.rs` | the recording |
 //! | `lanes.rs` | the timelines in it |
 //! | `rcu_energy.rs` | the experiment `rcu-energy` |
+//! | `rcu_lazy.rs` | the experiment `rcu-lazy`: callbacks that may wait, on a system that idles |
 #![forbid(unsafe_code)]
 
 pub mod actions;
@@ -29,6 +30,7 @@ mod part;
 pub mod plan;
 pub mod point;
 mod rcu_energy;
+mod rcu_lazy;
 mod reseeded;
 pub mod rows;
 pub mod runs;
@@ -37,3 +39,4 @@ pub mod unknown;
 pub mod workload;
 
 pub use rcu_energy::RcuEnergy;
+pub use rcu_lazy::RcuLazy;

@@ -39,7 +39,8 @@ impl<'s> Point<'s> {
         Self { suite, values, seed, silent: false }
     }
 
-    /// The same point with values from a hypothesis's ranges: those of a draw, or their central ones.
+    /// The same point with values from a hypothesis's ranges: those of a draw, or their central
+    /// ones.
     #[must_use]
     pub fn under(self, hypothesis: &Hypothesis, draw: Option<u32>) -> Self {
         hypothesis.unknowns.iter().fold(self, |point, unknown| {

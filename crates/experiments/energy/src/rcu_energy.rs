@@ -5,7 +5,7 @@ use crate::part::Part;
 use crate::plan::{self, plan, tried, visit};
 use crate::reseeded::doubtful;
 use crate::suite::{Benchmark, Suite};
-use crate::unknown::{Range, Value};
+use crate::unknown::Value;
 use crate::{lanes, rows};
 use document::Document;
 use experiment::setting::{self, Checked, InputFile, Keys, Number, Or, Switch};
@@ -116,12 +116,7 @@ impl CheckedRequest {
                 names
             }
         };
-        let idle = suite.unknowns.iter().find(|unknown| unknown.name == "idle.states").map(|unknown| &unknown.range);
-        let idle: Vec<String> = match idle {
-            Some(Range::Values(values)) => values.iter().map(Value::to_string).collect(),
-            _ => Vec::new(),
-        };
-        let board = Board::open(request.platforms, &settings.get(PLATFORM), &idle)?;
+        let board = Board::open(request.platforms, &settings.get(PLATFORM), &suite.idle_states())?;
         Ok(Self { suite, board, set, names })
     }
 

@@ -77,13 +77,18 @@ fn owner(owner: Owner, of_benchmark: usize) -> usize {
 }
 
 /// The policy that says which task runs where.
-fn placement(suite: &Suite, hardware: &Hardware) -> Result<Box<dyn Placement>, Error> {
+pub(crate) fn placement(suite: &Suite, hardware: &Hardware) -> Result<Box<dyn Placement>, Error> {
     Ok(suite.placement.policy(&hardware.energy_model().map_err(Error::Failed)?, 1))
 }
 
-/// The kernel at a point: that of 2013.
-fn kernel(suite: &Suite, benchmark: &Benchmark, point: &Point<'_>, hardware: &Hardware) -> Settings {
-    let mut settings = Settings::of_2013();
+/// A kernel at a point.
+pub(crate) fn kernel(
+    mut settings: Settings,
+    suite: &Suite,
+    benchmark: &Benchmark,
+    point: &Point<'_>,
+    hardware: &Hardware,
+) -> Settings {
     settings.hz = point.number("hz") as u32;
     settings.frequency = match point.find_number("governor.sampling") {
         Some(ms) if point.is_word("governor", "ondemand") => Frequency::Ondemand { sampling_ns: ms * 1_000_000 },
@@ -146,7 +151,7 @@ pub(crate) fn simulate(
 ) -> Result<Simulated, Error> {
     let hardware = board.at(point);
     let (workload, of_benchmark) = workload(benchmark, point, &hardware);
-    let settings = Settings { record, ..kernel(suite, benchmark, point, &hardware) };
+    let settings = Settings { record, ..kernel(Settings::of_2013(), suite, benchmark, point, &hardware) };
     let threads_on = little_cpus(&hardware);
     let affinities = Affinities { grace_periods: threads_on, offload: threads_on };
     let rcu = Rcu::new(configuration.settings(hardware.cpus(), settings.hz), affinities, record);

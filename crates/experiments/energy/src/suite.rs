@@ -312,6 +312,15 @@ impl Suite {
         })
     }
 
+    /// The idle states that may be meant, by their names.
+    pub fn idle_states(&self) -> Vec<String> {
+        let idle = self.unknowns.iter().find(|unknown| unknown.name == "idle.states").map(|unknown| &unknown.range);
+        match idle {
+            Some(Range::Values(values)) => values.iter().map(Value::to_string).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The place of an unknown, or of a switch, which come after them.
     pub fn unknown(&self, name: &str) -> Option<usize> {
         self.may_be_set().position(|unknown| unknown.name == name)

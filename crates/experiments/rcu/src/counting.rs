@@ -4,8 +4,9 @@ use import::ftrace::Point;
 use recording::Recording;
 use recording::facts::KernelTrace;
 
-/// The function of the callback that a close queues.
-const CLOSE: &str = "file_free_rcu";
+/// The functions of the callback that a close queues: a file's, or what security modules keep of a
+/// pipe's inode where files are freed without one.
+const CLOSES: [&str; 2] = ["file_free_rcu", "inode_free_by_rcu"];
 
 /// Counts of a CPU over a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct CpuCounts {
 pub fn count(recording: &Recording, cpus: usize) -> (Vec<CpuCounts>, f64) {
     let kernel: KernelTrace = recording.header.facts().unwrap_or_default();
     let threads = offload_threads(&kernel);
-    let close = kernel.function(CLOSE);
+    let close = CLOSES.iter().find_map(|name| kernel.function(name));
     let mut counts = vec![CpuCounts::default(); cpus];
     let mut current = vec![0_u32; cpus];
     let mut idle = vec![false; cpus];

@@ -2,6 +2,8 @@
 
 use experiment::{Error, Request};
 use import::ftrace;
+use qemu::kernel::Kernel;
+use qemu::linux::Handling;
 use qemu::programs::{Program, Report};
 use qemu::{Build, Images, Machine, linux};
 use recording::{Header, Recording};
@@ -71,7 +73,7 @@ fn machine(cpus: usize) -> Machine {
     Machine { virtualization: true, icount: Some(0), ..Machine::new(cpus) }
 }
 
-/// Runs all doses, with all CPUs offloaded or none.
+/// Runs all doses with callbacks handled in one way: the kernel's version, and what was traced.
 ///
 /// # Errors
 /// The source tree, the emulator or the packages are missing; the guest fails; a trace cannot be
@@ -79,21 +81,25 @@ fn machine(cpus: usize) -> Machine {
 pub fn doses(
     root: &Path,
     cache: Option<PathBuf>,
+    kernel: Option<&Kernel>,
     plan: &Plan,
-    offloaded: bool,
+    handling: Handling,
     say: impl FnMut(&str),
-) -> Result<Vec<DoseRun>, Error> {
+) -> Result<(String, Vec<DoseRun>), Error> {
     let images = Images::build(root, Build::Instrumented).map_err(Error::failed)?;
-    let system = linux::fetch(root, &folder(root, cache)).map_err(Error::failed)?;
-    let doses = linux::Doses { rates: plan.rates.clone(), runs: plan.runs, seconds: plan.seconds, offloaded };
+    let cache = folder(root, cache);
+    let mut system = linux::fetch(root, &cache).map_err(Error::failed)?;
+    if let Some(kernel) = kernel {
+        (system.kernel, system.kernel_version) = kernel.fetch(&cache).map_err(Error::failed)?;
+    }
+    let doses = linux::Doses { rates: plan.rates.clone(), runs: plan.runs, seconds: plan.seconds, handling };
     let traces = linux::doses(&images, &system, &machine(plan.cpus), &doses, say).map_err(Error::failed)?;
-    traces
-        .into_iter()
-        .map(|trace| {
-            let recording = imported(&text(&trace.lines))?;
-            Ok(DoseRun { rate: trace.rate, run: trace.run, recording })
-        })
-        .collect()
+    let imported = |trace: linux::DoseTrace| {
+        let recording = imported(&text(&trace.lines))?;
+        Ok(DoseRun { rate: trace.rate, run: trace.run, recording })
+    };
+    let runs = traces.into_iter().map(imported).collect::<Result<_, Error>>()?;
+    Ok((system.kernel_version, runs))
 }
 
 /// Lines as a text.

@@ -3,10 +3,12 @@
 use crate::counting::{CpuCounts, count};
 use crate::guest::{self, Plan};
 use crate::small_kernel::{self, CLOSER};
-use experiment::setting::{Folder, Number, Or};
+use experiment::setting::{Checked, Folder, Number, Or, Switch};
 use experiment::{About, Error, Example, Experiment, Files, Need, Request, Sink, World, WorldAbout};
 use minikernel::{Costs, Hardware};
 use platforms::PlatformFiles;
+use qemu::kernel::Kernel;
+use qemu::linux::Handling;
 use recording::{Header, Recording, metrics};
 
 /// Closes files on one CPU and counts what idle CPUs do.
@@ -28,6 +30,23 @@ const RUNS: Or<Number<u32>> = Number::new("runs", 1..=10, "How often the guest g
 
 const CACHE: Folder = Folder::new("cache", "Folder for kernel and busybox; by default `target/linux` of the checkout.");
 
+const KERNEL: Checked<Kernel> = Checked::new(
+    "kernel",
+    "VERSION|FILE",
+    Kernel::parse,
+    "The guest's kernel: Debian's newest for arm64 whose version starts so (6.12), or an image of yours [default: that of the machine's \
+     suite].",
+);
+
+const LAZY: Switch = Switch::new(
+    "lazy",
+    "Also with offloaded callbacks that may wait for ten seconds (RCU_LAZY): needs a kernel that has them, such as --kernel 6.12, and \
+     --seconds 12 at least.",
+);
+
+/// A lazy callback waits for ten seconds, and a dose has to last longer.
+const LEAST_LAZY_S: u32 = 12;
+
 static ABOUT: About = About {
     name: "rcu-doses",
     summary: "What closing files costs idle CPUs, in a real kernel and in the small one, offloaded and not",
@@ -39,9 +58,13 @@ static ABOUT: About = About {
         about: "Debian's kernel on the firmware, and the small kernel beside it",
         needs: &[Need::Qemu, Need::SourceTree],
     }],
-    settings: &[&SECONDS, &RUNS, &CACHE],
+    settings: &[&SECONDS, &RUNS, &CACHE, &KERNEL, &LAZY],
     cases: &[],
-    examples: &[Example { arguments: "", about: "" }, Example { arguments: "--runs 3 --format json", about: "" }],
+    examples: &[
+        Example { arguments: "", about: "" },
+        Example { arguments: "--runs 3 --format json", about: "" },
+        Example { arguments: "--kernel 6.12 --lazy --seconds 25 --runs 1", about: "with callbacks that may wait" },
+    ],
     sweep_defaults: &[],
     shipped_sweeps: &[],
 };
@@ -49,6 +72,15 @@ static ABOUT: About = About {
 impl Experiment for RcuDoses {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+        let seconds = request.settings.get(SECONDS);
+        if request.settings.get(LAZY) && seconds < LEAST_LAZY_S {
+            let what = format!("--lazy with doses of {seconds} s, in which no lazy callback is invoked");
+            return Err(Error::usage(what, format!("they wait for ten seconds: --seconds {LEAST_LAZY_S} or more")));
+        }
+        Ok(())
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
@@ -70,10 +102,14 @@ impl Experiment for RcuDoses {
                 .to_owned(),
         );
         let mut recording = Recording::new(header);
-        for offloaded in [false, true] {
-            let mode = if offloaded { "offloaded" } else { "ordinary" };
+        let kernel = settings.get(KERNEL);
+        let all = [("ordinary", Handling::Ordinary), ("offloaded", Handling::Offloaded), ("lazy", Handling::Lazy)];
+        for (mode, handling) in all.into_iter().filter(|(_, of)| *of != Handling::Lazy || settings.get(LAZY)) {
             progress.say(&format!("booting, {mode}"));
-            let taken = guest::doses(root, settings.get(CACHE), &plan, offloaded, |line| progress.say(line))?;
+            let say = |line: &str| progress.say(line);
+            let (version, taken) = guest::doses(root, settings.get(CACHE), kernel.as_ref(), &plan, handling, say)?;
+            let version = version.split_once(' ').map_or(version.as_str(), |(_, version)| version).to_owned();
+            recording.header.versions.insert("linux".to_owned(), version);
             progress.check()?;
             for dose in &taken {
                 let (counts, seconds) = count(&dose.recording, CPUS);
@@ -81,7 +117,7 @@ impl Experiment for RcuDoses {
                 if dose.run == 0 {
                     let closed = counts[CLOSER].closed as f64 / seconds;
                     let per_second = if dose.rate == 0 { 0.0 } else { closed };
-                    let small = small_kernel::dose(&hardware, costs, CPUS, per_second, plan.seconds, offloaded)?;
+                    let small = small_kernel::dose(&hardware, costs, CPUS, per_second, plan.seconds, handling)?;
                     let (counts, _) = count(&small, CPUS);
                     add(&mut recording, "small kernel", dose.rate, mode, 0, &counts, f64::from(plan.seconds));
                 }

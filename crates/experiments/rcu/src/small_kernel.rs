@@ -7,6 +7,7 @@ use minikernel::{
     Action, Affinities, Costs, CpuSet, Draw, Hardware, IdlePath, Rcu, Settings, TaskSpec, WakeCause, Workload, events,
     run,
 };
+use qemu::linux::Handling;
 use recording::facts::KernelTrace;
 use recording::{Header, Recording};
 
@@ -18,8 +19,8 @@ const BY_THE_TICKS_TIMER: [WakeCause; 4] =
 /// The CPU whose task closes files.
 pub const CLOSER: usize = 1;
 
-/// Runs a task that closes a number of files per second on one CPU, with all CPUs offloaded or
-/// none.
+/// Runs a task that closes a number of files per second on one CPU, with callbacks handled in one
+/// way.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -29,7 +30,7 @@ pub fn dose(
     cpus: usize,
     per_second: f64,
     seconds: u32,
-    offloaded: bool,
+    handling: Handling,
 ) -> Result<Recording, Error> {
     let mut workload = Workload::default();
     if per_second > 0.0 {
@@ -41,7 +42,8 @@ pub fn dose(
     let mut of_rcu = rcu::Settings::new(cpus, u64::from(settings.hz), rcu::Form::Modern);
     // Debian's kernel is not preempted (PREEMPT_VOLUNTARY).
     of_rcu.preemptible = false;
-    of_rcu.offloaded = if offloaded { (0..cpus).collect() } else { Vec::new() };
+    of_rcu.offloaded = if handling == Handling::Ordinary { Vec::new() } else { (0..cpus).collect() };
+    of_rcu.lazy = handling == Handling::Lazy;
     // As in the guest.
     let affinities = Affinities { grace_periods: CpuSet::one(0), offload: CpuSet::one(2) };
     let code = Rcu::new(of_rcu, affinities, false).map_err(Error::failed)?;
@@ -89,21 +91,24 @@ mod tests {
     fn closes_keep_ticks_or_wake_threads_and_none_do_nothing() {
         let platforms = Folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../platforms").into());
         let hardware = crate::rcu_doses::hardware(&platforms).unwrap();
-        let counted = |per_second: f64, offloaded| {
-            let (counts, _) = count(&dose(&hardware, Costs::default(), 5, per_second, 2, offloaded).unwrap(), 5);
+        let counted = |per_second: f64, handling| {
+            let (counts, _) = count(&dose(&hardware, Costs::default(), 5, per_second, 2, handling).unwrap(), 5);
             let others = |of: fn(&crate::CpuCounts) -> u64| -> u64 {
                 counts.iter().enumerate().filter(|(cpu, _)| *cpu != CLOSER).map(|(_, counts)| of(counts)).sum()
             };
             let all = |of: fn(&crate::CpuCounts) -> u64| -> u64 { counts.iter().map(of).sum() };
             (others(|counts| counts.wake_ups), all(|counts| counts.in_softirq), all(|counts| counts.in_threads))
         };
-        for offloaded in [false, true] {
-            assert_eq!(counted(0.0, offloaded), (0, 0, 0));
+        for handling in [Handling::Ordinary, Handling::Offloaded, Handling::Lazy] {
+            assert_eq!(counted(0.0, handling), (0, 0, 0));
         }
-        let (ordinary, in_softirq, in_threads) = counted(100.0, false);
+        let (ordinary, in_softirq, in_threads) = counted(100.0, Handling::Ordinary);
         assert!(in_softirq > 180 && in_threads == 0, "{in_softirq} in softirqs, {in_threads} in threads");
-        let (offloaded, in_softirq, in_threads) = counted(100.0, true);
+        let (offloaded, in_softirq, in_threads) = counted(100.0, Handling::Offloaded);
         assert!(in_softirq == 0 && in_threads > 180, "{in_softirq} in softirqs, {in_threads} in threads");
         assert!(offloaded > ordinary && ordinary > 100, "{ordinary} wake-ups, {offloaded} where all are offloaded");
+        let (lazy, in_softirq, in_threads) = counted(100.0, Handling::Lazy);
+        assert_eq!((in_softirq, in_threads), (0, 0), "within two seconds all of them wait");
+        assert!(lazy < ordinary / 5, "{lazy} wake-ups where callbacks may wait");
     }
 }

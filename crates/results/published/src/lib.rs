@@ -13,6 +13,7 @@ mod eas;
 mod energy;
 mod guess;
 mod idle_cases;
+mod lazy;
 mod psci;
 mod strides;
 
@@ -22,6 +23,7 @@ pub use dataplane::{DataplaneReference, FOOTPRINT, FootprintFigure, NODE_CLOCKS,
 pub use eas::{EAS, EasFigure, EasReference};
 pub use energy::{ENERGY, EnergyFigure, EnergyReference};
 pub use idle_cases::{CaseFigure, CaseReference, CaseSource, IDLE_CASES, Sign, SignOf};
+pub use lazy::{LAZY, LazyFigure, LazyReference};
 pub use psci::{Cell, Layout, PsciReference};
 pub use strides::{STRIDES, StrideCell, StrideReference};
 
@@ -52,6 +54,9 @@ pub struct Published {
     /// Energy of small tasks under energy-aware scheduling, if there are such figures. No
     /// experiment is told anything of them.
     pub eas: Option<EasReference>,
+    /// The savings of lazy callbacks, if there are such figures. No experiment is told anything of
+    /// them.
+    pub lazy: Option<LazyReference>,
 }
 
 impl Published {
@@ -71,6 +76,7 @@ impl Published {
             "idle-clock" => all.clocks = if_there(files, CLOCKS, ClockReference::read)?,
             "idle-cases" => all.idle_cases = if_there(files, IDLE_CASES, CaseReference::read)?,
             "rcu-energy" => all.energy = if_there(files, ENERGY, EnergyReference::read)?,
+            "rcu-lazy" => all.lazy = if_there(files, LAZY, LazyReference::read)?,
             "eas-energy" => all.eas = if_there(files, EAS, EasReference::read)?,
             _ => {}
         }

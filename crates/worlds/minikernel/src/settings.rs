@@ -49,10 +49,10 @@ pub enum Frequency {
         rate_limit_ns: u64,
     },
     /// The governor `ondemand` of Linux 3.10: where the busiest CPU of a domain was busy for more
-    /// than 95 % of the time since the last look, the highest point; where it was for less than 92 %
-    /// of it, the lowest point at which it would have been busy for 92 %. Its timer wakes no idle
-    /// CPU: it looks in the first tick after `sampling_ns`
-    /// (`drivers/cpufreq/cpufreq_ondemand.c`, with idle times as exact as the clock).
+    /// than 95 % of the time since the last look, the highest point; where it was for less than 92
+    /// % of it, the lowest point at which it would have been busy for 92 %. Its timer wakes no idle
+    /// CPU: it looks in the first tick after `sampling_ns` (`drivers/cpufreq/cpufreq_ondemand.c`,
+    /// with idle times as exact as the clock).
     Ondemand {
         /// The time between two looks at a domain, in nanoseconds.
         sampling_ns: u64,

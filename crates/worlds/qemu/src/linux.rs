@@ -404,6 +404,18 @@ fn offload_all(machine: &Machine) -> String {
     format!("rcu_nocbs=0-{}", machine.cpus - 1)
 }
 
+/// The way in which the kernel handles callbacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handling {
+    /// Each CPU invokes its own.
+    Ordinary,
+    /// Threads invoke those of all CPUs (`rcu_nocbs=`).
+    Offloaded,
+    /// The same, and callbacks may wait for ten seconds (`rcutree.enable_rcu_lazy=1`, Linux 6.2 and
+    /// later with `RCU_LAZY`).
+    Lazy,
+}
+
 /// Files closed on one CPU, at several rates.
 #[derive(Clone, Debug)]
 pub struct Doses {
@@ -413,8 +425,8 @@ pub struct Doses {
     pub runs: u32,
     /// The time that each is traced, in seconds.
     pub seconds: u32,
-    /// True if all CPUs are offloaded (`rcu_nocbs=`).
-    pub offloaded: bool,
+    /// The way in which callbacks are handled.
+    pub handling: Handling,
 }
 
 /// The trace of one rate.
@@ -441,7 +453,12 @@ pub fn doses(
     doses: &Doses,
     mut progress: impl FnMut(&str),
 ) -> Result<Vec<DoseTrace>, Error> {
-    let bootargs = if doses.offloaded { offload_all(machine) } else { String::new() };
+    let bootargs = match doses.handling {
+        Handling::Ordinary => String::new(),
+        Handling::Offloaded => format!("{} rcutree.enable_rcu_lazy=0", offload_all(machine)),
+        Handling::Lazy => format!("{} rcutree.enable_rcu_lazy=1", offload_all(machine)),
+    };
+    let mut is_lazy = false;
     let work = 60 * u64::from(doses.seconds) * u64::from(doses.runs) * doses.rates.len() as u64;
     let mut guest = boot(images, linux, machine, &bootargs, "", work)?;
     let dose = |&rate: &u32| match rate {
@@ -466,6 +483,12 @@ pub fn doses(
             "@linux" => {
                 progress(rest);
                 guest.type_line(&format!("doses {} {} {}", doses.seconds, doses.runs, rates.join(" ")))?;
+            }
+            "@lazy" => is_lazy = rest == "Y",
+            "@trace-begin" if doses.handling == Handling::Lazy && !is_lazy => {
+                guest.hear_out();
+                let what = "this kernel has no lazy callbacks (RCU_LAZY); Debian's 6.12 has: --kernel 6.12";
+                return Err(guest.failed(what));
             }
             "@trace-begin" => {
                 is_trace = true;

@@ -23,7 +23,9 @@ mod idle;
 mod kernel;
 
 pub use dataplane::{Driver, Forwarded, Loaded, Rates, Study};
-pub use energy::{Benchmark, Energy, Hypothesis, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore};
+pub use energy::{
+    Benchmark, Energy, Hypothesis, LazyCallbacks, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore,
+};
 pub use explore::Exploration;
 pub use functions::{Counted, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Replay};

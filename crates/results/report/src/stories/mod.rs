@@ -25,6 +25,7 @@ mod placement;
 mod psci_calls;
 mod rates;
 mod rcu_doses;
+mod rcu_lazy;
 mod rows;
 mod run;
 mod spread;
@@ -45,7 +46,7 @@ use recording::facts::FactsError;
 type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
 
 /// The experiments that have stories, besides those of PSCI latencies.
-const STORIES: [(&str, Teller); 19] = [
+const STORIES: [(&str, Teller); 20] = [
     ("explore-psci", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("explore-rcu", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("psci-calls", |run, _| psci_calls::read(run).map(|story| StoryContent::new(&story))),
@@ -66,6 +67,7 @@ const STORIES: [(&str, Teller); 19] = [
     ("rcu-doses", |run, _| Ok(StoryContent::new(&rcu_doses::read(run)))),
     ("linux-rates", |run, _| Ok(StoryContent::new(&linux_rates::read(run)))),
     ("rcu-energy", |run, _| energy::read(run).map(|story| StoryContent::new(&story))),
+    ("rcu-lazy", |run, _| rcu_lazy::read(run).map(|story| StoryContent::new(&story))),
     ("eas-energy", |run, _| eas_energy::read(run).map(|story| StoryContent::new(&story))),
     ("placement", |run, _| placement::read(run).map(|story| StoryContent::new(&story))),
 ];

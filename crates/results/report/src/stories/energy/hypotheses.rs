@@ -1,4 +1,5 @@
-//! What could be missing: each hypothesis tried alone, and how many published figures it would hold.
+//! What could be missing: each hypothesis tried alone, and how many published figures it would
+//! hold.
 
 use super::cells::{Energy, Interval, REFERENCE, saved};
 use super::values::{HYPOTHESIS, Measured, Values, at};
