@@ -42,7 +42,7 @@ pub struct Suite {
 pub struct Hypothesis {
     /// Its name.
     pub name: String,
-    /// What is otherwise.
+    /// The difference to the predictions.
     pub about: String,
     /// The source, or that it is assumed.
     pub source: String,

@@ -88,7 +88,7 @@ pub struct Energy {
     pub benchmarks: Vec<Benchmark>,
     /// The quantities that are drawn.
     pub unknowns: Vec<Unknown>,
-    /// What could be missing.
+    /// The hypotheses of what could be missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hypotheses: Vec<Hypothesis>,
 }
@@ -98,7 +98,7 @@ pub struct Energy {
 pub struct Hypothesis {
     /// Its name.
     pub name: String,
-    /// What is otherwise.
+    /// The difference to the predictions.
     pub about: String,
     /// The source, or that it is assumed.
     pub source: String,

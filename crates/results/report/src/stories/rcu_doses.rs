@@ -66,7 +66,7 @@ struct Saved {
     small_kernel_percent: f64,
 }
 
-/// What lazy callbacks save of the wake-ups, by rate; none where nobody was lazy.
+/// The share of wake-ups that lazy callbacks save, by rate; none where nobody was lazy.
 fn saved(doses: &[Dose]) -> Vec<Saved> {
     let of = |rate, mode| doses.iter().find(move |dose| (dose.closes_per_s, dose.configuration) == (rate, mode));
     let saved = |lazy: &Dose| {

@@ -1,5 +1,5 @@
-//! What could be missing: each hypothesis tried alone, and how many published figures it would
-//! hold.
+//! Hypotheses of what could be missing: each hypothesis tried alone, and how many published figures
+//! it would hold.
 
 use super::cells::{Energy, Interval, REFERENCE, saved};
 use super::values::{HYPOTHESIS, Measured, Values, at};
@@ -33,7 +33,7 @@ pub(super) struct Tried<'r> {
     big_cluster_asleep: Option<f64>,
 }
 
-/// What the predictions of all cells are made of.
+/// The measures that the predictions of all cells are made of.
 struct Predictions<'v, 'r> {
     energy: &'v Values<'r>,
     time: &'v Values<'r>,

@@ -39,7 +39,7 @@ pub(super) struct Measured<'r> {
     /// Energies of draws that were run again with other seeds, by benchmark, configuration and
     /// draw.
     pub(super) reseeded: HashMap<(&'r str, &'r str, u32), Vec<f64>>,
-    /// What came out under each hypothesis.
+    /// The measures under each hypothesis.
     pub(super) tried: Vec<Tried<'r>>,
     curves: Vec<CurvePoint<'r>>,
 }
