@@ -4,6 +4,7 @@ use crate::data::Data;
 use crate::output;
 use clap::Args;
 use console::Console;
+use disk::Partial;
 use experiment::Files;
 use import::wattson::{Curves, Policy, exit_us};
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -93,14 +94,14 @@ pub fn run(console: &Console, data: &Data, options: &ImportWattsonOptions) -> mi
         ("platforms/kernel/costs.toml".to_owned(), lent("kernel/costs.toml")?),
         ("published/README.md".to_owned(), "Nothing was published that stands beside this platform.\n".to_owned()),
     ];
+    let cannot = || format!("cannot write {}", options.output.display());
+    let partial = Partial::beside(&options.output, "partial").into_diagnostic().wrap_err_with(cannot)?;
     for (path, text) in &files {
-        let path = options.output.join(path);
-        let folder = path.parent().unwrap_or(&options.output);
-        std::fs::create_dir_all(folder)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot make {}", folder.display()))?;
-        std::fs::write(&path, text).into_diagnostic().wrap_err_with(|| format!("cannot write {}", path.display()))?;
+        let path = partial.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap_or(partial.path())).into_diagnostic().wrap_err_with(cannot)?;
+        std::fs::write(&path, text).into_diagnostic().wrap_err_with(cannot)?;
     }
+    std::fs::rename(partial.path(), &options.output).into_diagnostic().wrap_err_with(cannot)?;
     let output = options.output.display();
     let mut said = format!("{}: {} policies, {} CPUs, in milliwatts.\n", curves.device, domains.len(), options.cpus);
     for domain in &domains {

@@ -150,6 +150,10 @@ impl Curves {
                         "a policy is its first CPU, from 0 to 63, and a clock is 1 to 20000000 kHz",
                     );
                 }
+                if row.device.is_empty() || row.device.contains(|c: char| c.is_control() || "\"\\".contains(c)) {
+                    let what = format!("{:?} is no name of a device", row.device);
+                    return wrong(what, "a name has letters, digits, spaces and signs, but no quotes");
+                }
                 if curves.device.is_empty() {
                     curves.device.clone_from(&row.device);
                 } else if curves.device != row.device {
@@ -333,6 +337,16 @@ mod tests {
         let high = curves.power_mw(&[CpuState::Running], &clocks(1_803_000)).unwrap();
         assert!((high - (35.71 + 342.95)).abs() < 1e-9);
         assert_eq!(curves.power_mw(&[CpuState::Running], &clocks(1)), None, "no row for this clock");
+    }
+
+    #[test]
+    fn a_device_has_a_name_that_a_file_can_hold() {
+        for name in ["", "\"Ten\"\"sor\"", "Ten\\sor", "Ten\u{7}sor"] {
+            let text = ONE.replace("Tensor", name);
+            let error = Curves::parse(&[document(&text)], None).unwrap_err().to_string();
+            assert!(error.contains("curves.csv:2") && error.contains("is no name of a device"), "{name:?}: {error}");
+        }
+        assert!(Curves::parse(&[document(&ONE.replace("Tensor", "Pixel 6 (oriole)"))], None).is_ok());
     }
 
     #[test]
