@@ -315,7 +315,9 @@ fn short_work_in_a_row_is_the_same_work() {
 
 #[test]
 fn ondemand_goes_up_at_once_and_down_by_the_load_in_ticks_only() {
-    let settings = Settings { frequency: Frequency::Ondemand { sampling_ns: 20 * MS }, ..Settings::default() };
+    // A window holds many periods of the work, so that it matters little at which part of a period
+    // it starts. With a window of two periods the governor itself goes up and down.
+    let settings = Settings { frequency: Frequency::Ondemand { sampling_ns: 200 * MS }, ..Settings::default() };
     let run_with = |actions: Vec<Action>| {
         let tasks = vec![TaskSpec::forever("t", actions).on(CpuSet::one(2))];
         run_put(&tc2(0), &settings, &workload(tasks), 4 * SECOND).tasks[0].counts.clone()
@@ -324,7 +326,8 @@ fn ondemand_goes_up_at_once_and_down_by_the_load_in_ticks_only() {
         counts.ran_at.get(&(2, point)).copied().unwrap_or(0) as f64 / counts.ran as f64
     };
     let busy = run_with(vec![Action::Run { time: Draw::Fixed(MS), capacity: 430 }]);
-    assert!(share(&busy, 7) > 0.99, "always busy: {:?}", busy.ran_at);
+    // The first window, a twentieth of the run, is at the lowest point.
+    assert!(share(&busy, 7) > 0.94, "always busy: {:?}", busy.ran_at);
     // 40 % of the time at the highest point, of which 92 % would be busy at 435 MHz.
     let part = Action::Run { time: Draw::Fixed(4 * MS), capacity: 430 };
     let timer = Action::Timer { timer: 0, period: 10 * MS, relative: false };
