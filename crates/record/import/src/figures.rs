@@ -2,7 +2,7 @@
 
 use crate::error::{ImportError, printable};
 use crate::{Options, names};
-use recording::metrics::{CACHE_FLUSH, POWERDOWN, PRINTED_CHANGE};
+use recording::metrics::{CACHE_FLUSH, POWERDOWN, PRINTED_CHANGE, by_name};
 use recording::{Header, Recording};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -245,6 +245,17 @@ pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportEr
         say(&figures[*first], format!("only CPU {place} of {all} has lines"), "is the log whole?");
     }
     found
+}
+
+/// Checks that a metric that is a time or a count of clocks, by the table of metrics, has a unit of
+/// one. Metrics that the table does not know may have any unit.
+pub(crate) fn known_unit(metric: &str, unit: &str) -> Result<(), String> {
+    const UNITS: [&str; 10] = ["ps", "ns", "us", "ms", "s", "ticks", "clk", "clocks", "cycles", "instructions"];
+    let is_time = by_name(metric).is_some_and(|metric| UNITS.contains(&metric.unit));
+    match is_time && !UNITS.contains(&unit) {
+        true => Err(format!("`{}` is no unit of {metric}; the units are {}", printable(unit), UNITS.join(", "))),
+        false => Ok(()),
+    }
 }
 
 /// A time that can have been measured; otherwise what is wrong with it.

@@ -59,6 +59,7 @@ pub(crate) fn row(options: &Options, line: u64, cells: &[&str], table: &Table<'_
             .or_else(|| said().map(str::to_owned))
             .ok_or("neither header nor caption names a unit; say which with --unit")?;
         let (value, decimals, printed_change_percent) = value(cell)?;
+        figures::known_unit(metric, &unit)?;
         figures::plausible(value, &unit)?;
         read.push(Figure {
             variant: variant.clone(),

@@ -92,7 +92,9 @@ fn take(found: &mut Figures, text: &[u8], whole: bool, line: u64, options: &Opti
 }
 
 fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String> {
-    // Terminal programs turn tabs into blanks.
+    // Terminal programs turn tabs into blanks; LAVA writes a line as a text in quotes, with marks
+    // for them.
+    let text = text.replace("\\t", "\t");
     let fields: Vec<&str> = text.split_whitespace().collect();
     let [test, cluster, core, times @ ..] = fields.as_slice() else {
         return Err(format!("{} fields where there must be 4 or 6", fields.len()));
@@ -209,6 +211,19 @@ mod tests {
             doubts(&(good + &line("cpu_susp_serial", 1, "9\t8\t7")))
                 .contains(":3: suspend-level0 serial: only CPU 0.1 of 2")
         );
+    }
+
+    #[test]
+    fn logs_of_lava_and_of_terminals_with_times_are_read() {
+        let line = |text: &str| rt_instr(text.as_bytes(), &Options::default()).unwrap().figures;
+        let plain = line("<RT_INSTR:test_rt_instr_susp_deep_serial\t0\t1\t104500\t23400\t5840/>\n");
+        for log in [
+            r#"- {"dt": "2026-11-01T10:00:00.1", "lvl": "target", "msg": "<RT_INSTR:test_rt_instr_susp_deep_serial\t0\t1\t104500\t23400\t5840/>"}"#,
+            "[2026-11-01 10:00:00.123] <RT_INSTR:test_rt_instr_susp_deep_serial\t0\t1\t104500\t23400\t5840/>\r\n[    1.5] scp: up\n",
+            "2026-11-01T10:00:00 bl31: <RT_INSTR:test_rt_instr_susp_deep_serial  0 1 104500 23400 5840/> [   3.1] tty",
+        ] {
+            assert_eq!(line(log), plain, "{log}");
+        }
     }
 
     #[test]

@@ -120,6 +120,16 @@ pub enum Error {
         /// The row, counted from 0.
         row: usize,
     },
+    /// A measure has no value that is a number.
+    #[error("{}: column `value` is {value} in row {row}; a measure is a finite number, and one that was not taken has no row", path.display())]
+    NotFinite {
+        /// The Parquet file.
+        path: PathBuf,
+        /// The value there.
+        value: f64,
+        /// The row, counted from 0.
+        row: usize,
+    },
     /// `recording.toml` does not parse, or lacks a key.
     #[error(transparent)]
     Header(#[from] document::Error),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::FORMAT_VERSION;
 use crate::error::Error;
 use crate::header::Header;
-use document::{Document, LAYOUT, printable_lines, unprintable};
+use document::{Document, LAYOUT, printable, printable_lines, unprintable};
 
 pub(crate) const EVENTS_FILE: &str = "events.parquet";
 pub(crate) const MEASURES_FILE: &str = "measures.parquet";
@@ -53,6 +53,13 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
         return Err(Error::Version { path: path.to_owned(), found: version, supported: FORMAT_VERSION });
     }
     let header: Header = document.read()?;
+    if !TIME_UNITS.contains(&header.time.unit.as_str()) {
+        let table = document.table()?;
+        let unit = table.get_ref().get("time").and_then(|time| time.get_ref().get("unit"));
+        let place = unit.map_or(0..0, toml::Spanned::span);
+        let message = format!("there is no unit of time `{}`", printable(&header.time.unit));
+        return Err(document.wrong(place, message, format!("the units are {}", TIME_UNITS.join(", "))).into());
+    }
     if let Some(hz) = header.time.counter_hz.filter(|hz| !COUNTER_HZ.contains(hz)) {
         let (least, most) = (COUNTER_HZ.start(), COUNTER_HZ.end());
         return Err(wrong(format!("counter_hz is {hz}; a counter has {least} to {most} ticks a second")));
@@ -65,6 +72,9 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
     }
     Ok(header)
 }
+
+/// Units in which a recording may give the time of its events.
+const TIME_UNITS: [&str; 5] = ["ps", "ns", "us", "ticks", "instructions"];
 
 /// Frequencies of a counter: any that Arm's generic timer or a processor's cycle counter can have,
 /// with room on both sides.

@@ -180,6 +180,9 @@ impl Reader {
         for row in 0..rows {
             let names = series_names([variants, cases, modes], row);
             let series = of_series.or_else(names, || reader.series(to, names))?;
+            if !values.f64(row).is_finite() {
+                return Err(reader.not_finite(row, rows, values.f64(row)));
+            }
             to.push_measure(Measure {
                 series,
                 iteration: sure(iterations.u32(row)),

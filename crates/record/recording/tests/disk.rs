@@ -375,8 +375,9 @@ fn a_page_that_claims_too_much_is_refused_before_it_is_unpacked() {
     let error = message(read(65).unwrap_err());
     assert!(error.contains("events.parquet") && error.contains("a page that claims 68157700 bytes"), "{error}");
     assert!(error.contains("one may have up to 67108864"), "{error}");
-    // What is within the bound is no matter of the page's.
-    assert!(read(3).map_or_else(|error| !message(error).contains("claims"), |_| true));
+    // What is within the bound is no matter of the page's, but of the names in it.
+    let error = message(read(3).unwrap_err());
+    assert!(error.contains("a name of 1048576 bytes, \"nnn") && error.contains("up to 4096"), "{error}");
 }
 
 #[test]
@@ -447,6 +448,30 @@ fn a_counter_without_a_frequency_is_refused() {
             with_header(&scratch, |text| text.replacen("counter_hz = 50000000", &format!("counter_hz = {hz}"), 1));
         let said = message(read.unwrap_err());
         assert!(said.contains("recording.toml: counter_hz is") && said.contains("1 to 1000000000000"), "{said}");
+    }
+}
+
+#[test]
+fn a_time_without_a_known_unit_is_refused() {
+    let scratch = Scratch::new("unit");
+    let said =
+        message(with_header(&scratch, |text| text.replacen("unit = \"ps\"", "unit = \"fortnight\"", 1)).unwrap_err());
+    assert!(said.contains("there is no unit of time `fortnight`"), "{said}");
+}
+
+#[test]
+fn a_measure_that_is_no_number_is_refused() {
+    let scratch = Scratch::new("finite");
+    let to = scratch.join("r");
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let mut recording = Recording::new(header());
+        let series = recording.series("v", "c", "");
+        recording.measure(series, 0, "powerdown", "us", 1.0);
+        recording.measure(series, 1, "powerdown", "us", value);
+        recording.write(&to).unwrap();
+        let said = message(Recording::read(&to).unwrap_err());
+        let expected = format!("measures.parquet: column `value` is {value} in row 1");
+        assert!(said.contains(&expected), "{said}");
     }
 }
 

@@ -1,5 +1,5 @@
 //! A recording needs nothing of ours to be read: Python reads one with duckdb and with pandas, from
-//! a virtual environment of its own.
+//! a virtual environment of its own; and what Python wrote is read.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -58,13 +58,18 @@ fn written(test: &str) -> PathBuf {
 }
 
 fn read_with(script: &str, folder: &Path) -> String {
+    let said = run_on(script, folder);
+    std::fs::remove_dir_all(folder).unwrap();
+    said
+}
+
+fn run_on(script: &str, folder: &Path) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
     let python = {
         let _one_at_a_time = MAKING.lock();
         python()
     };
     let output = run(Command::new(python).arg(script).arg(folder));
-    std::fs::remove_dir_all(folder).unwrap();
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
@@ -87,4 +92,16 @@ fn pandas_reads_text_as_categories_and_finds_units_and_descriptions() {
     ] {
         assert!(text.lines().any(|line| line == expected), "{expected}\nis missing in\n{text}");
     }
+}
+
+#[test]
+fn tables_that_others_packed_with_zstd_are_read() {
+    let folder = written("zstd");
+    let before = Recording::read(&folder).unwrap();
+    run_on("write_with_zstd.py", &folder);
+    let after = Recording::read(&folder).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(after.events(), before.events());
+    assert_eq!(after.measures(), before.measures());
+    assert_eq!(after.causes(), before.causes());
 }

@@ -82,7 +82,10 @@ pub(super) fn read(
                 left.wrong(options, error(options, &line, message))?;
             }
         } else if let Some(message) = beside(line.bytes, collector, left) {
-            if (!has_begun || page == Page::Inside || may_go_on) && message == NOT_A_LINE {
+            // A terminal's text may stand before a trace, but what names a CPU as events do is one
+            // of these, damaged.
+            let is_passed_over = page == Page::Inside || may_go_on || (!has_begun && !names_a_cpu(line.bytes));
+            if is_passed_over && message == NOT_A_LINE {
                 if !has_begun {
                     left.topology(&String::from_utf8_lossy(line.bytes.trim_ascii()));
                 }
@@ -109,6 +112,13 @@ enum Page {
     No,
     Outside,
     Inside,
+}
+
+/// True if a line has a number in brackets, as the CPU stands in an event: `[002]`.
+fn names_a_cpu(line: &[u8]) -> bool {
+    line.split(|byte| *byte == b'[')
+        .skip(1)
+        .any(|rest| digits(rest).is_some_and(|(_, length)| rest.get(length) == Some(&b']')))
 }
 
 const NOT_A_LINE: &str = "this is no line of a trace";

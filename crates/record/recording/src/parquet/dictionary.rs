@@ -82,6 +82,23 @@ fn short() -> ParquetError {
     wrong("a page that is cut short")
 }
 
+/// Bytes of a name: far more than one needs, and few enough that what repeats it for each row stays
+/// small.
+const LONGEST_NAME: usize = 4096;
+
+/// Refuses a name that would steer a terminal, or that is too long to be one.
+pub(crate) fn check_name(text: &str) -> Result<(), ParquetError> {
+    if text.len() > LONGEST_NAME {
+        let start: String = text.chars().take(40).collect();
+        let (length, start) = (text.len(), start.escape_debug());
+        return Err(wrong(&format!("a name of {length} bytes, \"{start}...\"; one may have up to {LONGEST_NAME}")));
+    }
+    match text.contains(unprintable) {
+        true => Err(wrong(&format!("a name with a control character, \"{}\"", text.escape_debug()))),
+        false => Ok(()),
+    }
+}
+
 /// The entries of a dictionary page: each a length of four bytes and its text.
 fn dictionary(mut bytes: &[u8], count: usize, to: &mut Recording) -> Result<Vec<Name>, ParquetError> {
     let mut entries = Vec::new();
@@ -90,9 +107,7 @@ fn dictionary(mut bytes: &[u8], count: usize, to: &mut Recording) -> Result<Vec<
         let length = u32::from_le_bytes(*length) as usize;
         let (text, behind) = behind.split_at_checked(length).ok_or_else(short)?;
         let text = std::str::from_utf8(text).map_err(|_| wrong("a text that is not UTF-8"))?;
-        if text.contains(unprintable) {
-            return Err(wrong(&format!("a name with a control character, \"{}\"", text.escape_debug())));
-        }
+        check_name(text)?;
         entries.push(to.name(text));
         bytes = behind;
     }

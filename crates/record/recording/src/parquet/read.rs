@@ -16,7 +16,7 @@ use crate::columns::{Column, Kind, POINT};
 use crate::error::Error;
 use crate::names::Name;
 use crate::rows::{Recording, Series, SeriesNames};
-use document::{printable, unprintable};
+use document::printable;
 
 /// One of the files, read a row group at a time.
 pub(crate) struct TableReader<R: 'static> {
@@ -152,6 +152,11 @@ impl<R> TableReader<R> {
         Error::TooMany { path: self.path.clone(), what }
     }
 
+    /// A row of the group that was read last, which has this many rows, has no finite value.
+    pub(crate) fn not_finite(&self, row: usize, of: usize, value: f64) -> Error {
+        Error::NotFinite { path: self.path.clone(), value, row: self.rows_before - of + row }
+    }
+
     /// Reads the next row group; names are interned in `names`. Returns the columns in our order
     /// and the number of rows, or `None` at the end.
     pub(crate) fn next_group(&mut self, names: &mut Recording) -> Result<Option<(Vec<Values>, usize)>, Error> {
@@ -271,10 +276,7 @@ fn read_column(
             let mut all = Vec::with_capacity(rows);
             read_values::<ByteArrayType>(reader, rows, levels, |text| {
                 let text = text.map(ByteArray::as_utf8).transpose()?;
-                if let Some(text) = text.filter(|text| text.contains(unprintable)) {
-                    let message = format!("a name with a control character, \"{}\"", text.escape_debug());
-                    return Err(ParquetError::General(message));
-                }
+                text.map_or(Ok(()), dictionary::check_name)?;
                 all.push(text.map(|text| names.name(text)));
                 Ok(())
             })?;
