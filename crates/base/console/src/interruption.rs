@@ -19,17 +19,25 @@ impl Console {
         let Ok(signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
         thread::spawn(move || watch(&console, signals));
     }
+
+    /// Ends the program as the signal does that asked a run to stop, if one did: whoever started
+    /// the program sees that, and a shell leaves its loop. To be called when all is printed.
+    pub fn end_as_signalled(&self) {
+        if let Some(signal) = self.running().signal() {
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    }
 }
 
 fn watch(console: &Console, mut signals: Signals) {
     for signal in signals.forever() {
         // A first signal asks a run to stop, which it does after the step it is at; a second ends
         // the program at once.
-        if let Some(progress) = console.running().take() {
+        if let Some(progress) = console.running().take(signal) {
             progress.cancel();
             console.note("stopping after the step at hand; a second signal ends the program at once");
             let console = console.clone();
-            thread::spawn(move || abandon(&console, &progress));
+            thread::spawn(move || abandon(&console, &progress, signal));
             continue;
         }
         disk::remove_partials();
@@ -39,12 +47,12 @@ fn watch(console: &Console, mut signals: Signals) {
 }
 
 /// Ends the program if the run that was asked to stop is in a long step and may be left there.
-fn abandon(console: &Console, progress: &Progress) {
+fn abandon(console: &Console, progress: &Progress, signal: i32) {
     let over = console.running().over();
     thread::sleep(PATIENCE);
     if console.running().over() == over && progress.is_abandonable() {
         disk::remove_partials();
         console.note("stopped in the middle of a long step; nothing was kept");
-        std::process::exit(2);
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
     }
 }

@@ -10,6 +10,8 @@ pub(crate) struct Running(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     running: Option<Arc<Progress>>,
+    /// The signal that asked a run to stop.
+    signal: Option<i32>,
     /// The number of runs that are over: it tells whether the one that was asked to stop goes on.
     over: u64,
 }
@@ -19,9 +21,17 @@ impl Running {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The run, if one is going on; it is asked to stop once only.
-    pub(crate) fn take(&self) -> Option<Arc<Progress>> {
-        self.state().running.take()
+    /// The run, if one is going on; it is asked to stop once only, by this signal.
+    pub(crate) fn take(&self, signal: i32) -> Option<Arc<Progress>> {
+        let mut state = self.state();
+        let running = state.running.take()?;
+        state.signal = Some(signal);
+        Some(running)
+    }
+
+    /// The signal that asked a run to stop, if one did.
+    pub(crate) fn signal(&self) -> Option<i32> {
+        self.state().signal
     }
 
     /// The number of runs that are over.
