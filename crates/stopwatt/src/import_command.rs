@@ -22,10 +22,11 @@ use std::path::{Path, PathBuf};
   stopwatt import rst psci-performance.rst --prefix juno- -o recordings/published
   stopwatt import rst docs/perf/psci-performance-juno.rst --platform juno-r1 --prefix juno- -o r --as-published rows.csv
   stopwatt import csv published/juno-psci.csv --platform juno-r1 -o recordings/published
+  stopwatt import csv docs/perf/data/juno/current --platform juno-r1 -o recordings/current
   stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board")]
 pub struct ImportOptions {
     /// The file; every line that is not meant is passed over. It may be packed with gzip, xz or
-    /// zstd; - is standard input.
+    /// zstd; - is standard input. For csv also a folder of TF-A's tables.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Name of what was measured, where the file names no release; by default the file's name.
@@ -82,11 +83,12 @@ pub fn run(console: &Console, data: &Data, kind: Kind, options: &ImportOptions) 
         beside: options.file.parent().map(Path::to_owned),
         lenient: options.lenient,
     };
-    let file = BufReader::new(import::open(&options.file, &options.file.display().to_string())?);
+    let file = || import::open(&options.file, &how.file).map(BufReader::new);
     let (name, figures) = match kind {
-        Kind::RtInstr => ("rt-instr", import::rt_instr(file, &how)),
-        Kind::Rst => ("rst", import::rst(file, &how)),
-        Kind::Csv => ("csv", import::csv_table(file, &how)),
+        Kind::RtInstr => ("rt-instr", import::rt_instr(file()?, &how)),
+        Kind::Rst => ("rst", import::rst(file()?, &how)),
+        Kind::Csv if options.file.is_dir() => ("csv", import::csv_tables(&options.file, &how)),
+        Kind::Csv => ("csv", import::csv_table(file()?, &how)),
     };
     let figures = figures?;
     let reference = match &options.as_published {

@@ -102,3 +102,34 @@ pub fn write_file(console: &Console, path: &Path, bytes: &[u8]) -> miette::Resul
         other => other.into_diagnostic().wrap_err_with(cannot),
     }
 }
+
+/// Writes a folder of tables beside its place and moves it there when whole. One that is there is
+/// replaced if it holds files of these names and nothing else.
+pub fn write_tables(console: &Console, folder: &Path, files: &[(String, String)]) -> miette::Result<()> {
+    let cannot = || format!("cannot write {}", folder.display());
+    if folder.exists() {
+        let entries = fs::read_dir(folder).into_diagnostic().wrap_err_with(cannot)?;
+        for entry in entries {
+            let name = entry.into_diagnostic().wrap_err_with(cannot)?.file_name();
+            if !files.iter().any(|(file, _)| name == file.as_str()) {
+                return Err(miette::miette!(
+                    help = "name another folder, or remove it yourself",
+                    "{} is there and holds {}",
+                    folder.display(),
+                    name.display()
+                ));
+            }
+        }
+    }
+    console.tell(&format!("writing {}", folder.display()));
+    let partial = Partial::beside(folder, "partial").into_diagnostic().wrap_err_with(cannot)?;
+    let write = || -> std::io::Result<()> {
+        fs::create_dir(partial.path())?;
+        files.iter().try_for_each(|(name, text)| fs::write(partial.path().join(name), text))?;
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        fs::rename(partial.path(), folder)
+    };
+    write().into_diagnostic().wrap_err_with(cannot)
+}

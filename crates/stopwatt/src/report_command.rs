@@ -1,27 +1,44 @@
 //! `stopwatt report`.
 
+use crate::answer::Answer;
 use crate::data::Data;
 use crate::output;
 use crate::recordings::Named;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::{Console, Style};
+use experiment::World;
 use miette::miette;
 use published::Published;
 use recording::Recording;
 use report::{Format, Report};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use sweep::Summary;
+
+/// The form of what is written: a report in a file, or a folder of TF-A's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A report.
+    Report(Format),
+    /// The files of the tables in TF-A's documents.
+    TfACsv,
+}
+
+/// The name of the tables of TF-A's documents.
+const TF_A_CSV: &str = "tf-a-csv";
 
 /// Reads the name of a format.
-fn format() -> impl TypedValueParser<Value = Format> {
+fn form() -> impl TypedValueParser<Value = Form> {
     let names = Format::ALL.map(|format| {
         let value = PossibleValue::new(format.name()).help(format.about());
         if format == Format::Text { value.alias("text") } else { value }
     });
-    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
-        "text" => Ok(Format::Text),
-        name => Format::of_name(name).ok_or("there is no such format"),
+    let tables = PossibleValue::new(TF_A_CSV).help("A folder of the tables in TF-A's documents, a file per test");
+    PossibleValuesParser::new(names.into_iter().chain([tables])).try_map(|name| match name.as_str() {
+        "text" => Ok(Form::Report(Format::Text)),
+        TF_A_CSV => Ok(Form::TfACsv),
+        name => Format::of_name(name).map(Form::Report).ok_or("there is no such format"),
     })
 }
 
@@ -37,6 +54,7 @@ fn format() -> impl TypedValueParser<Value = Format> {
   stopwatt report recordings/psci-latency -o run.pftrace         a trace for ui.perfetto.dev
   stopwatt report recordings/psci-latency --format csv | head    a row per cell, causes in columns
   stopwatt report recordings/psci-calls --format folded          stacks, for flame graphs of other tools
+  stopwatt report recordings/board --format tf-a-csv -o current  the tables' files of TF-A's documents
 
 Without --format the ending of --output decides: .txt .rst .md .csv .json .html .pftrace .folded")]
 pub struct ReportOptions {
@@ -44,20 +62,36 @@ pub struct ReportOptions {
     #[arg(value_name = "RECORDING[@RELEASE]")]
     pub recording: String,
     /// The form of the result [default: what the ending of --output says, else term].
-    #[arg(long, value_name = "FORMAT", value_parser = format())]
-    pub format: Option<Format>,
-    /// File to write, whole or not at all; standard output if not given.
+    #[arg(long, value_name = "FORMAT", value_parser = form())]
+    pub format: Option<Form>,
+    /// File to write, or folder for tf-a-csv, whole or not at all; standard output if not given.
     #[arg(short, long, visible_alias = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// For tf-a-csv: the recording against which the changes behind the figures are.
+    #[arg(long, value_name = "RECORDING[@RELEASE]")]
+    pub previous: Option<String>,
     /// Print everything in the terminal, not the answers alone.
     #[arg(long)]
     pub all: bool,
+    /// Exit with 0 though chunks of a sweep are missing.
+    #[arg(long)]
+    pub partial: bool,
 }
 
-/// Reads the recording and writes the report.
-pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> miette::Result<()> {
+/// Reads the recording and writes the report; the answer is no for a sweep of which chunks are
+/// missing.
+pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> miette::Result<Answer> {
+    if options.previous.is_some() && options.format != Some(Form::TfACsv) {
+        return Err(miette!(
+            help = "stopwatt compare shows two recordings",
+            "--previous goes with --format {TF_A_CSV}"
+        ));
+    }
     let format = match (options.format, &options.output) {
-        (Some(format), _) => format,
+        (Some(Form::TfACsv), to) => {
+            return tf_a_csv(console, options, to.as_deref()).map(|()| Answer::Yes);
+        }
+        (Some(Form::Report(format)), _) => format,
         (None, None) => Format::Text,
         (None, Some(path)) => format_of(path)?,
     };
@@ -71,10 +105,62 @@ pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> miette::R
         output::check_file(path)?;
     }
     let named = Named::parse(&options.recording);
+    if named.release.is_none() && sweep::is_sweep(&named.folder) {
+        let summary = sweep::summary(&named.folder)?;
+        // Schedules of the explorer, and the parts of one run, are told as one run.
+        if summary.world != World::Explore.name() && summary.has_points_to_compare() {
+            return sweep_report(console, &summary, &named.folder, format, options);
+        }
+    }
     let recording = named.read_only()?;
     let published = Published::read(&data.published(), &recording.header.experiment)?;
     let out = (options.output.as_deref(), options.all);
-    write(console, &published, &recording, &named.folder, format, out)
+    write(console, &published, &recording, &named.folder, format, out).map(|()| Answer::Yes)
+}
+
+/// Writes the report of a sweep.
+fn sweep_report(
+    console: &Console,
+    summary: &Summary,
+    folder: &Path,
+    format: Format,
+    options: &ReportOptions,
+) -> miette::Result<Answer> {
+    let (style, all) = match options.output {
+        Some(_) => (Style::PLAIN, true),
+        None => (console.style(), options.all),
+    };
+    let bytes = report::sweep_report(summary, &folder.display().to_string(), format, style, all).ok_or_else(|| {
+        let name = format.name();
+        miette!(
+            help = "name one of its points: SWEEP@POINT, as `stopwatt compare` does",
+            "{name} is of one run, and this is a sweep"
+        )
+    })?;
+    match &options.output {
+        Some(path) => output::write_file(console, path, &bytes)?,
+        None if format == Format::Text => output::print_text(console, &String::from_utf8_lossy(&bytes))?,
+        None => console.print(&bytes)?,
+    }
+    let (there, chunks) = summary.chunks;
+    if there == chunks || options.partial {
+        return Ok(Answer::Yes);
+    }
+    console.note(&format!("{there} of {chunks} chunks are there; --partial takes that for enough"));
+    Ok(Answer::No)
+}
+
+/// Writes the tables of TF-A's documents.
+fn tf_a_csv(console: &Console, options: &ReportOptions, to: Option<&Path>) -> miette::Result<()> {
+    let to = to.ok_or_else(|| miette!(help = "name a folder with --output", "{TF_A_CSV} is a file for each test"))?;
+    let recording = Named::parse(&options.recording).read_only()?;
+    let previous = options.previous.as_ref().map(|given| Named::parse(given).read_only()).transpose()?;
+    let files = import::tf_a_tables(&recording, previous.as_ref()).map_err(|error| match error {
+        import::TableError::Releases(_) => miette!(help = "name one: RECORDING@RELEASE", "{error}"),
+        import::TableError::Nothing => miette!(help = "run psci-latency leaves one, and so does import", "{error}"),
+        error => miette!("{error}"),
+    })?;
+    output::write_tables(console, to, &files)
 }
 
 /// The format that a file's name asks for.

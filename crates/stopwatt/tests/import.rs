@@ -155,6 +155,46 @@ fn a_table_file_of_a_document_is_read_by_itself_under_the_name_of_its_test() {
     assert!(error.contains("cannot tell the case") && error.contains("named after its test"), "{error}");
 }
 
+/// Published figures, as TF-A's documents keep theirs: from a recording to a folder and back to the
+/// digit, and with the changes against the release before.
+#[test]
+fn tables_of_tf_a_are_written_and_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let done = |arguments: &[&str]| {
+        let said = stopwatt(arguments);
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    };
+    let (published, current, back, again) = (path("published"), path("current"), path("back"), path("again"));
+    done(&["import", "csv", "published/juno-psci.csv", "--platform", "juno-r1", "-o", &published]);
+    let (new, old) = (format!("{published}@juno-v2.12"), format!("{published}@juno-v2.11"));
+    done(&["report", &new, "--format", "tf-a-csv", "-o", &current]);
+    done(&["import", "csv-table", &current, "--platform", "juno-r1", "--variant", "juno-v2.12", "-o", &back]);
+    done(&["report", &back, "--format", "tf-a-csv", "-o", &again]);
+    let read = |of: &str| -> Vec<(String, String)> {
+        let names = std::fs::read_dir(of).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort_unstable();
+        names.into_iter().map(|name| (name.clone(), std::fs::read_to_string(format!("{of}/{name}")).unwrap())).collect()
+    };
+    assert_eq!(read(&current).len(), 6);
+    assert_eq!(read(&current), read(&again));
+    let line = "\"0\",\"0\",\"244520 (-65.43%)\",\"26920 (-32.60%)\",\"5540 (-96.70%)\"";
+    let deep = |of: &str| std::fs::read_to_string(format!("{of}/test_rt_instr_susp_deep_parallel.csv")).unwrap();
+    assert!(deep(&current).contains(line), "changes that a document prints stay: {}", deep(&current));
+
+    // A folder of tables is replaced; anything else is left alone.
+    done(&["report", &new, "--format", "tf-a-csv", "--previous", &old, "-o", &current]);
+    assert!(deep(&current).lines().all(|line| line.contains("%)")), "{}", deep(&current));
+    std::fs::write(format!("{current}/notes.txt"), "mine").unwrap();
+    let refused = stopwatt(&["report", &new, "--format", "tf-a-csv", "-o", &current]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(read(&current).len(), 7);
+    for wrong in [vec![&published[..], "--format", "tf-a-csv", "-o", &again], vec![&new[..], "--format", "tf-a-csv"]] {
+        assert_eq!(stopwatt(&[&["report"][..], &wrong].concat()).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
 #[test]
 fn the_published_tables_are_imported_under_their_own_units() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,6 +7,7 @@ use crate::{Options, names, rows};
 use document::{Record, RecordError, Records};
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 
 const RIGHT: &str = "the columns are release, case, mode, cluster, core, metric, value, unit and, where wanted, \
                      printed_change_percent and iteration; a row is juno-v2.12,suspend-deepest,parallel,0,0,powerdown,244.52,us,-65.43";
@@ -47,15 +48,19 @@ impl<'de> Deserialize<'de> for Printed {
 /// Reads CSV with a header line; or, where the first line begins with a number, the file of a table
 /// of TF-A's documents: cluster, core, powerdown, wakeup and cache flush (or cluster, core and
 /// latency) in nanoseconds, of the test that the file is named after. A cell that comes again is
-/// the next iteration. Any metric and any unit may stand in it.
+/// the next iteration. A metric
+/// that no experiment has may stand in it, in any unit.
 ///
 /// # Errors
 /// The file cannot be read; a column is missing or unknown; no row is there; without `lenient`, a
 /// row that is wrong.
 pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportError> {
     let mut text = BufReader::new(text);
-    let begins_with_number = text.fill_buf().is_ok_and(|bytes| bytes.first().is_some_and(u8::is_ascii_digit));
-    if begins_with_number {
+    let begins_with_number = |bytes: &[u8]| {
+        let cell = bytes.strip_prefix(b"\"").unwrap_or(bytes);
+        cell.first().is_some_and(u8::is_ascii_digit)
+    };
+    if text.fill_buf().is_ok_and(begins_with_number) {
         return without_header(text, options);
     }
     let mut found = Figures::default();
@@ -100,14 +105,40 @@ const COLUMNS_OF_A_CALL: [&str; 3] = ["Cluster", "Core", "Latency (ns)"];
 const RIGHT_WITHOUT_HEADER: &str = "a file without a header line is named after its test, as in test_rt_instr_susp_deep_parallel.csv, and has \
                                     the columns cluster, core, powerdown, wakeup and cache flush, or cluster, core and latency";
 
+/// Reads the files of TF-A's tables in a folder, as its documents keep them: those that are named
+/// after a test. Others are passed over.
+///
+/// # Errors
+/// None of these files is there, or one cannot be read; without `lenient`, a row that is wrong.
+pub fn csv_tables(folder: &Path, options: &Options) -> Result<Figures, ImportError> {
+    let mut found = Figures::default();
+    for (test, _) in names::TESTS {
+        let path = folder.join(test).with_extension("csv");
+        if path.is_file() {
+            let options = Options { file: path.display().to_string(), ..options.clone() };
+            rows_without_header(crate::open(&path, &options.file)?, &options, &mut found)?;
+        }
+    }
+    if found.figures.is_empty() && found.left_out == 0 {
+        return Err(ImportError::whole(&options.file, "no table of a test is in the folder", RIGHT_WITHOUT_HEADER));
+    }
+    found.finish(options, false)
+}
+
 /// Reads the file of a table of TF-A's documents.
 fn without_header(text: impl Read, options: &Options) -> Result<Figures, ImportError> {
+    let mut found = Figures::default();
+    rows_without_header(text, options, &mut found)?;
+    found.finish(options, false)
+}
+
+/// Adds the figures of such a file.
+fn rows_without_header(text: impl Read, options: &Options, found: &mut Figures) -> Result<(), ImportError> {
     let mut bytes = Vec::new();
     text.take(disk::MOST_TEXT).read_to_end(&mut bytes).map_err(|error| {
         ImportError::whole(&options.file, format!("cannot be read: {error}"), "name a file that can be read")
     })?;
     let text = String::from_utf8_lossy(&bytes);
-    let mut found = Figures::default();
     let titles = [options.file.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()];
     for (line, record) in rows::records(&text, b',') {
         let read = record.and_then(|record| {
@@ -127,11 +158,13 @@ fn without_header(text: impl Read, options: &Options) -> Result<Figures, ImportE
             }
         }
     }
-    found.finish(options, false)
+    Ok(())
 }
 
 fn figure(row: Row, line: u64, options: &Options) -> Result<Figure, String> {
     let unit = figures::label(&row.unit, "unit")?;
+    let metric = figures::label(&row.metric, "metric")?;
+    figures::known_unit(&metric, &unit)?;
     figures::plausible(row.value.value, &unit)?;
     if row.printed_change_percent.is_some_and(|percent| !percent.is_finite()) {
         return Err("the printed change is no number".to_owned());
@@ -150,7 +183,7 @@ fn figure(row: Row, line: u64, options: &Options) -> Result<Figure, String> {
         mode,
         cpu: None,
         place: Some(place),
-        metric: figures::label(&row.metric, "metric")?,
+        metric,
         value: row.value.value,
         decimals: row.value.decimals,
         unit,

@@ -5,7 +5,8 @@
 //! yields [`Figures`]; [`record`] makes the recording of them. [`vpp_runtime`] reads what VPP's
 //! `show runtime` prints, [`cpuidle`] the kernel's counts of idle states, [`wattson`] curves of
 //! power. Cases, modes and metrics
-//! get the names that simulated recordings use, so that both can be compared.
+//! get the names that simulated recordings use, so that both can be compared. [`tf_a_tables`]
+//! writes a recording as the files that [`csv_table`] reads.
 //!
 //! Input is hostile until read: whatever the bytes are, the answer is figures or an [`ImportError`]
 //! that names the file and the line and says what would be right. Memory grows with the number of
@@ -23,15 +24,17 @@ mod rows;
 mod rst;
 mod rt_instr;
 mod runs;
+mod tf_a;
 pub mod vpp_runtime;
 pub mod wattson;
 
-pub use csv_table::csv_table;
+pub use csv_table::{csv_table, csv_tables};
 pub use error::ImportError;
 pub use figures::{Figure, Figures, record, reference_rows};
 pub use packed::open;
 pub use rst::rst;
 pub use rt_instr::rt_instr;
+pub use tf_a::{TableError, tf_a_tables};
 
 use std::path::PathBuf;
 
