@@ -12,7 +12,7 @@ struct Judge {
 }
 
 /// All judges, in their order.
-const JUDGES: [Judge; 10] = [
+const JUDGES: [Judge; 11] = [
     Judge {
         name: "costs",
         asks: "are the costs files what a fresh fit gives?",
@@ -66,6 +66,15 @@ const JUDGES: [Judge; 10] = [
         command: || {
             let mut command = Command::new("python3");
             command.arg("bench/predict.py").current_dir(root());
+            command
+        },
+    },
+    Judge {
+        name: "ci",
+        asks: "do the programs that read our formats for continuous integration take them?",
+        command: || {
+            let mut command = Command::new("python3");
+            command.arg("bench/ci_formats.py").current_dir(root());
             command
         },
     },

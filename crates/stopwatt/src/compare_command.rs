@@ -21,6 +21,7 @@ use std::path::PathBuf;
   stopwatt compare recordings/before recordings/after --threshold 2 --format github-action-benchmark
   stopwatt compare recordings/before recordings/after --format html > changes.html
   stopwatt compare recordings/base recordings/today --policy ci.toml
+  stopwatt compare origin/main:baseline/board recordings/today --format markdown
   stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board recordings/other-board
 
 Rows match by case, measure and CPU; in parallel suspends by role, since the order of locks decides which CPU has which
@@ -33,7 +34,8 @@ figure. A policy file:
 
 Exit status: 0 without a regression, 1 with one, 2 when the recordings cannot be compared.")]
 pub struct CompareOptions {
-    /// Recordings, the first being the base; RECORDING@RELEASE picks one of its releases.
+    /// Recordings, the first being the base; RECORDING@RELEASE picks one of its releases, and
+    /// COMMIT:FOLDER is a recording in a commit of the git repository at hand.
     #[arg(required = true, num_args = 2.., value_name = "RECORDING[@RELEASE]")]
     recordings: Vec<String>,
     /// Changes of fewer percent do not matter; 1 by default.
@@ -54,6 +56,9 @@ pub struct CompareOptions {
     /// Seed of the resampling.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
+    /// The build that was tested, as its origin has reported it to KCIDB.
+    #[arg(long, default_value = "stopwatt:local", value_name = "ORIGIN:ID", value_parser = build)]
+    build: String,
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: CompareFormat,
@@ -75,6 +80,23 @@ enum CompareFormat {
     GithubActionBenchmark,
     /// Bencher Metric Format: the last recording's values.
     Bencher,
+    /// Text of Go's benchmarks with the values of all recordings, for `benchstat -col recording`.
+    Benchstat,
+    /// JUnit's XML: a row that became worse has failed.
+    Junit,
+    /// A submission to KCIDB: the last recording's values as test runs of --build.
+    Kcidb,
+}
+
+/// The build of a submission to KCIDB.
+fn build(text: &str) -> Result<String, String> {
+    let is_of_origin = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+    match text.split_once(':') {
+        Some((origin, id)) if !origin.is_empty() && origin.chars().all(is_of_origin) && !id.contains('\0') => {
+            Ok(text.to_owned())
+        }
+        _ => Err(format!("`{text}` is no build; expected ORIGIN:ID, the origin in small letters, digits and _")),
+    }
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -110,6 +132,9 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         CompareFormat::Html => report::comparison_html(&comparison, published.as_ref(), options.all),
         CompareFormat::GithubActionBenchmark => format!("{:#}\n", report::github_action_benchmark(&comparison)),
         CompareFormat::Bencher => format!("{:#}\n", report::bencher(&comparison)),
+        CompareFormat::Benchstat => report::benchstat(&comparison),
+        CompareFormat::Junit => report::junit(&comparison),
+        CompareFormat::Kcidb => format!("{:#}\n", report::kcidb(&comparison, &options.build)),
     };
     match options.format {
         CompareFormat::Term => output::print_text(console, &text)?,

@@ -1,5 +1,6 @@
 //! Recordings on the command line: which one is meant, and whether it may be replaced.
 
+use crate::of_commit;
 use document::one_of;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use recording::{Header, Reader, Recording, Series};
@@ -15,25 +16,39 @@ pub struct Named {
     pub folder: PathBuf,
     /// The release, as it was given.
     pub release: Option<String>,
+    /// The commit of the repository at hand in which the folder is, where it is not a folder of the
+    /// disk.
+    commit: Option<String>,
 }
 
 impl Named {
-    /// `RECORDING` or `RECORDING@RELEASE`; a folder whose own name holds an @ is taken whole.
+    /// `RECORDING` or `RECORDING@RELEASE`, either behind `COMMIT:`; a folder whose own name holds an
+    /// @ or a colon is taken whole.
     pub fn parse(given: &str) -> Self {
+        let is_there = |path: &str| Path::new(path).exists();
         let (folder, release) = match given.rsplit_once('@') {
-            Some((folder, release)) if !Path::new(given).exists() && !folder.is_empty() => (folder, Some(release)),
+            Some((folder, release)) if !is_there(given) && !folder.is_empty() => (folder, Some(release)),
             _ => (given, None),
         };
-        Self { given: given.to_owned(), folder: folder.into(), release: release.map(str::to_owned) }
+        let (commit, folder) = match folder.split_once(':') {
+            Some((commit, inside)) if !is_there(folder) && !commit.is_empty() && !inside.is_empty() => {
+                (Some(commit), inside)
+            }
+            _ => (None, folder),
+        };
+        let (release, commit) = (release.map(str::to_owned), commit.map(str::to_owned));
+        Self { given: given.to_owned(), folder: folder.into(), release, commit }
     }
 
     /// Reads it; returns it with the whole name of the release that is meant.
     pub fn read(&self) -> miette::Result<(Recording, Option<String>)> {
-        let recording = match sweep::is_sweep(&self.folder) {
-            true => sweep::read(&self.folder)?,
-            false => Recording::read(&self.folder)
+        let of_commit = self.commit.as_ref().map(|commit| of_commit::take_out(commit, &self.folder)).transpose()?;
+        let folder = of_commit.as_ref().map_or(self.folder.as_path(), |taken| taken.path());
+        let recording = match sweep::is_sweep(folder) {
+            true => sweep::read(folder)?,
+            false => Recording::read(folder)
                 .into_diagnostic()
-                .wrap_err_with(|| format!("cannot read the recording `{}`", self.folder.display()))?,
+                .wrap_err_with(|| format!("cannot read the recording `{}`", self.given))?,
         };
         let release = self.release.as_deref().map(|given| release_of(&recording, given)).transpose()?;
         Ok((recording, release))
@@ -139,6 +154,25 @@ pub fn write(recording: &mut Recording, folder: &Path) -> miette::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_recording_is_a_folder_of_the_disk_or_of_a_commit() {
+        let parts = |given: &str| {
+            let named = Named::parse(given);
+            (named.commit.unwrap_or_default(), named.folder.display().to_string(), named.release.unwrap_or_default())
+        };
+        let owned = |(a, b, c): (&str, &str, &str)| (a.to_owned(), b.to_owned(), c.to_owned());
+        assert_eq!(parts("recordings/a"), owned(("", "recordings/a", "")));
+        assert_eq!(parts("recordings/a@v2.12"), owned(("", "recordings/a", "v2.12")));
+        assert_eq!(parts("origin/main:ci/base@v2.12"), owned(("origin/main", "ci/base", "v2.12")));
+        assert_eq!(parts("HEAD~1:base"), owned(("HEAD~1", "base", "")));
+        assert_eq!(parts(":base"), owned(("", ":base", "")));
+        let folder = tempfile::tempdir().unwrap();
+        let odd = folder.path().join("a:b@c");
+        std::fs::create_dir(&odd).unwrap();
+        let odd = odd.display().to_string();
+        assert_eq!(parts(&odd), owned(("", odd.as_str(), "")));
+    }
 
     fn request(pairs: &[(&str, &str)]) -> Request {
         pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()

@@ -6,7 +6,7 @@ use common::stopwatt;
 use recording::{Header, Recording};
 use serde_json::Value;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -177,6 +177,77 @@ fn ci_formats_have_the_members_that_their_readers_need() {
         assert!((value - entry["value"].as_f64().unwrap() * 1e3).abs() < 1e-3, "{name} is in nanoseconds: {benchmark}");
         assert!(latency["lower_value"].as_f64() <= Some(value) && Some(value) <= latency["upper_value"].as_f64());
     }
+}
+
+#[test]
+fn junit_benchstat_and_kcidb_say_what_the_comparison_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = ["--release", "juno-v2.12", "--case", "suspend-deepest", "--mode", "serial"];
+    let base = record(folder.path(), "base", &case);
+    let slower = record(folder.path(), "slower", &[&case[..], &["--set", "costs.scp.take=100 us"]].concat());
+    let printed = |format: &[&str]| {
+        let output = stopwatt(&[&["compare", &base, &slower, "--format"], format].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+        text(&output)
+    };
+    let json: Value = serde_json::from_str(&printed(&["json"])).unwrap();
+    let worse = |row: &&Value| row["changes"][0]["verdict"] == "worse";
+    let (rows, failed) =
+        (json["rows"].as_array().unwrap(), json["rows"].as_array().unwrap().iter().filter(worse).count());
+    assert!(failed > 0 && failed < rows.len(), "{failed} of {}", rows.len());
+
+    let junit = printed(&["junit"]);
+    assert!(junit.contains(&format!("tests=\"{}\" failures=\"{failed}\"", rows.len())), "{junit}");
+    assert_eq!(junit.matches("<failure ").count(), failed, "{junit}");
+
+    // Three iterations of each row, in both recordings; a time is in nanoseconds.
+    let lines = printed(&["benchstat"]);
+    assert_eq!(lines.lines().filter(|line| line.starts_with("Benchmark")).count(), rows.len() * 3 * 2);
+    assert_eq!(lines.matches("recording: ").count(), 2);
+    let base_of_row = rows[0]["cells"][0]["median"].as_f64().unwrap() * 1e3;
+    assert!(lines.contains(&format!(" 1 {base_of_row} {}-ns", rows[0]["metric"].as_str().unwrap())), "{lines}");
+
+    let kcidb: Value = serde_json::from_str(&printed(&["kcidb", "--build", "mylab:17"])).unwrap();
+    let tests = kcidb["tests"].as_array().unwrap();
+    assert_eq!(tests.iter().filter(|test| test["status"] == "FAIL").count(), failed);
+    assert!(tests.iter().all(|test| test["build_id"] == "mylab:17" && test["origin"] == "mylab"), "{kcidb}");
+    let wrong = stopwatt(&["compare", &base, &slower, "--format", "kcidb", "--build", "My Lab"]);
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn the_base_may_lie_in_a_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = ["--release", "juno-v2.12", "--case", "suspend-level0", "--mode", "serial"];
+    let repository = folder.path().join("repository");
+    std::fs::create_dir_all(repository.join("ci")).unwrap();
+    let base = record(&repository.join("ci"), "base", &case);
+    let git = |arguments: &[&str]| {
+        let who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
+        let output = Command::new("git").args(who).args(arguments).current_dir(&repository).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "base"]);
+    std::fs::remove_dir_all(&base).unwrap();
+    let today = record(folder.path(), "today", &case);
+    let compare = |named: &str| {
+        let command = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+            .args(["compare", named, &today, "--threshold", "0"])
+            .current_dir(&repository)
+            .output();
+        command.unwrap()
+    };
+    let output = compare("HEAD:ci/base@v2.12");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text(&output).contains("No regression"), "{}", text(&output));
+    for wrong in ["HEAD:ci/absent", "absent:ci/base", "--help:x"] {
+        let output = compare(wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+    }
+    let said = String::from_utf8_lossy(&compare("absent:ci/base").stderr).into_owned();
+    assert!(said.contains("there is no folder `absent:ci/base`"), "{said}");
 }
 
 #[test]

@@ -1,9 +1,11 @@
-//! A comparison in the formats that continuous integration reads. Both track one recording over
-//! time, so both print the values of the last one; what the comparison found stands beside them
-//! where the format has room.
+//! A comparison in the formats that continuous integration reads. Those that track one recording
+//! over time print the values of the last one; what the comparison found stands beside them where
+//! the format has room.
 
-use comparison::{Basis, Better, Change, Comparison, Row};
+use comparison::{Basis, Better, Change, Comparison, Row, Verdict};
+use maud::html;
 use serde_json::{Map, Value, json};
+use std::fmt::Write;
 
 /// Rows that the last recording has, with the last recording's change.
 fn last(comparison: &Comparison) -> impl Iterator<Item = (&Row, comparison::Cell, &Change)> {
@@ -75,4 +77,142 @@ pub fn bencher(comparison: &Comparison) -> Value {
         benchmark[measure] = metric;
     }
     Value::Object(benchmarks)
+}
+
+/// A unit of time in seconds.
+fn seconds(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ps" => 1e-12,
+        "ns" => 1e-9,
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        _ => return None,
+    })
+}
+
+/// JUnit's XML: a test suite per case, a test case per row. A row that became worse has failed; one
+/// of which nothing can be said, or whose order is another, is skipped.
+pub fn junit(comparison: &Comparison) -> String {
+    let mut suites: Vec<(String, Vec<(&Row, comparison::Cell, &Change)>)> = Vec::new();
+    for entry in last(comparison) {
+        let key = &entry.0.key;
+        let parts = [&key.variant, &key.case, &key.mode].map(String::as_str);
+        let name = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        match suites.iter_mut().find(|(suite, _)| *suite == name) {
+            Some((_, rows)) => rows.push(entry),
+            None => suites.push((name, vec![entry])),
+        }
+    }
+    let count = |rows: &[(&Row, comparison::Cell, &Change)], which: fn(Verdict) -> bool| {
+        rows.iter().filter(|(.., change)| which(change.verdict)).count()
+    };
+    let worse = |verdict| verdict == Verdict::Worse;
+    let unjudged = |verdict| matches!(verdict, Verdict::Unclear | Verdict::Order);
+    let text = html! {
+        testsuites name="stopwatt compare" {
+            @for (name, rows) in &suites {
+                testsuite name=(name) tests=(rows.len()) failures=(count(rows, worse)) errors="0" skipped=(count(rows, unjudged)) {
+                    @for (row, cell, change) in rows {
+                        @let said = format!("{} {}: {}", number(cell.median), row.unit, extra(row, change));
+                        testcase classname=(name) name=(row.key.label()) {
+                            @if worse(change.verdict) {
+                                failure type="regression" message=(regression(row, change)) { (said) }
+                            } @else if unjudged(change.verdict) {
+                                skipped message=(change.verdict.name()) {}
+                            }
+                            system-out { (said) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", text.into_string())
+}
+
+/// A figure with six digits at most, as people read them.
+fn number(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// The change of a row that became worse, in words.
+fn regression(row: &Row, change: &Change) -> String {
+    let percent = change.percent.map_or_else(String::new, |percent| format!(" ({percent:+.2} %)"));
+    format!("{} changed by {:+} {}{percent}", row.key.label(), number(change.absolute), row.unit)
+}
+
+/// The text of Go's benchmarks, which benchstat reads: each value of each recording on a line,
+/// under a key `recording`. `benchstat -col recording FILE` compares them.
+pub fn benchstat(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    for (side, of) in comparison.sides.iter().enumerate() {
+        // Writing into memory cannot fail.
+        let _ = writeln!(text, "recording: {}", one_word(&of.name));
+        for row in &comparison.rows {
+            let key = &row.key;
+            let name = [("release", &key.variant), ("case", &key.case), ("mode", &key.mode), ("row", &key.row())]
+                .into_iter()
+                .filter(|(_, value)| !value.is_empty())
+                .map(|(name, value)| format!("/{name}={}", one_word(value)))
+                .collect::<String>();
+            let metric = one_word(&key.metric);
+            let (factor, unit) = match seconds(&row.unit) {
+                Some(seconds) => (seconds * 1e9, format!("{metric}-ns")),
+                None => (1.0, format!("{metric}-{}", one_word(&row.unit))),
+            };
+            for value in row.values.get(side).into_iter().flatten() {
+                // A count of one is that of the iterations of the line. The end of the name would
+                // otherwise be read as a number of processors.
+                let _ = writeln!(text, "BenchmarkStopwatt{name}/of={metric} 1 {} {unit}", number(value * factor));
+            }
+        }
+    }
+    text
+}
+
+/// Words without blanks.
+fn one_word(words: &str) -> String {
+    words.split_whitespace().collect::<Vec<_>>().join("_")
+}
+
+/// A submission to KCIDB in its schema 5: a test run per row of the last recording, with the median
+/// as its number. `build` is the build that was tested, ORIGIN:ID, as the origin has reported it.
+/// A row that became worse is FAIL; one of which nothing can be said is DONE.
+pub fn kcidb(comparison: &Comparison, build: &str) -> Value {
+    let origin = build.split(':').next().unwrap_or_default();
+    let tests = last(comparison).enumerate().map(|(number_of_test, (row, cell, change))| {
+        let key = &row.key;
+        let who = key.row();
+        let parts = ["stopwatt", &key.variant, &key.case, &key.mode, &key.metric, &who];
+        let path = parts.into_iter().filter(|part| !part.is_empty()).map(node).collect::<Vec<_>>().join(".");
+        let (value, unit, prefix) = match seconds(&row.unit) {
+            Some(seconds) => (cell.median * seconds, "s", Some("metric")),
+            None => (cell.median, row.unit.as_str(), None),
+        };
+        let mut figure = json!({ "value": value, "unit": unit });
+        if let Some(prefix) = prefix {
+            figure["prefix"] = json!(prefix);
+        }
+        json!({
+            "build_id": build,
+            "id": format!("{build}.stopwatt.{number_of_test}"),
+            "origin": origin,
+            "path": path,
+            "comment": row.key.label(),
+            "status": match change.verdict {
+                Verdict::Worse => "FAIL",
+                Verdict::Unclear | Verdict::Order => "DONE",
+                Verdict::Same | Verdict::Small | Verdict::Changed | Verdict::Better => "PASS",
+            },
+            "number": figure,
+            "misc": { "verdict": change.verdict.name(), "percent": change.percent },
+        })
+    });
+    json!({ "version": { "major": 5, "minor": 3 }, "tests": tests.collect::<Vec<_>>() })
+}
+
+/// A node of KCIDB's tree of tests: letters, digits, `-` and `_`.
+fn node(words: &str) -> String {
+    words.chars().map(|letter| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' }).collect()
 }

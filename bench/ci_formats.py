@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Do the programs that read our formats for continuous integration take them?
+
+    cargo build --release && python3 bench/ci_formats.py [--program target/release/stopwatt]
+
+benchstat reads the text of benchmarks and finds the change that was made, kcidb_io takes the
+submission, junitparser reads the XML, and check-jsonschema holds the action and the template
+against the schemas of GitHub and GitLab. benchstat is built by Go's own tool, the others come from
+PyPI into an environment of their own below target/.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = ROOT / "target/judge-ci"
+
+
+def run(*command, **more):
+    """Runs a command to its end and returns what it printed."""
+    done = subprocess.run([str(word) for word in command], text=True, capture_output=True, **more)
+    return done.returncode, done.stdout, done.stderr
+
+
+def must(*command, **more):
+    code, out, err = run(*command, **more)
+    if code != 0:
+        sys.exit(f"{' '.join(map(str, command))} ended with {code}:\n{out}{err}")
+    return out
+
+
+def judges():
+    """The programs that judge: Python's interpreter with the packages, and benchstat."""
+    python = HOME / "python/bin/python"
+    if not python.exists():
+        venv.create(HOME / "python", with_pip=True)
+        must(python, "-m", "pip", "install", "--quiet", "kcidb-io", "junitparser", "check-jsonschema")
+    benchstat = HOME / "bin/benchstat"
+    if not benchstat.exists():
+        if not shutil.which("go"):
+            sys.exit("Go is missing, which builds benchstat (Debian: apt-get install golang)")
+        must("go", "install", "golang.org/x/perf/cmd/benchstat@latest", env={**os.environ, "GOBIN": str(HOME / "bin")})
+    return python, benchstat
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", default=ROOT / "target/release/stopwatt", type=Path)
+    program = parser.parse_args().program.resolve()
+    HOME.mkdir(parents=True, exist_ok=True)
+    python, benchstat = judges()
+
+    case = ["--case", "suspend-deepest", "--mode", "serial", "--release", "juno-v2.12", "--iterations", "6", "--replace"]
+    must(program, "-q", "run", "psci-latency", *case, "-o", HOME / "base")
+    must(program, "-q", "run", "psci-latency", *case, "--set", "costs.scp.take=100 us", "-o", HOME / "slower")
+
+    def compared(form, *more):
+        code, out, err = run(program, "compare", HOME / "base", HOME / "slower", "--format", form, *more)
+        if code not in (0, 1):
+            sys.exit(err)
+        return code, out
+
+    wrong = []
+
+    def judged(what, good, said=""):
+        print(f"{what:<62} {'yes' if good else 'NO'}")
+        if not good:
+            wrong.append(f"{what}: {said}")
+
+    code, text = compared("benchstat")
+    (HOME / "bench.txt").write_text(text)
+    table = must(benchstat, "-col", "recording", HOME / "bench.txt")
+    judged("benchstat reads every row and compares the recordings", "vs base" in table and "/row=0.0" in table, table)
+    judged("benchstat has the times in seconds", "powerdown-sec" in table or "powerdown-ns" not in table, table)
+
+    code, text = compared("kcidb", "--build", "mylab:build-1")
+    validate = "import json,sys,kcidb_io; kcidb_io.schema.LATEST.validate(json.load(sys.stdin))"
+    status, _, said = run(python, "-c", validate, input=text)
+    judged("kcidb_io takes the submission", status == 0, said)
+    broken = json.loads(text)
+    broken["tests"][0]["status"] = "GOOD"
+    status, _, _ = run(python, "-c", validate, input=json.dumps(broken))
+    judged("kcidb_io refuses it with a status that there is not", status != 0)
+    failed = sum(test["status"] == "FAIL" for test in json.loads(text)["tests"])
+    judged("a submission fails where the comparison does", (failed > 0) == (code == 1), f"{failed} failed, status {code}")
+
+    code, text = compared("junit")
+    (HOME / "junit.xml").write_text(text)
+    count = (
+        "import sys,junitparser; of=junitparser.JUnitXml.fromfile(sys.argv[1]); "
+        "cases=[case for suite in of for case in suite]; "
+        "print(len(cases), sum(suite.tests for suite in of), sum(suite.failures for suite in of), "
+        "sum(any(isinstance(r, junitparser.Failure) for r in case.result) for case in cases))"
+    )
+    cases, tests, failures, with_failure = map(int, must(python, "-c", count, HOME / "junit.xml").split())
+    judged("junitparser finds as many cases and failures as are told", (cases, failures) == (tests, with_failure), text)
+    judged("JUnit fails where the comparison does", (failures > 0) == (code == 1), f"{failures} failed, status {code}")
+
+    check = HOME / "python/bin/check-jsonschema"
+    for name, schema in [("ci/github/action.yml", "vendor.github-actions"), ("ci/gitlab/compare.yml", None)]:
+        path = ROOT / name
+        if schema is None:
+            # The second document is the jobs; check-jsonschema reads one.
+            path = HOME / "gitlab.yml"
+            path.write_text((ROOT / name).read_text().split("\n---\n")[1])
+            schema = "vendor.gitlab-ci"
+        status, out, err = run(check, "--builtin-schema", schema, "--data-transform", "gitlab-ci", path)
+        judged(f"{name} is by the schema of its service", status == 0, out + err)
+
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main()
