@@ -21,6 +21,7 @@ mod import_trace;
 mod import_wattson;
 mod list;
 mod list_governors;
+mod of_commit;
 mod output;
 mod payload_command;
 pub mod recordings;
@@ -43,7 +44,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Does what the program's arguments say, of which the first is the program's name: 0 when done, 1
-/// when the answer is no, 2 when it cannot be done. Signals stop it from now on.
+/// when the answer is no, 2 when it cannot be done. A signal stops it from now on, and then it
+/// ends by that signal.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let console = Console::terminal();
     console.watch_signals();
@@ -52,13 +54,18 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         console.error(&error);
         return 2;
     }
-    match run(&arguments::command().get_matches_from(arguments), &console) {
+    let status = match run(&arguments::command().get_matches_from(arguments), &console) {
         Ok(answer) => answer.status(),
         Err(error) => {
             console.error(&error);
             2
         }
+    };
+    // What came to its end although a signal asked it to stop has done its work: a forwarder.
+    if status != 0 {
+        console.end_as_signalled();
     }
+    status
 }
 
 /// Does what arguments say, without the program's name, in a program of which this is a part, and
@@ -118,7 +125,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         _ => {}
     }
     match &arguments::fixed(matches).command {
-        Command::Report(options) => report_command::run(console, &data, options),
+        Command::Report(options) => return report_command::run(console, &data, options),
         Command::CalibratePrefetch(options) => return calibrate_command::run_prefetch(console, &data, options),
         Command::Import { what: Import::VppRuntime(options) } => import_command::vpp_runtime(console, options),
         Command::Import { what: Import::Ftrace(options) } => import_trace::run(console, options),

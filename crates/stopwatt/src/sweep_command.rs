@@ -59,7 +59,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "N", conflicts_with = "shard", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     slurm: Option<u64>,
     /// A line for sbatch, such as --partition=long; may be given again.
-    #[arg(long, value_name = "OPTION", requires = "slurm", allow_hyphen_values = true)]
+    #[arg(long, value_name = "OPTION", requires = "slurm", allow_hyphen_values = true, value_parser = sbatch_option)]
     slurm_option: Vec<String>,
     /// Run a plan of more points than a million, up to this number.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MOST, hide_default_value = true)]
@@ -70,6 +70,14 @@ pub struct SweepOptions {
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
+}
+
+/// An option of sbatch, which stands on a line of its own in the script.
+fn sbatch_option(text: &str) -> Result<String, String> {
+    match text.contains(char::is_control) {
+        true => Err("an option of sbatch is one line; give --slurm-option once for each".to_owned()),
+        false => Ok(text.to_owned()),
+    }
 }
 
 /// Runs the plan, or what is missing of it; the answer is no if points failed or chunks are

@@ -5,6 +5,7 @@ mod common;
 use common::{root, stopwatt};
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -174,11 +175,71 @@ fn a_point_that_fails_is_named_and_the_others_go_on() {
     );
     // The rows of the others are read all the same.
     let report = stopwatt(&["report", to.to_str().unwrap(), "--format", "csv"]);
-    assert!(
-        report.status.success() && String::from_utf8_lossy(&report.stdout).contains("release=last"),
-        "{}",
-        said(&report)
-    );
+    let rows = String::from_utf8_lossy(&report.stdout).into_owned();
+    assert!(report.status.success() && rows.lines().count() == 31 && rows.contains(",last,"), "{}", said(&report));
+    assert!(reported(&to).contains("30 points failed."), "{}", reported(&to));
+}
+
+#[test]
+fn a_flipped_byte_is_noticed_and_its_chunk_is_run_again() {
+    let (folder, plan) = planned(PLAN);
+    let to = folder.path().join("s");
+    assert!(sweep(&plan, &to, &[]).status.success());
+    let whole = data(&to);
+    let damaged = to.join("data/chunk=000004/measures.parquet");
+    let mut bytes = fs::read(&damaged).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&damaged, bytes).unwrap();
+    let report = stopwatt(&["report", to.to_str().unwrap()]);
+    let text = said(&report).split_whitespace().collect::<Vec<_>>().join(" ").replace(" │ ", "");
+    assert_eq!(report.status.code(), Some(2), "{text}");
+    assert!(text.contains("measures.parquet") && text.contains("sweep --resume"), "{text}");
+    let resumed = stopwatt(&["-q", "sweep", "--resume", to.to_str().unwrap()]);
+    assert!(said(&resumed).contains("3 points in 1 chunks"), "{}", said(&resumed));
+    assert!(data(&to) == whole, "the chunk is as it was");
+}
+
+#[test]
+fn a_report_says_first_that_chunks_are_missing() {
+    let (folder, plan) = planned(PLAN);
+    let to = folder.path().join("s");
+    assert!(sweep(&plan, &to, &["--shard", "1/2"]).status.code().is_some());
+    let report = |more: &[&str]| stopwatt(&[&["report", to.to_str().unwrap()], more].concat());
+    let output = report(&[]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("10 of 20 chunks are there"), "{}", said(&output));
+    assert_eq!(report(&["--partial"]).status.code(), Some(0));
+    let json: serde_json::Value = serde_json::from_slice(&report(&["--format", "json"]).stdout).unwrap();
+    assert_eq!((json["chunks"]["there"].as_u64(), json["points"]["there"].as_u64()), (Some(10), Some(30)));
+    // A trace is of one run.
+    assert_eq!(report(&["--format", "perfetto", "-o", "never.pftrace"]).status.code(), Some(2));
+}
+
+/// Two programs with the same plan and the same folder: each point is run once.
+#[test]
+fn two_sweeps_on_one_folder_share_the_chunks() {
+    let (folder, plan) = planned(PLAN);
+    let to = folder.path().join("s");
+    let start = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
+        command.args(["-q", "sweep"]).arg(&plan).arg("-o").arg(&to).args(["--format", "json"]);
+        command.env("RAYON_NUM_THREADS", "1").current_dir(root());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let (one, two) = (start(), start());
+    let points = [one, two].map(|child| {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        json["points"].as_u64().unwrap()
+    });
+    // Both may begin the same chunk in the same moment, once or twice.
+    let sum: u64 = points.iter().sum();
+    assert!((60..=66).contains(&sum) && points.iter().all(|points| *points > 0), "{points:?}");
+    let alone = folder.path().join("alone");
+    assert!(sweep(&plan, &alone, &[]).status.success());
+    assert!(data(&to) == data(&alone));
 }
 
 #[test]
@@ -223,7 +284,7 @@ fn a_signal_keeps_the_chunks_that_are_whole() {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     let text = said(&output);
-    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert_eq!(output.status.signal(), Some(2), "{text}");
     assert!(text.contains("stopped before the end") && text.contains("--resume"), "{text}");
     let left: Vec<_> = fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 4, "{left:?}");

@@ -159,6 +159,11 @@ impl Dataset {
         &self.marks.experiment
     }
 
+    /// The world's name.
+    pub fn world(&self) -> &str {
+        &self.marks.world
+    }
+
     /// The folder of a chunk.
     pub fn chunk_folder(&self, chunk: u64) -> PathBuf {
         self.folder.join(DATA).join(chunk_name(chunk))
@@ -191,6 +196,37 @@ impl Dataset {
             .iter()
             .all(|(name, facts)| fs::metadata(folder.join(name)).is_ok_and(|there| there.len() == facts.bytes));
         Ok(is_whole.then_some(said))
+    }
+
+    /// The manifest of a chunk whose files are what it says, by their checksums; `None` if it is not
+    /// there, or is damaged.
+    ///
+    /// # Errors
+    /// What is said cannot be read.
+    pub(crate) fn whole_chunk(&self, chunk: u64) -> Result<Option<Chunk>, Error> {
+        let folder = self.chunk_folder(chunk);
+        let Some(said) = self.chunk(chunk)? else { return Ok(None) };
+        for (name, facts) in &said.files {
+            let path = folder.join(name);
+            let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
+            if crc32fast::hash(&bytes) != facts.crc32 {
+                return Ok(None);
+            }
+        }
+        Ok(Some(said))
+    }
+
+    /// True if another program of this machine that is still there writes a chunk.
+    pub(crate) fn is_at_work(&self, chunk: u64) -> bool {
+        let start = format!(".{}.partial-{}-", chunk_name(chunk), host());
+        let of_other = |name: &str| {
+            let process: Option<u32> = name.strip_prefix(&start).and_then(|process| process.parse().ok());
+            process.is_some_and(|process| {
+                process != std::process::id() && Path::new("/proc").join(process.to_string()).exists()
+            })
+        };
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| entry.file_name().to_str().is_some_and(of_other))
     }
 
     /// The number of chunks that are there.

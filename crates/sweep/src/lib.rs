@@ -18,7 +18,8 @@
 //! | `dataset.rs` | the folder of a data set |
 //! | `chunk.rs` | a chunk is run and written |
 //! | `run.rs` | a share of the chunks is run, on all cores |
-//! | `read.rs` | a data set as a recording, for reports and comparisons |
+//! | `read.rs` | a data set as a recording, for comparisons and reports of single points |
+//! | `summary.rs` | one figure per measure of each point, for reports of sweeps |
 #![forbid(unsafe_code)]
 
 mod axis;
@@ -33,6 +34,7 @@ mod parse;
 mod plan;
 mod read;
 mod run;
+mod summary;
 
 pub use axis::Value;
 pub use dataset::{Dataset, is_sweep};
@@ -42,3 +44,4 @@ pub use manifest::Failed;
 pub use plan::{DEFAULT_MOST, Plan, Point};
 pub use read::{PointRecording, points, read};
 pub use run::{Environment, Outcome, Share, Unwritten, run, some_point_can_run};
+pub use summary::{PointSummary, Quantity, Summary, summary};

@@ -89,19 +89,20 @@ fn each_point(dataset: &Dataset, mut take: impl FnMut(u64, Recording)) -> Result
         let Some(header) = said.header else { continue };
         let mut files = said.files;
         files.remove(crate::dataset::POINTS_FILE);
-        let mut reader = Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), &files)?;
+        let damaged = |error| Error::of_rows(dataset.folder(), error);
+        let mut reader = Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), &files).map_err(damaged)?;
         let mut part = Recording::new(header.clone());
         let mut points =
             Points { header: header_of(dataset.plan(), header), of: BTreeMap::new(), known: HashMap::new() };
-        while reader.next_measures(&mut part)? {
+        while reader.next_measures(&mut part).map_err(damaged)? {
             add_measures(&mut points, &part, reader.points_of_measures());
             part.clear();
         }
-        while reader.next_events(&mut part)? {
+        while reader.next_events(&mut part).map_err(damaged)? {
             add_events(&mut points, &part, reader.points_of_events());
             part.clear();
         }
-        while reader.next_causes(&mut part)? {
+        while reader.next_causes(&mut part).map_err(damaged)? {
             add_causes(&mut points, &part, reader.points_of_causes());
             part.clear();
         }

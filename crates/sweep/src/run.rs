@@ -144,7 +144,7 @@ pub fn run(
     let (mut inputs, mut named) = (BTreeMap::new(), BTreeMap::new());
     let (mut complaints, mut complained) = (Vec::new(), 0);
     for chunk in share.chunks(plan) {
-        let said = dataset.chunk(chunk)?;
+        let said = dataset.whole_chunk(chunk)?;
         if let Some(said) = &said {
             inputs.extend(said.inputs.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
             named.extend(said.named.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
@@ -173,7 +173,7 @@ pub fn run(
     let note = Note::begin(dataset, share);
     let cores = place.threads.unwrap_or_else(rayon::current_num_threads).max(1);
     let workers = cores.min(missing.len());
-    let (next, done, full) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
+    let (queue, done, full) = (Queue::new(dataset, missing), AtomicU64::new(0), AtomicBool::new(false));
     let pace = Pace { begin, said: AtomicU64::new(0), points };
     let outcomes = Mutex::new(&mut outcome);
     thread::scope(|scope| {
@@ -181,13 +181,20 @@ pub fn run(
             // What an experiment does side by side stays within the worker's own share of the
             // cores: a thread that took up another chunk while it waits would hold two.
             let threads = cores / workers + usize::from(worker < cores % workers);
-            let (missing, around, next, done, full, pace, outcomes) =
-                (&missing, &around, &next, &done, &full, &pace, &outcomes);
+            let (queue, around, done, full, pace, outcomes) = (&queue, &around, &done, &full, &pace, &outcomes);
             scope.spawn(move || {
                 let work = || {
                     while !full.load(Relaxed)
-                        && let Some(&chunk) = missing.get(next.fetch_add(1, Relaxed))
+                        && let Some(chunk) = queue.next(progress)
                     {
+                        if queue.is_done(chunk) {
+                            // Another program has done it meanwhile.
+                            let points = plan.points_of(chunk);
+                            (points.start..points.end).for_each(|_| progress.step());
+                            done.fetch_add(points.end - points.start, Relaxed);
+                            outcomes.lock().unwrap_or_else(PoisonError::into_inner).there += 1;
+                            continue;
+                        }
                         let ran = chunk::run(dataset, around, chunk, progress, || {
                             progress.step();
                             pace.say(progress, 1 + done.fetch_add(1, Relaxed));
@@ -223,6 +230,7 @@ pub fn run(
             });
         }
     });
+    outcome.cancelled |= progress.check().is_err();
     outcome.chunks.sort_unstable();
     for named in [&mut outcome.failed, &mut outcome.complaints] {
         named.sort_by_key(|named| named.point);
@@ -233,6 +241,46 @@ pub fn run(
     note.end(&outcome);
     Ok(outcome)
 }
+
+/// The chunks that are to be run. Those that another program is at come last: it will have done
+/// them by then, or is no more.
+struct Queue<'d> {
+    dataset: &'d Dataset,
+    missing: Vec<u64>,
+    next: AtomicUsize,
+    later: Mutex<Vec<u64>>,
+}
+
+impl<'d> Queue<'d> {
+    fn new(dataset: &'d Dataset, missing: Vec<u64>) -> Self {
+        Self { dataset, missing, next: AtomicUsize::new(0), later: Mutex::default() }
+    }
+
+    /// The next chunk; `None` if there is no more, or the run is to stop.
+    fn next(&self, progress: &Progress) -> Option<u64> {
+        while let Some(&chunk) = self.missing.get(self.next.fetch_add(1, Relaxed)) {
+            if !self.dataset.is_at_work(chunk) {
+                return Some(chunk);
+            }
+            self.later.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
+        }
+        let chunk = self.later.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
+        while self.dataset.is_at_work(chunk) {
+            progress.check().ok()?;
+            thread::sleep(LOOK_EVERY);
+        }
+        Some(chunk)
+    }
+
+    /// True if another program has done a chunk since the run began.
+    fn is_done(&self, chunk: u64) -> bool {
+        let said = self.dataset.whole_chunk(chunk);
+        said.is_ok_and(|said| said.is_some_and(|said| said.failed.is_empty()))
+    }
+}
+
+/// The time between two looks at a chunk that another program is at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The files must be those that earlier chunks were made from. `now` says what an error calls a
 /// file, and its sum.

@@ -22,19 +22,21 @@ mod model;
 mod report;
 mod stories;
 mod style;
+mod sweeps;
 mod terminal;
 mod what_if;
 mod words;
 
 pub use changes::{
-    PrintedChange, PublishedChanges, bencher, comparison_html, comparison_json, comparison_markdown, comparison_text,
-    github_action_benchmark, published_changes,
+    PrintedChange, PublishedChanges, bencher, benchstat, comparison_html, comparison_json, comparison_markdown,
+    comparison_text, github_action_benchmark, junit, kcidb, published_changes,
 };
 pub use export::Format;
 pub use html::MOST_BYTES;
 pub use report::{Report, table_text};
 pub use stories::folded_stacks;
 pub use style::Style;
+pub use sweeps::sweep_report;
 pub use what_if::{
     MOST_VALUES, WhatIf, WhatIfPoint, what_if_csv, what_if_html, what_if_json, what_if_point, what_if_text,
 };

@@ -1,0 +1,241 @@
+//! How much of what a quantity does over the points of a sweep goes with each key.
+
+use std::collections::HashMap;
+use sweep::{Summary, Value};
+
+/// A key of more values than this is looked at in parts of its range.
+const MOST_VALUES: usize = 16;
+/// That many parts, with as many points each.
+const PARTS: usize = 8;
+
+/// Keys that say which draw of chance a point is, and nothing that one could choose.
+pub(crate) fn is_chance(key: &str) -> bool {
+    key == "seed" || key == "repetition"
+}
+
+/// The points of a sweep in groups by the value of one key.
+pub(crate) struct Groups {
+    /// The key.
+    pub(crate) key: String,
+    /// The groups, in order.
+    pub(crate) groups: Vec<Group>,
+}
+
+/// Points that have one value of a key in common, or one part of its range.
+pub(crate) struct Group {
+    /// The value, or from where to where.
+    pub(crate) name: String,
+    /// The mean of the values, where they are numbers.
+    pub(crate) at: Option<f64>,
+    /// Places of the points among those of the summary.
+    pub(crate) points: Vec<usize>,
+}
+
+/// The number that a value is, without its unit.
+pub(crate) fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Whole(number) => Some(*number as f64),
+        Value::Number(number) | Value::Quantity(number, _) => Some(*number),
+        Value::Text(_) => None,
+    }
+}
+
+impl Groups {
+    /// The points by a key's values; `None` where it has one value alone, or too many that are no
+    /// numbers to say anything of each.
+    pub(crate) fn new(summary: &Summary, key: usize) -> Option<Self> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for (place, point) in summary.points.iter().enumerate() {
+            let Some(value) = &point.settings[key] else { continue };
+            let name = value.text();
+            let at = *places.entry(name.clone()).or_insert_with(|| {
+                groups.push(Group { name, at: number(value), points: Vec::new() });
+                groups.len() - 1
+            });
+            groups[at].points.push(place);
+        }
+        let are_numbers = groups.iter().all(|group| group.at.is_some());
+        if are_numbers {
+            groups.sort_by(|a, b| a.at.unwrap_or_default().total_cmp(&b.at.unwrap_or_default()));
+        }
+        if groups.len() > MOST_VALUES {
+            if !are_numbers {
+                return None;
+            }
+            groups = parts(groups);
+        }
+        (groups.len() > 1).then(|| Self { key: summary.keys[key].clone(), groups })
+    }
+
+    /// The mean of a quantity in each group that has it.
+    pub(crate) fn means(&self, summary: &Summary, quantity: usize) -> Vec<(&Group, f64)> {
+        let mean = |group: &Group| {
+            let values = group.points.iter().map(|&place| summary.points[place].figures[quantity]);
+            let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+            recording::stats::mean(&values)
+        };
+        self.groups.iter().filter_map(|group| Some((group, mean(group)?))).collect()
+    }
+}
+
+/// Groups in order, put together to parts of about as many points each.
+fn parts(groups: Vec<Group>) -> Vec<Group> {
+    let all: usize = groups.iter().map(|group| group.points.len()).sum();
+    let mut merged: Vec<(Vec<Group>, usize)> = Vec::new();
+    let mut before = 0;
+    for group in groups {
+        let part = before * PARTS / all.max(1);
+        before += group.points.len();
+        match merged.last_mut() {
+            Some((members, of)) if *of == part => members.push(group),
+            _ => merged.push((vec![group], part)),
+        }
+    }
+    let merge = |(members, _): (Vec<Group>, usize)| {
+        let values = members.iter().filter_map(|group| group.at);
+        let mean = values.clone().sum::<f64>() / members.len() as f64;
+        let name = match &members[..] {
+            [one] => one.name.clone(),
+            [first, .., last] => format!("{} to {}", first.name, last.name),
+            [] => String::new(),
+        };
+        Group { name, at: Some(mean), points: members.into_iter().flat_map(|group| group.points).collect() }
+    };
+    merged.into_iter().map(merge).collect()
+}
+
+/// The way in which a quantity goes with a key.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Effect {
+    /// The key.
+    pub(crate) key: String,
+    /// The part of the quantity's variance that lies between the key's groups, from 0 to 1, less
+    /// what chance alone would put there.
+    pub(crate) share: f64,
+    /// The group with the least mean, and that mean.
+    pub(crate) least: (String, f64),
+    /// The group with the greatest.
+    pub(crate) greatest: (String, f64),
+}
+
+/// The effects of all keys on a quantity, the largest share first.
+pub(crate) fn effects(summary: &Summary, by_key: &[Groups], quantity: usize) -> Vec<Effect> {
+    let mut all: Vec<Effect> = by_key
+        .iter()
+        .filter(|groups| !is_chance(&groups.key))
+        .filter_map(|groups| effect(summary, groups, quantity))
+        .collect();
+    all.sort_by(|a, b| b.share.total_cmp(&a.share));
+    all
+}
+
+fn effect(summary: &Summary, groups: &Groups, quantity: usize) -> Option<Effect> {
+    let means = groups.means(summary, quantity);
+    let value = |place: usize| summary.points[place].figures[quantity];
+    let (mut count, mut sum) = (0_usize, 0.0);
+    for place in means.iter().flat_map(|(group, _)| &group.points).filter(|&&place| value(place).is_finite()) {
+        (count, sum) = (count + 1, sum + value(*place));
+    }
+    let mean = sum / count.max(1) as f64;
+    let (mut between, mut within) = (0.0, 0.0);
+    for (group, of_group) in &means {
+        for place in group.points.iter().filter(|&&place| value(place).is_finite()) {
+            between += (of_group - mean).powi(2);
+            within += (value(*place) - of_group).powi(2);
+        }
+    }
+    // Between groups of a few points each lies some of what varies within them.
+    let free = count.saturating_sub(means.len());
+    let by_chance = if free > 0 { within / free as f64 * (means.len() - 1) as f64 } else { 0.0 };
+    let share = if between + within > 0.0 { ((between - by_chance) / (between + within)).max(0.0) } else { 0.0 };
+    let by_mean = |a: &&(&Group, f64), b: &&(&Group, f64)| a.1.total_cmp(&b.1);
+    let named = |(group, mean): &(&Group, f64)| (group.name.clone(), *mean);
+    let (least, greatest) = (means.iter().min_by(by_mean)?, means.iter().max_by(by_mean)?);
+    Some(Effect { key: groups.key.clone(), share, least: named(least), greatest: named(greatest) })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use sweep::{PointSummary, Quantity};
+
+    /// Three channels by sixteen clusters by ten seeds: channels matter most, and chance a little.
+    pub(crate) fn swept() -> Summary {
+        let quantity = |metric: &str| Quantity {
+            variant: "juno-v2.12".to_owned(),
+            case: "suspend-deepest".to_owned(),
+            mode: "parallel".to_owned(),
+            subject: String::new(),
+            metric: metric.to_owned(),
+            unit: "us".to_owned(),
+        };
+        let mut points = Vec::new();
+        for channels in [1, 2, 4] {
+            for clusters in 1..=16 {
+                for seed in 1..=10 {
+                    let powerdown = 100.0 * f64::from(clusters) / f64::from(channels) + f64::from(seed % 3);
+                    points.push(PointSummary {
+                        number: points.len() as u64,
+                        settings: [channels, clusters, seed].map(|value| Some(Value::Whole(value.into()))).to_vec(),
+                        figures: vec![powerdown, 7.0],
+                    });
+                }
+            }
+        }
+        Summary {
+            experiment: "psci-latency".to_owned(),
+            world: "sim".to_owned(),
+            keys: ["scp.channels", "topology.clusters", "seed"].map(str::to_owned).to_vec(),
+            quantities: vec![quantity("powerdown"), quantity("wakeup")],
+            planned: points.len() as u64,
+            points,
+            chunks: (60, 60),
+            failed: Vec::new(),
+            complaints: Vec::new(),
+        }
+    }
+
+    pub(crate) fn grouped(summary: &Summary) -> Vec<Groups> {
+        (0..summary.keys.len()).filter_map(|key| Groups::new(summary, key)).collect()
+    }
+
+    #[test]
+    fn the_key_that_moves_a_quantity_most_comes_first_and_chance_is_no_key() {
+        let summary = swept();
+        let by_key = grouped(&summary);
+        let found = effects(&summary, &by_key, 0);
+        let keys: Vec<&str> = found.iter().map(|effect| effect.key.as_str()).collect();
+        assert_eq!(keys, ["scp.channels", "topology.clusters"]);
+        assert!(found[0].share > 0.4 && found[1].share > 0.3, "{found:?}");
+        assert!(found[0].share + found[1].share < 1.0, "what keys do together is no key's: {found:?}");
+        assert_eq!((found[0].least.0.as_str(), found[0].greatest.0.as_str()), ("4", "1"));
+        assert_eq!((found[1].least.0.as_str(), found[1].greatest.0.as_str()), ("1", "16"));
+        let nothing = effects(&summary, &by_key, 1);
+        assert!(nothing.iter().all(|effect| effect.share == 0.0), "{nothing:?}");
+    }
+
+    #[test]
+    fn a_key_of_many_numbers_is_looked_at_in_parts_and_one_of_many_words_not_at_all() {
+        let mut summary = swept();
+        for (number, point) in summary.points.iter_mut().enumerate() {
+            point.settings[1] = Some(Value::Quantity(number as f64, "us".to_owned()));
+            point.settings[2] = Some(Value::Text(format!("word {number}")));
+        }
+        let by_key = grouped(&summary);
+        let names: Vec<&str> = by_key[1].groups.iter().map(|group| group.name.as_str()).collect();
+        assert_eq!((names.len(), names[0], names[7]), (8, "0 us to 59 us", "420 us to 479 us"));
+        assert_eq!(by_key.len(), 2);
+    }
+
+    #[test]
+    fn what_chance_puts_between_groups_is_no_effect() {
+        let mut summary = swept();
+        // Figures that go with nothing but the order of the points.
+        for (number, point) in summary.points.iter_mut().enumerate() {
+            point.figures[0] = ((number * 7919) % 101) as f64;
+        }
+        let found = effects(&summary, &grouped(&summary), 0);
+        assert!(found.iter().all(|effect| effect.share < 0.05), "{found:?}");
+    }
+}
