@@ -155,7 +155,8 @@ pub enum Import {
     RtInstr(ImportOptions),
     /// Tables of a reStructuredText document.
     Rst(ImportOptions),
-    /// CSV with the columns release, case, mode, cluster, core, metric, value, unit; or TF-A's tables.
+    /// CSV with the columns release, case, mode, cluster, core, metric, value, unit; or TF-A's
+    /// tables.
     #[command(visible_alias = "csv-table")]
     Csv(ImportOptions),
     /// VPP's `show runtime`, old or new.

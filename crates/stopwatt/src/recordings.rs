@@ -22,8 +22,8 @@ pub struct Named {
 }
 
 impl Named {
-    /// `RECORDING` or `RECORDING@RELEASE`, either behind `COMMIT:`; a folder whose own name holds an
-    /// @ or a colon is taken whole.
+    /// `RECORDING` or `RECORDING@RELEASE`, either behind `COMMIT:`; a folder whose own name holds
+    /// an @ or a colon is taken whole.
     pub fn parse(given: &str) -> Self {
         let is_there = |path: &str| Path::new(path).exists();
         let (folder, release) = match given.rsplit_once('@') {

@@ -198,8 +198,8 @@ impl Dataset {
         Ok(is_whole.then_some(said))
     }
 
-    /// The manifest of a chunk whose files are what it says, by their checksums; `None` if it is not
-    /// there, or is damaged.
+    /// The manifest of a chunk whose files are what it says, by their checksums; `None` if it is
+    /// not there, or is damaged.
     ///
     /// # Errors
     /// What is said cannot be read.

@@ -1,4 +1,4 @@
-//! What a data set came to, point by point: one figure for each measure of a point, so that the
+//! A data set summed up, point by point: one figure for each measure of a point, so that the
 //! rows of a hundred thousand points need not be held.
 
 use crate::axis::{PART, Value};

@@ -7,8 +7,11 @@ use maud::html;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
+/// A row, its figure in the last recording, and the change of that.
+type LastRow<'c> = (&'c Row, comparison::Cell, &'c Change);
+
 /// Rows that the last recording has, with the last recording's change.
-fn last(comparison: &Comparison) -> impl Iterator<Item = (&Row, comparison::Cell, &Change)> {
+fn last(comparison: &Comparison) -> impl Iterator<Item = LastRow<'_>> {
     comparison.rows.iter().filter_map(|row| {
         let cell = row.cells.last().copied().flatten()?;
         let change = row.changes.last()?.as_ref()?;
@@ -94,7 +97,7 @@ fn seconds(unit: &str) -> Option<f64> {
 /// JUnit's XML: a test suite per case, a test case per row. A row that became worse has failed; one
 /// of which nothing can be said, or whose order is another, is skipped.
 pub fn junit(comparison: &Comparison) -> String {
-    let mut suites: Vec<(String, Vec<(&Row, comparison::Cell, &Change)>)> = Vec::new();
+    let mut suites: Vec<(String, Vec<LastRow<'_>>)> = Vec::new();
     for entry in last(comparison) {
         let key = &entry.0.key;
         let parts = [&key.variant, &key.case, &key.mode].map(String::as_str);
@@ -104,7 +107,7 @@ pub fn junit(comparison: &Comparison) -> String {
             None => suites.push((name, vec![entry])),
         }
     }
-    let count = |rows: &[(&Row, comparison::Cell, &Change)], which: fn(Verdict) -> bool| {
+    let count = |rows: &[LastRow<'_>], which: fn(Verdict) -> bool| {
         rows.iter().filter(|(.., change)| which(change.verdict)).count()
     };
     let worse = |verdict| verdict == Verdict::Worse;

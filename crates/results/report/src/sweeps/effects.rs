@@ -1,4 +1,4 @@
-//! How much of what a quantity does over the points of a sweep goes with each key.
+//! The share of what a quantity does over the points of a sweep that goes with each key.
 
 use std::collections::HashMap;
 use sweep::{Summary, Value};

@@ -43,7 +43,7 @@ pub fn sweep_report(summary: &Summary, folder: &str, format: Format, style: Styl
     })
 }
 
-/// What is told of a sweep.
+/// A sweep with everything that is told of it.
 struct Told<'s> {
     summary: &'s Summary,
     by_key: Vec<Groups>,
@@ -132,11 +132,11 @@ impl<'s> Told<'s> {
             }
             self.tell(&mut told, quantity);
         }
-        told.note(format!(
+        told.note(
             "A figure of a point is the worst over the CPUs of an iteration, and of that the median over the \
              iterations. A key of more than 16 values is shown in 8 parts of its range. A row for each point: \
-             --format csv, and the Parquet files of the data set."
-        ));
+             --format csv, and the Parquet files of the data set.",
+        );
         told
     }
 
