@@ -5,6 +5,7 @@ mod common;
 
 use common::root;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -211,6 +212,23 @@ fn each_step_is_told_to_those_who_ask_and_none_to_those_who_want_none() {
         assert!(told.contains(part), "`{part}` is not in: {told}");
     }
     assert_eq!(said("-q"), "");
+}
+
+/// A path is bytes, and need not be text.
+#[test]
+fn a_path_that_is_no_text_is_written_and_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"a\xffb");
+    let case = ["--case", "psci-version", "--iterations", "1", "--free-seeds", "0"];
+    let mut run = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
+    run.args(["-q", "run", "psci-latency"]).args(case).arg("-o").arg(name);
+    let page = std::ffi::OsStr::from_bytes(b"p\xff.html");
+    run.arg("--report").arg(page).args(["--data", root().to_str().unwrap()]);
+    let output = run.current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.path().join(page).is_file());
+    let recording = recording::Recording::read(folder.path().join(name)).unwrap();
+    assert!(recording.header.run.command.iter().any(|word| word == "a\u{fffd}b"), "{:?}", recording.header.run.command);
 }
 
 #[test]

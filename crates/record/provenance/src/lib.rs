@@ -15,7 +15,8 @@ pub fn this_run() -> Run {
     let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
     Run {
         when: Some(humantime::format_rfc3339_seconds(SystemTime::now()).to_string()),
-        command: std::env::args().collect(),
+        // A path need not be text, and a recording holds none that is not.
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         machine: Some(format!("{cpu}, {cores} cores")),
         build: Some(format!("{profile} {}", env!("STOPWATT_COMMIT"))),
         compiler: Some(env!("STOPWATT_RUSTC").to_owned()),
