@@ -4,6 +4,7 @@ use crate::calibrate_command::{CalibrateOptions, CalibratePrefetchOptions};
 use crate::capture_command::Capture;
 use crate::compare_command::CompareOptions;
 use crate::count_command::CountOptions;
+use crate::doctor_command::DoctorOptions;
 use crate::experiments::EXPERIMENTS;
 use crate::explore_command::Explore;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};
@@ -40,6 +41,7 @@ Explore:
 Look:
   report              Tables, a page with the CPU timeline, a trace, of a recording
   list                Data in force, platforms, releases and experiments
+  doctor              What this machine can do, and what to type for what is missing
 
 Compare:
   compare             Recordings side by side: what changed, whether that can be said, and why
@@ -140,6 +142,8 @@ pub enum Command {
     },
     /// Count the instructions of a function of any bare-metal image, and of all that it calls.
     Count(CountOptions),
+    /// Say what this machine can do, and what to type for what is missing.
+    Doctor(DoctorOptions),
     /// Write the program that measures firmware from the normal world, for your own build to pack.
     Payload(PayloadOptions),
     /// Print completions for a shell.

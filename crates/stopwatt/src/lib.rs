@@ -13,6 +13,7 @@ pub mod compare_command;
 mod costs_files;
 mod count_command;
 pub mod data;
+mod doctor_command;
 pub mod experiments;
 mod explore_command;
 mod import_command;
@@ -148,6 +149,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::Compare(options) => return compare_command::run(console, &data, options),
         Command::List(options) if options.has_governors() => list_governors::run(console, options),
         Command::List(options) => list::run(console, &data, options),
+        Command::Doctor(options) => doctor_command::run(console, &data, options),
         Command::Payload(options) => payload_command::run(console, &data, options),
         Command::Completions(options) => shell_commands::completions(console, arguments::command(), options),
         Command::Man(options) => shell_commands::man(console, arguments::command(), options),
