@@ -1,7 +1,7 @@
 //! The command, in Python.
 
 use crate::recording::Recording;
-use crate::work::{Error, exception, work};
+use crate::work::{exception, work};
 use comparison::{Input, Options, Policy};
 use console::Console;
 use document::Document;
@@ -28,7 +28,7 @@ pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<(u8, String, String)> {
     let console = Console::kept();
     let answer = work(py, &Arc::default(), None, || stopwatt::command(arguments, &console))?;
-    let answer = answer.map_err(|text| Error::new_err(text.trim_end().to_owned()))?;
+    let answer = answer.map_err(|error| exception(&error))?;
     let output = console.output();
     Ok((answer.status(), String::from_utf8_lossy(&output.printed).into_owned(), output.noted))
 }

@@ -30,5 +30,9 @@ mod _native {
     #[pymodule_export]
     use crate::tables::Table;
     #[pymodule_export]
-    use crate::work::Error;
+    use crate::work::{DataError, Error, RunError, UsageError};
+
+    /// The program's version.
+    #[pymodule_export]
+    const VERSION: &str = provenance::VERSION;
 }

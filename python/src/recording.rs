@@ -1,7 +1,7 @@
 //! A recording in Python.
 
 use crate::tables::Table;
-use crate::work::{Error, exception, work};
+use crate::work::{RunError, UsageError, exception, work};
 use console::Console;
 use experiment::Progress;
 use miette::{IntoDiagnostic, miette};
@@ -74,7 +74,7 @@ impl Recording {
 
     /// The header as JSON.
     fn header_json(&self) -> PyResult<String> {
-        serde_json::to_string(&self.rows.header).map_err(|error| Error::new_err(error.to_string()))
+        serde_json::to_string(&self.rows.header).map_err(|error| RunError::new_err(error.to_string()))
     }
 
     /// The folder that it was read from, or None.
@@ -89,15 +89,16 @@ impl Recording {
         written.map_err(|error| exception(&error))
     }
 
-    /// A report: "html", "term", "md", "rst", "csv", "json" or "perfetto", as bytes.
+    /// A report: "answers", "html", "term", "md", "rst", "csv", "json" or "perfetto", as bytes.
     fn report(&self, py: Python<'_>, format: &str) -> PyResult<Vec<u8>> {
+        let (format, all) = if format == "answers" { (Format::Text.name(), false) } else { (format, true) };
         let Some(format) = Format::of_name(format).or_else(|| Format::of_extension(format)) else {
             let known = Format::ALL.map(|format| format.name()).join(", ");
-            return Err(Error::new_err(format!("there is no report `{format}`; there are: {known}")));
+            return Err(UsageError::new_err(format!("there is no report `{format}`; there are: {known}")));
         };
         py.detach(|| {
             let published = Published::read(&Data::find(None)?.published(), &self.rows.header.experiment)?;
-            Ok(Report::new(&self.rows, &self.name(), &published).render(format, Style::PLAIN, true))
+            Ok(Report::new(&self.rows, &self.name(), &published).render(format, Style::PLAIN, all))
         })
         .map_err(|error: miette::Report| exception(&error))
     }
@@ -115,15 +116,17 @@ impl Recording {
     }
 }
 
-/// Opens a recording's folder, or the data set of a sweep.
+/// Opens a recording's folder, or the data set of a sweep; with `forget` it is in memory alone, and
+/// the folder may go.
 #[pyfunction]
-pub fn open_recording(py: Python<'_>, folder: PathBuf) -> PyResult<Recording> {
+#[pyo3(signature = (folder, forget=false))]
+pub fn open_recording(py: Python<'_>, folder: PathBuf, forget: bool) -> PyResult<Recording> {
     let read = |folder: &Path| match sweep::is_sweep(folder) {
         true => Ok(sweep::read(folder)?),
         false => recording::Recording::read(folder).into_diagnostic(),
     };
     let rows = py.detach(|| read(&folder)).map_err(|error| exception(&error))?;
-    Ok(Recording::new(rows, Some(folder)))
+    Ok(Recording::new(rows, (!forget).then_some(folder)))
 }
 
 /// Runs an experiment.

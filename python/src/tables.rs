@@ -1,6 +1,6 @@
 //! Rows of a recording as columns of Arrow, made once and then handed out without a copy.
 
-use crate::work::Error;
+use crate::work::RunError;
 use arrow_array::builder::StringBuilder;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -85,7 +85,7 @@ fn keys(of: &Recording, rows: impl ExactSizeIterator<Item = (usize, u32)> + Clon
 }
 
 fn wrong(error: impl ToString) -> PyErr {
-    Error::new_err(error.to_string())
+    RunError::new_err(error.to_string())
 }
 
 impl Table {

@@ -12,12 +12,44 @@ create_exception!(
     stopwatt,
     Error,
     PyException,
-    "Something cannot be done. The text is what the command prints: what is wrong, where, and what would be right."
+    "Something cannot be done. The text says what is wrong and where, and on a line `help:` what would be right."
 );
+create_exception!(
+    stopwatt,
+    UsageError,
+    Error,
+    "It was asked for something that there is not: an experiment, a setting, a release, a format."
+);
+create_exception!(
+    stopwatt,
+    DataError,
+    Error,
+    "A file is wrong or damaged, or cannot be read or written: a plan, a platform, a log, a recording."
+);
+create_exception!(stopwatt, RunError, Error, "A run failed, or something that it needs is not on this machine.");
 
-/// An error as an exception with the text that the command prints.
+/// An error as an exception of its kind.
 pub fn exception(report: &miette::Report) -> PyErr {
-    Error::new_err(console::plain(report).trim_end().to_owned())
+    let text = console::sentences(report);
+    let is_of_file = |cause: &(dyn std::error::Error + 'static)| {
+        cause.is::<document::Error>()
+            || cause.is::<recording::Error>()
+            || cause.is::<std::io::Error>()
+            || cause.is::<import::ImportError>()
+            || matches!(
+                cause.downcast_ref::<experiment::Error>(),
+                Some(experiment::Error::File(_) | experiment::Error::Recording(_))
+            )
+            || cause.downcast_ref::<sweep::Error>().is_some_and(|error| !matches!(error, sweep::Error::NoPoint { .. }))
+    };
+    let failed = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(cause.downcast_ref::<experiment::Error>(), Some(experiment::Error::Failed(_)))
+    };
+    match () {
+        () if report.chain().any(is_of_file) => DataError::new_err(text),
+        () if report.chain().any(failed) => RunError::new_err(text),
+        () => UsageError::new_err(text),
+    }
 }
 
 /// The number of times that signals are looked for and progress is told.
@@ -44,7 +76,7 @@ pub fn work<T: Send>(
             });
             match next {
                 Ok(result) => break Ok(result),
-                Err(RecvTimeoutError::Disconnected) => break Err(Error::new_err("the work panicked")),
+                Err(RecvTimeoutError::Disconnected) => break Err(RunError::new_err("the work panicked")),
                 Err(RecvTimeoutError::Timeout) if stopped.is_some() => {}
                 Err(RecvTimeoutError::Timeout) => {
                     let told = tell.map_or(Ok(()), |tell| {

@@ -5,7 +5,8 @@ An experiment runs and leaves a recording; tables, pictures and comparisons are 
     import stopwatt
 
     recording = stopwatt.run("psci-latency", release="juno-2017")
-    recording                                   # in a notebook: the report with its timeline
+    recording                                   # in a notebook: its answers
+    recording.page()                            # its page, with the timeline
     recording.measures                          # an Arrow table, taken without a copy by:
     pyarrow.table(recording.measures)
     polars.DataFrame(recording.measures)
@@ -18,17 +19,25 @@ Nothing but Stopwatt itself is needed to import this; ``to_pandas`` needs pandas
 from ._comparison import Comparison, compare
 from ._experiments import Experiment, experiments, run
 from ._imports import calibrate, import_csv, import_ftrace, import_rst, import_rt_instr, import_vpp_runtime
-from ._native import Error, Table
-from ._recording import Recording, open
+from ._native import VERSION as __version__
+from ._native import DataError, Error, RunError, Table, UsageError
+from ._recording import Page, Recording, open
 from ._sweep import Sweep, sweep
+from ._what_if import WhatIf, what_if
 
 __all__ = [
     "Comparison",
+    "DataError",
     "Error",
     "Experiment",
+    "Page",
     "Recording",
+    "RunError",
     "Sweep",
     "Table",
+    "UsageError",
+    "WhatIf",
+    "__version__",
     "calibrate",
     "compare",
     "experiments",
@@ -40,4 +49,5 @@ __all__ = [
     "open",
     "run",
     "sweep",
+    "what_if",
 ]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import json
+import pathlib
+import tempfile
 import textwrap
 from typing import Any, Iterable, Iterator, Mapping, Optional
 
@@ -38,6 +41,26 @@ def settings_of(given: Mapping[str, object]) -> list[tuple[str, str]]:
     return pairs
 
 
+@contextlib.contextmanager
+def written(given: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """Settings in whose place of a path a recording may stand: it is written to a folder meanwhile."""
+    with tempfile.TemporaryDirectory() as folder:
+        number = 0
+
+        def path_of(value: object) -> object:
+            nonlocal number
+            if isinstance(value, (list, tuple)):
+                return [path_of(one) for one in value]
+            if not isinstance(value, Recording):
+                return value
+            number += 1
+            path = pathlib.Path(folder) / str(number)
+            value.write(path)
+            return path
+
+        yield {name: path_of(value) for name, value in given.items()}
+
+
 def run(
     experiment: str,
     *,
@@ -49,7 +72,8 @@ def run(
     """Runs an experiment and returns its recording, which is in memory until it is written.
 
     ``experiment`` is a name of :func:`experiments`, ``world`` one of its worlds (the first if not given). What it is told stands in
-    ``settings`` or as keywords, with ``_`` for ``-``; a list gives a setting again, and a dotted name sets a key of the platform::
+    ``settings`` or as keywords, with ``_`` for ``-``; a list gives a setting again, a dotted name sets a key of the platform, and where
+    a path is asked for a :class:`Recording` may stand::
 
         stopwatt.run("psci-latency", platform="juno-r1", release=["juno-2017"], settings={"scp.channels": 2}, seed=7)
 
@@ -58,9 +82,8 @@ def run(
 
     Raises :class:`stopwatt.Error` with the text that ``stopwatt run`` prints.
     """
-    given = settings_of({**(settings or {}), **more})
-    with Shown(progress) as shown:
-        return Recording(_native.run(experiment, world, given, shown))
+    with written({**(settings or {}), **more}) as given, Shown(progress) as shown:
+        return Recording(_native.run(experiment, world, settings_of(given), shown))
 
 
 class Experiment:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import pathlib
+import tempfile
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _native
@@ -11,15 +14,21 @@ from ._frame import frame
 
 if TYPE_CHECKING:
     import pandas
+    import polars
+    import pyarrow
 
 _HEIGHT = 640
+
+#: Bytes that a notebook keeps of a recording that is shown. A page may have five times as many.
+_MOST_SHOWN = 200_000
 
 
 class Recording:
     """What a run left, whichever world it ran in: a simulation, an emulator, this machine, or somebody's log.
 
     ``measures``, ``events`` and ``causes`` are Arrow tables with the columns of ``docs/recording.md``. In a notebook a recording shows
-    itself as its report: tables, and a timeline with a lane per CPU where it has events.
+    its answers, and ``page()`` its page: tables, and a timeline with a lane per CPU where it has events. It can be pickled and copied,
+    so that joblib, multiprocessing, Ray and Dask return it from their workers.
     """
 
     def __init__(self, native: _native.Recording) -> None:
@@ -54,13 +63,26 @@ class Recording:
         folder = self._native.folder
         return None if folder is None else os.fspath(folder)
 
-    def to_pandas(self, table: str = "measures") -> "pandas.DataFrame":
-        """``measures``, ``events`` or ``causes`` as a pandas data frame, texts as categoricals. Needs pandas and pyarrow."""
+    def _table(self, table: str) -> _native.Table:
+        if table not in ("measures", "events", "causes"):
+            raise _native.UsageError(f"there is no table `{table}`; there are: measures, events, causes")
+        return getattr(self, table)
+
+    def to_arrow(self, table: str = "measures") -> "pyarrow.Table":
+        """``measures``, ``events`` or ``causes`` as a table of pyarrow, without a copy. Needs pyarrow."""
         import pyarrow
 
-        if table not in ("measures", "events", "causes"):
-            raise _native.Error(f"there is no table `{table}`; there are: measures, events, causes")
-        return pyarrow.table(getattr(self, table)).to_pandas()
+        return pyarrow.table(self._table(table))
+
+    def to_polars(self, table: str = "measures") -> "polars.DataFrame":
+        """``measures``, ``events`` or ``causes`` as a data frame of polars. Needs polars."""
+        import polars
+
+        return polars.DataFrame(self._table(table))
+
+    def to_pandas(self, table: str = "measures") -> "pandas.DataFrame":
+        """``measures``, ``events`` or ``causes`` as a pandas data frame, texts as categoricals. Needs pandas and pyarrow."""
+        return self.to_arrow(table).to_pandas()
 
     def write(self, folder: Union[str, os.PathLike[str]]) -> None:
         """Writes it as a folder of Parquet files, whole or not at all; a recording that is there is replaced.
@@ -69,18 +91,59 @@ class Recording:
         self._native.write(folder)
 
     def report(self, format: str = "term") -> str:
-        """The report as text: ``term``, ``md``, ``rst``, ``csv``, ``json`` or ``html`` (a page that needs nothing else)."""
+        """The report as text: ``answers``, ``term`` (all of it), ``md``, ``rst``, ``csv``, ``json`` or ``html`` (a page that needs
+        nothing else)."""
         return self._native.report(format).decode()
 
     def perfetto(self) -> bytes:
         """A trace for ui.perfetto.dev."""
         return self._native.report("perfetto")
 
+    def page(self) -> "Page":
+        """The page with every table, picture and timeline, to be shown in a notebook: up to 1 MB."""
+        return Page(self.report("html"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with tempfile.TemporaryDirectory() as folder:
+            self.write(pathlib.Path(folder) / "recording")
+            files = {path.name: path.read_bytes() for path in (pathlib.Path(folder) / "recording").iterdir()}
+        return _restored, (files,)
+
+    # Nothing of a recording changes, so a copy may be the same.
+    def __copy__(self) -> "Recording":
+        return self
+
+    def __deepcopy__(self, _: dict[int, Any]) -> "Recording":
+        return self
+
     def _repr_html_(self) -> str:
-        return frame(self.report("html"), _HEIGHT)
+        shown = html.escape(self.report("answers"))[:_MOST_SHOWN]
+        return f"<pre>{shown}</pre><p><code>.page()</code> shows its page.</p>"
 
     def __repr__(self) -> str:
         return repr(self._native)
+
+
+class Page:
+    """A page that a notebook shows."""
+
+    def __init__(self, page: str) -> None:
+        #: The page as HTML that needs nothing else.
+        self.html = page
+
+    def _repr_html_(self) -> str:
+        return frame(self.html, _HEIGHT)
+
+    def __repr__(self) -> str:
+        return f"<stopwatt page of {len(self.html)} characters>"
+
+
+def _restored(files: dict[str, bytes]) -> Recording:
+    """A recording from the files of its folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files.items():
+            (pathlib.Path(folder) / name).write_bytes(content)
+        return Recording(_native.open_recording(folder, True))
 
 
 def open(folder: Union[str, os.PathLike[str]]) -> Recording:

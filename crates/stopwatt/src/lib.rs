@@ -73,11 +73,14 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// which has a console of its own.
 ///
 /// # Errors
-/// It cannot be done: the text is what the command prints.
-pub fn command(arguments: impl IntoIterator<Item = OsString>, console: &Console) -> Result<Answer, String> {
+/// It cannot be done.
+pub fn command(arguments: impl IntoIterator<Item = OsString>, console: &Console) -> miette::Result<Answer> {
     let arguments = spelt_today(std::iter::once(OsString::from("stopwatt")).chain(arguments));
-    let matches = arguments::command().try_get_matches_from(arguments).map_err(|error| error.to_string())?;
-    run(&matches, console).map_err(|error| console::plain(&error))
+    let matches = arguments::command().try_get_matches_from(arguments).map_err(|error| {
+        let text = error.to_string();
+        miette!("{}", text.strip_prefix("error: ").unwrap_or(&text).trim_end())
+    })?;
+    run(&matches, console)
 }
 
 /// An error for a command line that starts with the name of an experiment: `run` stands before it.

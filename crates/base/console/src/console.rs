@@ -117,7 +117,7 @@ impl Console {
     #[allow(clippy::print_stderr, reason = "this is the place")]
     pub fn error(&self, error: &Report) {
         match self.keeps() {
-            Some(mut kept) => kept.noted.push_str(&plain(error)),
+            Some(mut kept) => kept.noted.push_str(&format!("{}\n", sentences(error))),
             None => eprintln!("Error: {}", drawn(error)),
         }
     }
@@ -135,9 +135,21 @@ impl Console {
     }
 }
 
-/// The error as it is printed where there is no terminal.
-pub fn plain(error: &Report) -> String {
-    printable_lines(&without_colours(error).1)
+/// The error in sentences, for a program that shows it in its own way: the message with its causes,
+/// and on a line of its own what would be right.
+pub fn sentences(error: &Report) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        // Some causes say again what they are the cause of.
+        if !text.contains(&cause) {
+            text = if text.is_empty() { cause } else { format!("{text}: {cause}") };
+        }
+    }
+    if let Some(help) = error.help() {
+        text = format!("{text}\nhelp: {help}");
+    }
+    printable_lines(&text)
 }
 
 fn without_colours(error: &Report) -> (std::fmt::Result, String) {

@@ -35,7 +35,7 @@ mod running;
 mod shown;
 mod style;
 
-pub use console::{Console, Output, plain};
+pub use console::{Console, Output, sentences};
 pub use progress::{Cancelled, Progress};
 pub use shown::Shown;
 pub use style::Style;
