@@ -78,8 +78,8 @@ def test_what_is_written_is_what_the_command_writes(recording, tmp_path):
     assert opened.folder == str(tmp_path / "python")
 
 
-def test_it_shows_itself_as_its_report(recording):
-    shown = recording._repr_html_()
+def test_it_shows_its_page(recording):
+    shown = recording.page()._repr_html_()
     assert shown.startswith("<iframe srcdoc=") and "sandbox" in shown and "&lt;!DOCTYPE html&gt;" in shown
     assert "<script" not in shown, "the page's script stays inside the frame"
     page = recording.report("html")
