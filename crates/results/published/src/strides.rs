@@ -16,6 +16,8 @@ pub struct StrideCell {
     pub stride_second: usize,
     /// Ticks of the counter per packet.
     pub ticks: f64,
+    /// Millions of packets per second over the whole path, of which the loop is a part.
+    pub mpps: f64,
     /// True if a fit may use it.
     pub may_be_fitted: bool,
 }
@@ -59,9 +61,7 @@ struct Row {
     stride_first: usize,
     /// As the first where none is given.
     stride_second: Option<usize>,
-    /// The published clocks say the same.
-    #[serde(rename = "mpps")]
-    _mpps: f64,
+    mpps: f64,
     clocks_per_packet: f64,
 }
 
@@ -87,12 +87,17 @@ impl StrideReference {
                 let message = format!("{} clocks per packet", row.clocks_per_packet);
                 return Err(document.wrong(place, message, "clocks_per_packet must be greater than 0"));
             }
+            if !(row.mpps.is_finite() && row.mpps > 0.0) {
+                let message = format!("{} Mpps", row.mpps);
+                return Err(document.wrong(place, message, "mpps must be greater than 0"));
+            }
             Ok(StrideCell {
                 may_be_fitted: description.fit.loops.contains(&row.loop_name),
                 loop_name: row.loop_name,
                 stride_first: row.stride_first,
                 stride_second: row.stride_second.unwrap_or(row.stride_first),
                 ticks: row.clocks_per_packet,
+                mpps: row.mpps,
             })
         };
         let cells = document.rows()?.into_iter().map(cell).collect::<Result<_, _>>()?;

@@ -89,6 +89,8 @@ pub(super) struct Predicted<'r> {
     tick_ns: f64,
     cells: Vec<Cells>,
     scores: Vec<Score>,
+    /// Nanoseconds per packet of the path outside of the loop, and the errors of the rates.
+    rest: Option<Rest>,
     best: Vec<BestStrides>,
     #[serde(flatten)]
     gains: Gains,
@@ -112,6 +114,9 @@ struct Cells {
     /// The median of the repetitions.
     clocks_per_packet: f64,
     published_clocks_per_packet: Option<f64>,
+    published_mpps: Option<f64>,
+    /// The rate of the whole path, where its rest is known.
+    mpps: Option<f64>,
     used_in_fit: bool,
     error_percent: Option<f64>,
     stalls: Vec<Stall>,
@@ -169,7 +174,7 @@ struct Gains {
 }
 
 /// The score of something that predicts a table.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Score {
     #[serde(rename = "loop")]
     loop_name: &'static str,
@@ -212,14 +217,16 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
     let recording = run.recording;
     let header = &recording.header;
     let facts: facts::Study = header.facts()?;
-    let cells = cells(run, &facts);
+    let mut cells = cells(run, &facts);
     let gains = gains(&cells);
     if is_modelled(recording) {
+        let rest = Rest::new(&mut cells, tick_ns(recording));
         return Ok(Strides::Predicted(Predicted {
             world: &header.world,
             platform: header.platform.as_ref().map_or("", |platform| &platform.name),
             tick_ns: tick_ns(recording),
             scores: scores(&cells),
+            rest,
             best: best_strides(&cells),
             gains,
             burst_of_eight: measures_of(recording, BURST_CASE, metrics::STALL_BLOCKED)
@@ -263,6 +270,8 @@ fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
             frame_size: facts.frame_size,
             clocks_per_packet: clocks,
             published_clocks_per_packet: published.map(|cell| cell.ticks),
+            published_mpps: published.map(|cell| cell.mpps),
+            mpps: None,
             used_in_fit: published.is_some_and(|cell| cell.may_be_fitted),
             error_percent: published.map(|cell| (clocks / cell.ticks - 1.0) * 100.0),
             stalls: Vec::new(),
@@ -374,6 +383,50 @@ fn scores(cells: &[Cells]) -> Vec<Score> {
         }
     }
     scores
+}
+
+/// The path outside of the loop, whose time is the same whatever the strides: what is left of a
+/// packet's published time without its published clocks. Its mean over the single loop's cells,
+/// which the model was fitted to, makes rates of modelled clocks.
+#[derive(Clone, Serialize)]
+struct Rest {
+    ns: f64,
+    /// From the least to the greatest over those cells.
+    ns_over_cells: [f64; 2],
+    scores: Vec<Score>,
+}
+
+impl Rest {
+    /// The rest of the path, and with it the rate of each cell.
+    fn new(cells: &mut [Cells], tick_ns: f64) -> Option<Self> {
+        let left = |cell: &Cells| Some(1e3 / cell.published_mpps? - tick_ns * cell.published_clocks_per_packet?);
+        let left: Vec<f64> = cells.iter().filter(|cell| cell.used_in_fit).filter_map(left).collect();
+        let ns = stats::mean(&left)?;
+        for cell in cells.iter_mut() {
+            cell.mpps = Some(1e3 / (ns + tick_ns * cell.clocks_per_packet));
+        }
+        let single: Vec<f64> = of_loop(cells, "single").filter_map(|cell| cell.published_mpps).collect();
+        let constant = single.iter().copied().fold(0.0, f64::max);
+        let mut scores = Vec::new();
+        for loop_name in ["single", "dual", "single-split"] {
+            let errors = |predict: &dyn Fn(&Cells) -> Option<f64>| {
+                let error = |cell: &Cells| Some((predict(cell)? / cell.published_mpps? - 1.0) * 100.0);
+                stats::rms(&of_loop(cells, loop_name).filter_map(error).collect::<Vec<_>>())
+            };
+            let fitted = of_loop(cells, loop_name).any(|cell| cell.used_in_fit);
+            let rows = [
+                ("model and the rest of the path", errors(&|cell| cell.mpps)),
+                ("constant: best of single", errors(&|_| Some(constant))),
+            ];
+            for (predictor, rms_percent) in rows {
+                let fitted = fitted && predictor.starts_with("model");
+                scores.extend(rms_percent.map(|rms_percent| Score { loop_name, predictor, fitted, rms_percent }));
+            }
+        }
+        let [least, most] =
+            [left.iter().copied().fold(f64::INFINITY, f64::min), left.iter().copied().fold(0.0, f64::max)];
+        Some(Self { ns, ns_over_cells: [least, most], scores })
+    }
 }
 
 fn best_strides(cells: &[Cells]) -> Vec<BestStrides> {
@@ -594,6 +647,8 @@ impl Predicted<'_> {
             .numbers("model", "", |cell| fixed(cell.clocks_per_packet, 3))
             .numbers("error", "", |cell| or_dash(cell.error_percent.map(|of| fixed(of, 1).signed().after("\u{a0}%"))))
             .words("", kind)
+            .numbers("Mpps published", "", |cell| or_dash(cell.published_mpps.map(|mpps| fixed(mpps, 2))))
+            .numbers("model", "", |cell| or_dash(cell.mpps.map(|mpps| fixed(mpps, 2))))
             .numbers("data", "", |cell| waited(cell, "first touch of the packet's data"))
             .numbers("metadata", "", |cell| waited(cell, "first touch of the metadata"))
             .numbers("buffers", "", blocked)
@@ -621,6 +676,19 @@ impl Predicted<'_> {
             .words("", |score| if score.fitted { "fitted" } else { "predicted" })
             .words("", best);
         told.table(table.done().titled("Errors (root mean square, relative)"));
+        if let Some(rest) = &self.rest {
+            let table = Table::with_rows(&rest.scores)
+                .words("loop", |score| name(score.loop_name))
+                .words("predictor", |score| score.predictor)
+                .numbers("rms error", "", |score| percent(score.rms_percent / 100.0, 2))
+                .words("", |score| if score.fitted { "fitted" } else { "predicted" });
+            let [least, most] = rest.ns_over_cells;
+            told.table(table.done().titled("Errors of the rate of the whole path, Mpps").noted(format!(
+                "The rest of the path takes {:.1} ns per packet, {least:.1} to {most:.1} over the fitted cells: 1000/Mpps less the \
+                 published clocks.",
+                rest.ns
+            )));
+        }
         let table = Table::with_rows(&self.best)
             .words("best strides", |best| name(best.loop_name))
             .numbers("model", "", |best| best.predicted.as_str())
