@@ -12,7 +12,7 @@ struct Judge {
 }
 
 /// All judges, in their order.
-const JUDGES: [Judge; 11] = [
+const JUDGES: [Judge; 12] = [
     Judge {
         name: "costs",
         asks: "are the costs files what a fresh fit gives?",
@@ -75,6 +75,15 @@ const JUDGES: [Judge; 11] = [
         command: || {
             let mut command = Command::new("python3");
             command.arg("bench/ci_formats.py").current_dir(root());
+            command
+        },
+    },
+    Judge {
+        name: "cluster",
+        asks: "does a sweep on Ray leave the bytes of one machine, and is the job for Kubernetes by its schema?",
+        command: || {
+            let mut command = Command::new("python3");
+            command.arg("bench/cluster.py").current_dir(root());
             command
         },
     },
