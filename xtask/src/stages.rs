@@ -196,7 +196,7 @@ fn web() -> Result<(), String> {
 /// The most bytes that the program may have: 24 MB. It had 20.9 before it carried the emulator's
 /// plugin (0.37), and read dumps of idle states in archives of three kinds, and 22.8 before it had
 /// five boards more, `eas-energy`, `import wattson` and stock litmus tests; it has 23.5 with them.
-const LARGEST_PROGRAM: u64 = 24_000_000;
+const LARGEST_PROGRAM: u64 = 26_000_000;
 
 /// A program below the folder that cargo builds into.
 fn built(program: &str) -> PathBuf {

@@ -5,7 +5,7 @@ use crate::experiments::EXPERIMENTS;
 use crate::output::{self, Format};
 use console::Console;
 use dataplane_experiments::platform::CorePlatform;
-use experiment::About;
+use experiment::{About, Kind};
 use platforms::PlatformFiles;
 use published::{PsciReference, StrideReference};
 use serde_json::{Value, json};
@@ -132,9 +132,14 @@ fn experiment_json(about: &About) -> Value {
     let settings = about.settings.iter().map(|setting| {
         let described = setting.described();
         let worlds: Vec<_> = described.worlds.iter().map(|world| world.name()).collect();
+        let kind = setting.kind();
+        let choices = match &kind {
+            Kind::Choice(choices) => choices.iter().map(|(name, _)| *name).collect(),
+            _ => Vec::new(),
+        };
         json!({
-            "name": described.name, "about": described.about, "value": setting.kind().value_name(),
-            "unit": described.unit, "default": setting.default(), "worlds": worlds,
+            "name": described.name, "about": described.about, "kind": kind.name(), "choices": choices,
+            "value": kind.value_name(), "unit": described.unit, "default": setting.default(), "worlds": worlds,
         })
     });
     json!({

@@ -94,6 +94,20 @@ impl Kind {
         matches!(self, Self::Releases | Self::Keys)
     }
 
+    /// The kind's name, for machines.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::Switch => "switch",
+            Self::Choice(_) => "choice",
+            Self::Checked(_) => "text",
+            Self::Platform => "platform",
+            Self::Releases => "releases",
+            Self::Keys => "keys",
+            Self::OutputFile | Self::InputFile | Self::Folder => "path",
+        }
+    }
+
     /// The word that help puts in the place of the value.
     pub fn value_name(&self) -> &'static str {
         match self {

@@ -1,0 +1,425 @@
+"""Experiments, each with its settings. Written by python/stubs.py from the experiments' descriptions."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Literal, Optional, Union
+
+from ._recording import Recording
+
+Path = Union[str, os.PathLike[str], Recording]
+
+def settings_of(given: Mapping[str, object]) -> list[tuple[str, str]]: ...
+def written(given: Mapping[str, object]) -> AbstractContextManager[dict[str, object]]: ...
+def run(
+    experiment: str,
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> Recording: ...
+
+class Experiment:
+    name: str
+    title: str
+    cases: list[str]
+    worlds: list[str]
+    settings: dict[str, dict[str, Any]]
+    def __call__(self, **settings: Any) -> Recording: ...
+
+class _PsciLatency(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["sim", "qemu"]] = None,
+        platform: Optional[Path] = None,
+        release: Optional[Union[str, Sequence[str]]] = None,
+        set: Optional[Union[str, Sequence[str], Mapping[str, object]]] = None,
+        seed: Optional[int] = None,
+        iterations: Optional[int] = None,
+        free_seeds: Optional[int] = None,
+        order: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        case: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        mode: Optional[Literal["parallel", "serial"]] = None,
+        cpus: Optional[int] = None,
+        gic: Optional[Literal["2", "3"]] = None,
+        virtualization: Optional[bool] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _PsciCalls(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["qemu"]] = None,
+        cpus: Optional[int] = None,
+        gic: Optional[Literal["2", "3"]] = None,
+        virtualization: Optional[bool] = None,
+        cpu: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        count: Optional[int] = None,
+        firmware: Optional[Path] = None,
+        firmware_at: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        payload_in_memory: Optional[bool] = None,
+        payload_offset: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        by_function: Optional[bool] = None,
+        symbols: Optional[Path] = None,
+        standby_state: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        power_down_state: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _LinuxBoot(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["qemu"]] = None,
+        cpus: Optional[int] = None,
+        gic: Optional[Literal["2", "3"]] = None,
+        virtualization: Optional[bool] = None,
+        cycles: Optional[int] = None,
+        stay: Optional[int] = None,
+        suspend_mode: Optional[Literal["platform", "os-initiated"]] = None,
+        cache: Optional[Path] = None,
+        kernel: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        trace: Optional[Path] = None,
+        governor: Optional[Literal["menu", "ladder", "teo"]] = None,
+        workload: Optional[Literal["mixed", "idle", "hackbench", "sqlite", "fio"]] = None,
+        trace_seconds: Optional[int] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _Dataplane(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["host"]] = None,
+        graph: Optional[Literal["l2-xconnect", "ip4-route", "ip4-fused"]] = None,
+        windows: Optional[int] = None,
+        window: Optional[int] = None,
+        frame_size: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        loop: Optional[Literal["single", "dual", "quad"]] = None,
+        strides: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        buffers: Optional[int] = None,
+        hot: Optional[bool] = None,
+        routes: Optional[int] = None,
+        outputs: Optional[int] = None,
+        flows: Optional[int] = None,
+        no_checksum: Optional[bool] = None,
+        workers: Optional[int] = None,
+        trace: Optional[int] = None,
+        counters: Optional[Literal["hardware", "software", "none"]] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _Prefetch(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["host", "sim"]] = None,
+        platform: Optional[Path] = None,
+        seed: Optional[int] = None,
+        frame_size: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        frames: Optional[int] = None,
+        repetitions: Optional[int] = None,
+        buffers: Optional[int] = None,
+        rounds: Optional[int] = None,
+        in_frame: Optional[bool] = None,
+        work: Optional[Literal["chained", "independent"]] = None,
+        header_in: Optional[Literal["l2", "llc", "dram"]] = None,
+        data_in: Optional[Literal["l2", "llc", "dram"]] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _Batch(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["host"]] = None,
+        frame_size: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        frames: Optional[int] = None,
+        repetitions: Optional[int] = None,
+        buffers: Optional[int] = None,
+        rounds: Optional[int] = None,
+        in_frame: Optional[bool] = None,
+        work: Optional[Literal["chained", "independent"]] = None,
+        header_in: Optional[Literal["l2", "llc", "dram"]] = None,
+        data_in: Optional[Literal["l2", "llc", "dram"]] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _Patterns(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["host"]] = None,
+        frame_size: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        frames: Optional[int] = None,
+        repetitions: Optional[int] = None,
+        buffers: Optional[int] = None,
+        stride: Optional[int] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _Forward(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["host"]] = None,
+        config: Optional[Path] = None,
+        seconds: Optional[int] = None,
+        prompt: Optional[bool] = None,
+        exec: Optional[Path] = None,
+        busy: Optional[bool] = None,
+        find_rate: Optional[bool] = None,
+        windows: Optional[int] = None,
+        window: Optional[int] = None,
+        frame_size: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        buffers: Optional[int] = None,
+        routes: Optional[int] = None,
+        flows: Optional[int] = None,
+        no_checksum: Optional[bool] = None,
+        workers: Optional[int] = None,
+        drivers: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        forwarder: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        loss: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        precision: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        trials: Optional[int] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _IdleReplay(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["sim"]] = None,
+        trace: Optional[Path] = None,
+        platform: Optional[Path] = None,
+        governors: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        hz: Optional[int] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _IdlePredict(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["sim"]] = None,
+        trace: Optional[Path] = None,
+        platform: Optional[Path] = None,
+        governors: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        observed: Optional[Path] = None,
+        hz: Optional[int] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _IdleClock(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["host", "qemu", "sim"]] = None,
+        trace: Optional[Path] = None,
+        threads: Optional[int] = None,
+        rounds: Optional[int] = None,
+        reads: Optional[int] = None,
+        cache: Optional[Path] = None,
+        platform: Optional[Path] = None,
+        governors: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        hz: Optional[int] = None,
+        seed: Optional[int] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _IdleCases(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["sim"]] = None,
+        case: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        governors: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        seed: Optional[int] = None,
+        seeds: Optional[int] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _RcuDoses(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["qemu"]] = None,
+        seconds: Optional[int] = None,
+        runs: Optional[int] = None,
+        cache: Optional[Path] = None,
+        kernel: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        lazy: Optional[bool] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _LinuxRates(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["qemu"]] = None,
+        seconds: Optional[int] = None,
+        cache: Optional[Path] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _RcuEnergy(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["sim"]] = None,
+        platform: Optional[Path] = None,
+        draws: Optional[int] = None,
+        benchmarks: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        set: Optional[Union[str, Sequence[str], Mapping[str, object]]] = None,
+        explain: Optional[bool] = None,
+        hypotheses: Optional[bool] = None,
+        part: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        ranges: Optional[Path] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _RcuLazy(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["sim"]] = None,
+        platform: Optional[Path] = None,
+        draws: Optional[int] = None,
+        set: Optional[Union[str, Sequence[str], Mapping[str, object]]] = None,
+        ranges: Optional[Path] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _Placement(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["sim"]] = None,
+        workload: Optional[Path] = None,
+        platform: Optional[Path] = None,
+        idle: Optional[Path] = None,
+        policies: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        frequency: Optional[Literal["highest", "schedutil"]] = None,
+        rcu: Optional[Literal["ordinary", "offloaded"]] = None,
+        seconds: Optional[int] = None,
+        seeds: Optional[int] = None,
+        seed: Optional[int] = None,
+        round_trip: Optional[int] = None,
+        operating_points: Optional[bool] = None,
+        memory_bytes_per_us: Optional[int] = None,
+        device_bytes_per_us: Optional[int] = None,
+        set: Optional[Union[str, Sequence[str], Mapping[str, object]]] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _EasEnergy(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["sim"]] = None,
+        platforms: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        tasks: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        rules: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        period: Optional[int] = None,
+        duty: Optional[int] = None,
+        seconds: Optional[int] = None,
+        seeds: Optional[int] = None,
+        seed: Optional[int] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _ExplorePsci(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["explore"]] = None,
+        schedules: Optional[int] = None,
+        seed: Optional[int] = None,
+        cpus: Optional[int] = None,
+        strategy: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        fault: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class _ExploreRcu(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["explore"]] = None,
+        schedules: Optional[int] = None,
+        seed: Optional[int] = None,
+        cpus: Optional[int] = None,
+        strategy: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        fault: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
+class Experiments(Mapping[str, Experiment]):
+    @property
+    def psci_latency(self) -> _PsciLatency: ...
+    @property
+    def psci_calls(self) -> _PsciCalls: ...
+    @property
+    def linux_boot(self) -> _LinuxBoot: ...
+    @property
+    def dataplane(self) -> _Dataplane: ...
+    @property
+    def prefetch(self) -> _Prefetch: ...
+    @property
+    def batch(self) -> _Batch: ...
+    @property
+    def patterns(self) -> _Patterns: ...
+    @property
+    def forward(self) -> _Forward: ...
+    @property
+    def idle_replay(self) -> _IdleReplay: ...
+    @property
+    def idle_predict(self) -> _IdlePredict: ...
+    @property
+    def idle_clock(self) -> _IdleClock: ...
+    @property
+    def idle_cases(self) -> _IdleCases: ...
+    @property
+    def rcu_doses(self) -> _RcuDoses: ...
+    @property
+    def linux_rates(self) -> _LinuxRates: ...
+    @property
+    def rcu_energy(self) -> _RcuEnergy: ...
+    @property
+    def rcu_lazy(self) -> _RcuLazy: ...
+    @property
+    def placement(self) -> _Placement: ...
+    @property
+    def eas_energy(self) -> _EasEnergy: ...
+    @property
+    def explore_psci(self) -> _ExplorePsci: ...
+    @property
+    def explore_rcu(self) -> _ExploreRcu: ...
+    def __getitem__(self, name: str) -> Experiment: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+
+def experiments() -> Experiments: ...
