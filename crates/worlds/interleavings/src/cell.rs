@@ -69,3 +69,20 @@ impl<T: Scalar, P: OnMachine> SharedWord<T, P> for Word<T> {
         T::from_word(on.machine().fetch_add(self.cell, value.to_word(), |sum| T::from_word(sum).to_word()))
     }
 }
+
+impl<T: Scalar> Word<T> {
+    /// Reads the word in no order with other accesses, as `LDR` does.
+    pub fn load_relaxed(&self, on: &impl OnMachine) -> T {
+        T::from_word(on.machine().load(self.cell, Order::Relaxed))
+    }
+
+    /// Writes the word in no order with other accesses, as `STR` does.
+    pub fn store_relaxed(&self, on: &impl OnMachine, value: T) {
+        on.machine().store(self.cell, value.to_word(), Order::Relaxed);
+    }
+
+    /// The newest value, once all CPUs are done.
+    pub fn load_at_the_end(&self, on: &impl OnMachine) -> T {
+        T::from_word(on.machine().memory.borrow().newest(self.cell))
+    }
+}

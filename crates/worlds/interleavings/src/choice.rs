@@ -40,6 +40,8 @@ pub enum Kind {
     Spurious,
     /// 1: the tick of a jiffy does not come yet.
     LateTick,
+    /// A load is late: the value that it returns is stored only afterwards.
+    LoadLate,
 }
 
 /// A choice that differs from the default.
@@ -56,13 +58,16 @@ pub struct Deviation {
     /// The kind of choice.
     pub kind: Kind,
     /// The value, instead of the default; see [`Kind`].
-    pub value: u16,
+    pub value: u64,
 }
 
 impl Kind {
     /// True if the deviation lies in the order of memory, not in who runs or in what the hardware
     /// answers.
     pub const fn is_memory(self) -> bool {
-        matches!(self, Self::StoreDelay | Self::MaintenanceDelay | Self::LoadAge | Self::Evict | Self::Fill)
+        matches!(
+            self,
+            Self::StoreDelay | Self::MaintenanceDelay | Self::LoadAge | Self::LoadLate | Self::Evict | Self::Fill
+        )
     }
 }

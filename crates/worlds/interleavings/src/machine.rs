@@ -25,6 +25,8 @@ pub enum Waits {
     Change(u16),
     /// An interrupt, which may come whenever the process is chosen.
     Interrupt,
+    /// The store of the value that a late load of its own has returned.
+    LateLoad,
     /// Something of the subject's, which has a number and words for it.
     Other(u8),
     /// It is not there: whoever brings it back says so.
@@ -51,6 +53,40 @@ impl Cpu {
         self.waits.set(waits);
         self.event.set(false);
         self.polled.set((u16::MAX, 0, 0));
+    }
+}
+
+/// The operations of a CPU since a load, without the values that it loaded: how many there were,
+/// and their hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    count: u32,
+    hash: u64,
+    /// The operation that loaded.
+    load: OperationIndex,
+}
+
+/// A late load that has got its value, with what its CPU had done meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LateLoad {
+    pub(crate) process: usize,
+    pub(crate) followed: Followed,
+}
+
+impl LateLoad {
+    /// The store came before the CPU did anything more.
+    pub(crate) fn is_at_once(&self) -> bool {
+        self.followed.count == 0
+    }
+
+    /// It is this operation of this process.
+    pub(crate) fn is_at(&self, process: usize, operation: OperationIndex) -> bool {
+        (self.process, self.followed.load) == (process, operation)
+    }
+
+    /// The choice that made it late.
+    pub(crate) fn is_made_by(&self, deviation: &Deviation) -> bool {
+        deviation.kind == Kind::LoadLate && self.is_at(usize::from(deviation.process), deviation.operation)
     }
 }
 
@@ -90,6 +126,17 @@ pub struct Machine {
     pub pruned: Cell<bool>,
     pub(crate) keeps_steps: Cell<bool>,
     pub(crate) log: RefCell<Vec<Step>>,
+    /// Loads may be late.
+    pub late_loads: Cell<bool>,
+    /// Processes whose operations are followed, as a set of bits; see [`Followed`].
+    pub(crate) followed: Cell<u64>,
+    follows: Vec<Cell<Followed>>,
+    /// The late loads of this run that have got their value.
+    pub(crate) late: RefCell<Vec<LateLoad>>,
+    /// A run has such loads.
+    pub(crate) has_late: Cell<bool>,
+    /// A late load that is tried without being late, and whether the CPU did the same.
+    pub(crate) tried: Cell<Option<(LateLoad, bool)>>,
     /// Names of words and locks.
     pub names: Cell<Names>,
     /// The holder of each lock, by the lock's id, as far as it is told.
@@ -110,7 +157,7 @@ impl Answers for LoggedAnswers<'_> {
         let value = self.chooser.answer(self.process, self.operation, kind, options);
         if value != 0 {
             let (process, operation) = (self.process as u8, self.operation);
-            self.schedule.push(Deviation { process, operation, kind, value: value as u16 });
+            self.schedule.push(Deviation { process, operation, kind, value: u64::from(value) });
         }
         value
     }
@@ -147,6 +194,12 @@ impl Machine {
             pruned: Cell::new(false),
             keeps_steps: Cell::new(false),
             log: RefCell::default(),
+            late_loads: Cell::new(true),
+            followed: Cell::new(0),
+            follows: (0..=cpus).map(|_| Cell::default()).collect(),
+            late: RefCell::default(),
+            has_late: Cell::new(false),
+            tried: Cell::new(None),
             names: Cell::new(Names::NUMBERS),
             holders: RefCell::new(Vec::with_capacity(16)),
         }
@@ -190,6 +243,9 @@ impl Machine {
         self.hash.set(0xcbf2_9ce4_8422_2325);
         self.schedule.borrow_mut().clear();
         self.log.borrow_mut().clear();
+        self.followed.set(0);
+        self.late.borrow_mut().clear();
+        self.has_late.set(false);
         self.holders.borrow_mut().clear();
     }
 
@@ -251,7 +307,7 @@ impl Machine {
                 format!("nobody gets on after {steps} operations: {}", self.describe_waits()),
             );
         }
-        if self.known.borrow().is_some() {
+        if self.known.borrow().is_some() && !self.has_late.get() {
             self.prune(process);
         }
         let goes = self.chooser.borrow_mut().preempt(process, operation, self.ready());
@@ -260,7 +316,7 @@ impl Machine {
                 process: process as u8,
                 operation,
                 kind: Kind::Preempt,
-                value: goes as u16,
+                value: goes as u64,
             });
             self.give_way_to(goes);
             self.scheduler.advance(0);
@@ -269,10 +325,17 @@ impl Machine {
             self.stay();
         }
         self.mix((process as u64) << 32 | did.number());
+        if self.followed.get() >> process & 1 != 0 {
+            self.follow(process, did.number(), true);
+        }
         if process < self.cpus.len() {
             let mut memory = self.memory.borrow_mut();
             memory.pass(process);
             self.act_on_their_own(process, operation, &mut memory);
+            if memory.paid != 0 {
+                drop(memory);
+                self.note_paid();
+            }
         }
         if self.keeps_steps.get() {
             self.log.borrow_mut().push(Step { process: process as u8, operation, did });
@@ -293,6 +356,11 @@ impl Machine {
         }
     }
 
+    /// Forgets all states from which all was tried.
+    pub(crate) fn forget_known(&self) {
+        self.known.borrow_mut().iter_mut().for_each(HashSet::clear);
+    }
+
     /// Evictions and fills that nobody asked for.
     #[inline(always)]
     fn act_on_their_own(&self, process: usize, operation: OperationIndex, memory: &mut Memory) {
@@ -305,7 +373,7 @@ impl Machine {
                     _ => memory.may_fill(line),
                 };
                 let Some(line) = every.act(|| (0..memory.lines()).filter(acts_on)) else { continue };
-                let value = line as u16 + 1;
+                let value = line as u64 + 1;
                 schedule.push(Deviation { process: process as u8, operation, kind, value });
                 if kind == Kind::Evict { memory.evict(line) } else { memory.fill_early(line) }
             }
@@ -408,7 +476,7 @@ impl Machine {
                         process: process as u8,
                         operation,
                         kind: Kind::Next,
-                        value: goes as u16,
+                        value: goes as u64,
                     });
                 }
                 self.give_way_to(goes);
@@ -428,12 +496,73 @@ impl Machine {
     #[inline(always)]
     pub fn wake_pollers(&self) {
         if self.memory.borrow_mut().changed.take().is_some() {
+            if self.followed.get() != 0 {
+                self.note_paid();
+            }
             for (index, cpu) in self.cpus.iter().enumerate() {
                 if matches!(cpu.waits.get(), Waits::Change(_)) && self.awake.get() >> index & 1 == 0 {
                     self.unblock(index);
                 }
             }
         }
+    }
+
+    // --- Late loads ------------------------------------------------------------------------------
+
+    /// Follows the process from its present operation, a load, on.
+    pub(crate) fn follow_from_here(&self, process: usize) {
+        self.follows[process].set(Followed { load: self.operations[process].get(), ..Followed::default() });
+        self.followed.set(self.followed.get() | 1 << process);
+    }
+
+    /// Takes an operation, or a value that it stores, into account.
+    #[cold]
+    pub(crate) fn follow(&self, process: usize, what: u64, is_operation: bool) {
+        let Followed { count, hash, load } = self.follows[process].get();
+        let hash = (hash ^ what).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+        let followed = Followed { count: count + u32::from(is_operation), hash, load };
+        self.follows[process].set(followed);
+        if let Some((late, _)) = self.tried.get()
+            && late.is_at(process, load)
+            && late.followed == followed
+        {
+            self.tried.set(Some((late, true)));
+            self.followed.set(self.followed.get() & !(1 << process));
+        }
+    }
+
+    /// Late loads have got their value.
+    #[cold]
+    fn note_paid(&self) {
+        let paid = std::mem::take(&mut self.memory.borrow_mut().paid);
+        for process in (0..self.cpus.len()).filter(|process| paid >> process & 1 != 0) {
+            self.late.borrow_mut().push(LateLoad { process, followed: self.follows[process].get() });
+            self.followed.set(self.followed.get() & !(1 << process));
+            if self.cpus[process].waits.get() == Waits::LateLoad {
+                self.unblock(process);
+            }
+        }
+    }
+
+    /// Waits until a late load of this process has got its value.
+    #[inline(always)]
+    pub fn settle(&self) {
+        if self.followed.get() != 0 {
+            self.settle_now();
+        }
+    }
+
+    #[cold]
+    fn settle_now(&self) {
+        let process = self.process();
+        while self.memory.borrow().owed(process).is_some() {
+            self.block(Waits::LateLoad);
+        }
+    }
+
+    /// The run is void: a late load has not got its value.
+    pub(crate) fn is_void(&self) -> bool {
+        self.memory.borrow().owes()
     }
 
     /// Answers a choice of the present operation.
@@ -453,6 +582,7 @@ impl Machine {
 
     /// Ends the run with a failure, unless it has one.
     pub fn fail(&self, invariant: Invariant, what: String) -> ! {
+        self.settle();
         self.report(invariant, what);
         self.stay()
     }
@@ -483,6 +613,7 @@ impl Machine {
                 Waits::Event => "waits for an event".to_owned(),
                 Waits::Change(cell) => format!("waits for {} to change", names.cell(cell)),
                 Waits::Interrupt => "waits for an interrupt".to_owned(),
+                Waits::LateLoad => "waits for a late load".to_owned(),
                 Waits::Other(what) => names.waits(what).to_owned(),
             };
             text.push(format!("CPU {index} {what}{held}"));

@@ -40,11 +40,16 @@
 //! whether an instruction affects the caches of others depends on the shareability that its access
 //! has). `psci`'s fake machine takes it the same way.
 //!
-//! # What is not there
+//! # Late loads
 //!
-//! A load whose value the code under test needs is satisfied when it asks for it, so it may come
-//! early and not late: load buffering is seen in litmus programs only, where a load's value may be
-//! asked for later.
+//! The code under test gets the value of a load at once, so a load comes late by foresight: it
+//! returns a value that another CPU stores only afterwards. Until that store has come the load is a
+//! debt of its CPU. Whatever must follow the load waits for it: a releasing store, a barrier that
+//! orders loads, another access of the word, the end of what the CPU does. Relaxed stores and loads
+//! of other words go on. A run in which the store never comes does not count, and neither does one
+//! in which the CPU, had it got the value that was there, would have done something else in the
+//! meantime: what it did then depends on the load (`Runs::run` tries that). A CPU has one late load
+//! at a time.
 
 use crate::choice::Kind;
 
@@ -251,6 +256,26 @@ pub trait Answers {
     }
 }
 
+/// A load that has returned a value which nobody has stored yet: another CPU must still store it.
+#[derive(Clone, Copy)]
+struct Debt {
+    cell: u16,
+    value: u64,
+}
+
+/// The values that were stored to a word in any run, for loads that may be late.
+#[derive(Clone, Default)]
+struct Stored {
+    /// A load of this word may be late.
+    wanted: bool,
+    values: Vec<u64>,
+    /// How often there was a value more.
+    count: usize,
+}
+
+/// Values of a word that are kept in [`Stored`].
+pub const MOST_STORED: usize = 8;
+
 /// The memory of a machine.
 #[derive(Clone)]
 pub struct Memory {
@@ -263,6 +288,13 @@ pub struct Memory {
     /// The newest value of each word that each CPU knows, by word, kind of history and CPU.
     known: Vec<Moment>,
     views: Vec<View>,
+    /// The late load of each CPU, and how many there are.
+    debts: Vec<Option<Debt>>,
+    owing: u32,
+    /// CPUs whose late load has got its value since that was last asked, as a set of bits.
+    pub(crate) paid: u64,
+    /// By word; it outlives runs.
+    stored: Vec<Stored>,
     /// Words whose value changed for somebody since it was last asked, for those who poll.
     pub changed: Option<u16>,
 }
@@ -286,6 +318,10 @@ impl Memory {
             cells_per_line,
             known: vec![0; values.len() * 2 * clusters.len()],
             views: clusters.iter().map(|&cluster| View::new(cluster)).collect(),
+            debts: vec![None; clusters.len()],
+            owing: 0,
+            paid: 0,
+            stored: vec![Stored::default(); values.len()],
             changed: None,
         }
     }
@@ -312,6 +348,8 @@ impl Memory {
         for view in &mut self.views {
             *view = View::new(view.cluster);
         }
+        self.stored.resize(values.len(), Stored::default());
+        self.forget_debts();
         self.changed = None;
     }
 
@@ -338,6 +376,7 @@ impl Memory {
             Dirty::Cpu(cpu) => 2 + u64::from(cpu),
             Dirty::Cluster(cluster) => 1 << 8 | u64::from(cluster),
         }));
+        state.extend(self.debts.iter().flatten().flat_map(|debt| [u64::from(debt.cell), debt.value]));
         state.extend(views().chain(known()).map(rank));
         state.extend(self.views.iter().map(|view| u64::from(view.buffered)));
         state.extend(entries().flat_map(|entry| {
@@ -367,7 +406,70 @@ impl Memory {
         self.lines.copy_from_slice(&other.lines);
         self.known.copy_from_slice(&other.known);
         self.views.clone_from_slice(&other.views);
+        self.forget_debts();
         self.changed = None;
+    }
+
+    fn forget_debts(&mut self) {
+        self.debts.fill(None);
+        (self.owing, self.paid) = (0, 0);
+    }
+
+    // --- Late loads ------------------------------------------------------------------------------
+
+    /// The values that a load of the word may return although they are stored only afterwards; asks
+    /// for them to be kept.
+    pub(crate) fn later_values(&mut self, cell: u16) -> &[u64] {
+        let stored = &mut self.stored[usize::from(cell)];
+        stored.wanted = true;
+        &stored.values
+    }
+
+    /// All values that were stored to words whose loads may be late; `None` if there were too many
+    /// of one.
+    pub(crate) fn all_later_values(&self) -> Option<Vec<Vec<u64>>> {
+        let whole = self.stored.iter().all(|stored| stored.count <= MOST_STORED);
+        whole.then(|| self.stored.iter().map(|stored| stored.values.clone()).collect())
+    }
+
+    /// True if the CPU may load the word late: it is in coherency, and no store of its own to the
+    /// word is on its way.
+    pub(crate) fn may_be_late(&self, cpu: usize, cell: u16) -> bool {
+        let view = &self.views[cpu];
+        let mut own = view.buffer[..usize::from(view.buffered)].iter();
+        view.coherent && self.debts[cpu].is_none() && !own.any(|entry| entry.what.is_store() && entry.cell == cell)
+    }
+
+    /// A load of the CPU has returned what somebody else has still to store.
+    pub(crate) fn owe(&mut self, cpu: usize, cell: u16, value: u64) {
+        self.debts[cpu] = Some(Debt { cell, value });
+        self.owing += 1;
+    }
+
+    /// The word whose load of this CPU is late.
+    #[inline(always)]
+    pub(crate) fn owed(&self, cpu: usize) -> Option<u16> {
+        self.debts.get(cpu).copied().flatten().map(|debt| debt.cell)
+    }
+
+    /// True if some late load has not got its value.
+    pub(crate) fn owes(&self) -> bool {
+        self.owing != 0
+    }
+
+    /// Late loads get the value that the newest store to the word has.
+    #[cold]
+    fn pay(&mut self, writer: usize, cell: u16, Message { value, at, .. }: Message) {
+        for cpu in 0..self.debts.len() {
+            if cpu != writer && self.debts[cpu].is_some_and(|debt| (debt.cell, debt.value) == (cell, value)) {
+                self.debts[cpu] = None;
+                self.owing -= 1;
+                self.paid |= 1 << cpu;
+                let known = self.known_at(cell, true, cpu);
+                self.known[known] = self.known[known].max(at);
+                self.views[cpu].loaded = self.views[cpu].loaded.max(at);
+            }
+        }
     }
 
     fn tick(&mut self) -> Moment {
@@ -680,6 +782,14 @@ impl Memory {
         // While no cache has the line, what memory holds is what everybody sees.
         if coherent || !cached {
             state.coherent.append(message);
+            let stored = &mut self.stored[usize::from(cell)];
+            if stored.wanted && !stored.values.contains(&value) {
+                match stored.values.len() < MOST_STORED {
+                    true => stored.values.push(value),
+                    false => stored.values[stored.count % MOST_STORED] = value,
+                }
+                stored.count += 1;
+            }
         }
         if !coherent {
             state.memory.append(message);
@@ -688,6 +798,9 @@ impl Memory {
         let known = self.known_at(cell, coherent, cpu);
         self.known[known] = at;
         self.changed = Some(cell);
+        if self.owing != 0 {
+            self.pay(cpu, cell, message);
+        }
     }
 
     // --- Caches ----------------------------------------------------------------------------------

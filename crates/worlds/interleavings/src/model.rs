@@ -46,6 +46,10 @@ pub struct Config {
     /// with everything put off for up to 12 operations of its CPU; otherwise memory is sequentially
     /// consistent.
     pub orders: bool,
+    /// A relaxed load may be late: it may return what is stored only afterwards. With
+    /// [`Strategy::Every`] that needs [`Config::orders`], and all runs are tried again with the values
+    /// that were stored, until there are no new ones.
+    pub late_loads: bool,
     /// With [`Strategy::Every`]: caches evict a line or read one in on their own so often in a run,
     /// at most, before any operation.
     pub acts_of_caches: u32,
@@ -65,6 +69,7 @@ impl Default for Config {
             limits: Limits::default(),
             prune: false,
             orders: false,
+            late_loads: true,
             acts_of_caches: 0,
             coherent: true,
         }
@@ -164,6 +169,7 @@ pub fn check_on<P: OnMachine>(
     let on = make(cpus, &values);
     let machine = on.machine();
     machine.names.set(Names::NUMBERS);
+    machine.late_loads.set(config.late_loads);
     let model = RefCell::new(Rc::new(Model::default()));
     let main = |process: usize, _| frame(&on, &model, process);
     let runner = Runner::with_chooser(&machine.scheduler, &main, MachineChoice(machine));
@@ -216,6 +222,7 @@ fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         }
         _ => None,
     };
+    let mut later = Vec::new();
     while tally.schedules < config.schedules {
         let run = tally.schedules;
         let strategy = config.strategies[(run % config.strategies.len() as u64) as usize];
@@ -229,9 +236,22 @@ fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         }
         if matches!(strategy, Strategy::Every(_)) {
             every = session.machine().take_every();
-            if !every.as_mut().is_some_and(Every::advance) {
-                tally.complete = true;
-                break;
+            if every.as_mut().is_some_and(Every::advance) {
+                continue;
+            }
+            let stored = session.machine().memory.borrow().all_later_values();
+            let late = config.orders && config.late_loads;
+            match (late, stored) {
+                (true, None) => break,
+                (true, Some(stored)) if stored != later && stored.iter().any(|values| !values.is_empty()) => {
+                    later = stored;
+                    every = every.map(|every| every.again_with_later_values(later.clone()));
+                    session.machine().forget_known();
+                }
+                _ => {
+                    tally.complete = true;
+                    break;
+                }
             }
         }
     }
@@ -246,8 +266,13 @@ fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
     }
     // A frame that is thrown away keeps its model: that is memory which a failed run costs.
     let model = Rc::clone(&model.borrow());
-    (model.bodies[process])(on);
+    let body = catch_unwind(AssertUnwindSafe(|| (model.bodies[process])(on)));
     drop(model);
+    machine.settle();
+    if let Err(payload) = body {
+        let Failure { invariant, what, .. } = Failure::of_panic(&*payload);
+        machine.fail(invariant, what);
+    }
     machine.leave();
 }
 
@@ -261,7 +286,7 @@ struct ModelSession<'s, P, M: Fn(usize, u32), S> {
 }
 
 impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for ModelSession<'_, P, M, S> {
-    fn run(&mut self, _: &Bodies, by: By<'_>) -> RunResult {
+    fn run_once(&mut self, _: &Bodies, by: By<'_>) -> RunResult {
         let machine = self.on.machine();
         let cpus = machine.cpus.len();
         // What an earlier run has left of its frames goes before its words and bodies do.

@@ -76,7 +76,7 @@ impl<'s, C: Script> Narrator<'s, C> {
         };
         let doing = here.map_or_else(|| "acts".to_owned(), |here| self.step(here));
         // The first word of the line.
-        let word = |line: u16| self.names.cell(line.saturating_sub(1).saturating_mul(self.words_per_line));
+        let word = |line: u64| self.names.cell((line as u16).saturating_sub(1).saturating_mul(self.words_per_line));
         match deviation.kind {
             Kind::Preempt => {
                 format!("{who} stands still {after}, and {} goes on.", self.process(deviation.value as u8))
@@ -89,6 +89,9 @@ impl<'s, C: Script> Narrator<'s, C> {
                 format!("{who} {doing}, which takes effect up to {} of its operations later.", deviation.value)
             }
             Kind::LoadAge => format!("{who} {doing}: the load was satisfied early, {} values ago.", deviation.value),
+            Kind::LoadLate => {
+                format!("{who} {doing}: the load is late, and {:#x} is stored only afterwards.", deviation.value)
+            }
             Kind::Evict => format!("Before {who} {doing}, the line of {} leaves the caches.", word(deviation.value)),
             Kind::Fill => {
                 format!("Before {who} {doing}, the line of {} is read into the caches.", word(deviation.value))

@@ -88,7 +88,7 @@ fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library<Kernel>>>>, pr
 }
 
 impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
-    fn run(&mut self, scenario: &KernelScenario, by: By<'_>) -> RunResult {
+    fn run_once(&mut self, scenario: &KernelScenario, by: By<'_>) -> RunResult {
         let kernel = self.kernel;
         let machine = &kernel.machine;
         let cpus = machine.cpus.len();
