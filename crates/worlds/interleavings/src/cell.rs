@@ -1,7 +1,7 @@
 //! A shared word, as the machine keeps it.
 
 use crate::machine::Machine;
-use crate::memory::Order;
+use crate::memory::{AtomicOrder, Order};
 use cells::{Scalar, SharedWord};
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -35,6 +35,9 @@ pub fn make_word(value: u64) -> u16 {
 
 /// A platform on the machine, which keeps its shared words.
 pub trait OnMachine {
+    /// The order of the library's read-modify-writes.
+    const ATOMICS: AtomicOrder = AtomicOrder::AcquireRelease;
+
     /// The machine.
     fn machine(&self) -> &Machine;
 
@@ -66,7 +69,7 @@ impl<T: Scalar, P: OnMachine> SharedWord<T, P> for Word<T> {
     }
 
     fn fetch_add(&self, on: &P, value: T) -> T {
-        T::from_word(on.machine().fetch_add(self.cell, value.to_word(), |sum| T::from_word(sum).to_word()))
+        T::from_word(on.machine().fetch_add(self.cell, value.to_word(), P::ATOMICS, |sum| T::from_word(sum).to_word()))
     }
 }
 

@@ -40,6 +40,8 @@ pub enum Kind {
     Spurious,
     /// 1: the tick of a jiffy does not come yet.
     LateTick,
+    /// 1: a store exclusive fails though nobody was in its way.
+    ExclusiveFails,
     /// A load is late: the value that it returns is stored only afterwards.
     LoadLate,
 }

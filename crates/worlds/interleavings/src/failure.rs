@@ -35,6 +35,8 @@ pub enum Invariant {
     InvokedOnce,
     /// Every callback is invoked in the end.
     NoCallbackLost,
+    /// No two CPUs access plain data, one of them to write it, unless something orders them.
+    DataRace,
     /// The property that a test of one's own asks for.
     Own,
     /// The code under test does not panic.
@@ -58,6 +60,7 @@ impl Invariant {
             Self::ReadersSafe => "No reader sees an object that was freed.",
             Self::InvokedOnce => "No callback is invoked twice.",
             Self::NoCallbackLost => "Every callback is invoked in the end.",
+            Self::DataRace => "Something orders accesses of plain data of which one writes.",
             Self::Own => "What the test asks for holds.",
             Self::Panic => "The code under test does not panic.",
         }
@@ -79,6 +82,7 @@ impl Invariant {
             Self::ReadersSafe => "readers-safe",
             Self::InvokedOnce => "invoked-once",
             Self::NoCallbackLost => "no-callback-lost",
+            Self::DataRace => "data-race",
             Self::Own => "own",
             Self::Panic => "panic",
         }

@@ -7,6 +7,7 @@ use crate::memory::{Answers, Memory};
 use crate::names::Names;
 use crate::options::{CPUS_PER_CLUSTER, Limits};
 use crate::place::OperationIndex;
+use crate::spin::Spin;
 use crate::step::{Did, Step};
 use crate::strategy::{Chooser, RandomChoices, Ready};
 use crate::watchdog::beat;
@@ -23,12 +24,16 @@ pub enum Waits {
     Event,
     /// A word to change: it was read twice in a row and nothing else was done.
     Change(u16),
+    /// The same, in a loop, as far as can be told: it goes on as well when nobody else can.
+    Spin(u16),
     /// An interrupt, which may come whenever the process is chosen.
     Interrupt,
     /// The store of the value that a late load of its own has returned.
     LateLoad,
     /// Something of the subject's, which has a number and words for it.
     Other(u8),
+    /// Another process to end.
+    Process(u8),
     /// It is not there: whoever brings it back says so.
     Absent,
     /// All actions are done.
@@ -45,6 +50,8 @@ pub struct Cpu {
     pub polled: Cell<(u16, u64, u8)>,
     /// The word of its last atomic.
     pub last_atomic: Cell<u16>,
+    /// What it has loaded and done nothing else.
+    pub(crate) spin: RefCell<Spin>,
 }
 
 impl Cpu {
@@ -53,6 +60,7 @@ impl Cpu {
         self.waits.set(waits);
         self.event.set(false);
         self.polled.set((u16::MAX, 0, 0));
+        self.spin.borrow_mut().ends();
     }
 }
 
@@ -120,12 +128,20 @@ pub struct Machine {
     /// The same for each process by itself: what it did and got. Code that draws on nothing else
     /// goes on alike from the same number.
     own_hashes: Vec<Cell<u64>>,
+    /// By plain data, what its last writer had done by then.
+    versions: RefCell<Vec<u64>>,
     /// States from which all was tried, where they are kept.
     pub known: RefCell<Option<HashSet<Vec<u64>>>>,
     /// The run has come to such a state, and ended there.
     pub pruned: Cell<bool>,
     pub(crate) keeps_steps: Cell<bool>,
     pub(crate) log: RefCell<Vec<Step>>,
+    /// Loops that wait are found by all that they load, not by one word alone.
+    pub(crate) spins: Cell<bool>,
+    /// Loads that acquire are those of RCpc.
+    pub(crate) rcpc: Cell<bool>,
+    /// Read-modify-writes are made of exclusives, as on a core without LSE.
+    pub exclusives: Cell<bool>,
     /// Loads may be late.
     pub late_loads: Cell<bool>,
     /// Processes whose operations are followed, as a set of bits; see [`Followed`].
@@ -173,6 +189,7 @@ impl Machine {
             event: Cell::new(false),
             polled: Cell::new((u16::MAX, 0, 0)),
             last_atomic: Cell::new(0),
+            spin: RefCell::default(),
         };
         Self {
             scheduler: Scheduler::new(cpus + 1),
@@ -190,10 +207,14 @@ impl Machine {
             failure: RefCell::default(),
             hash: Cell::new(0),
             own_hashes: (0..=cpus).map(|_| Cell::new(0)).collect(),
+            versions: RefCell::default(),
             known: RefCell::default(),
             pruned: Cell::new(false),
             keeps_steps: Cell::new(false),
             log: RefCell::default(),
+            spins: Cell::new(false),
+            rcpc: Cell::new(false),
+            exclusives: Cell::new(false),
             late_loads: Cell::new(true),
             followed: Cell::new(0),
             follows: (0..=cpus).map(|_| Cell::default()).collect(),
@@ -239,6 +260,7 @@ impl Machine {
         self.over.set(false);
         self.pruned.set(false);
         self.own_hashes.iter().for_each(|hash| hash.set(0));
+        self.versions.borrow_mut().clear();
         self.failure.take();
         self.hash.set(0xcbf2_9ce4_8422_2325);
         self.schedule.borrow_mut().clear();
@@ -253,6 +275,19 @@ impl Machine {
     /// order.
     pub fn hash(&self) -> u64 {
         self.hash.get()
+    }
+
+    /// The version of plain data that the process reads, or another one that it writes: what it does
+    /// next may depend on it.
+    pub(crate) fn mix_plain(&self, plain: u32, writes: bool) {
+        let mut versions = self.versions.borrow_mut();
+        if versions.len() <= plain as usize {
+            versions.resize(plain as usize + 1, 0);
+        }
+        self.mix(versions[plain as usize]);
+        if writes {
+            versions[plain as usize] = self.own_hashes[self.process()].get();
+        }
     }
 
     #[inline(always)]
@@ -348,6 +383,7 @@ impl Machine {
         let Some((preemptions, acts)) = self.chooser.borrow().left_at_a_new_choice() else { return };
         let mut state = vec![process as u64, u64::from(preemptions) << 32 | u64::from(acts), self.awake.get()];
         state.extend(self.own_hashes.iter().map(Cell::get));
+        state.extend(self.versions.borrow().iter());
         state.extend(self.cpus.iter().map(|cpu| u64::from(cpu.event.get())));
         self.memory.borrow().state(&mut state);
         if !self.known.borrow_mut().as_mut().is_none_or(|known| known.insert(state)) {
@@ -447,9 +483,28 @@ impl Machine {
         }
     }
 
+    /// Lets a process go that was absent; it sees what the present one has seen and done.
+    pub(crate) fn start_process(&self, process: usize) {
+        self.memory.borrow_mut().inherit(process, self.process());
+        self.wake_pollers();
+        self.note_waits(process, Waits::Nothing);
+        self.can_go(process);
+    }
+
+    /// Waits until a process has ended, and sees what it has seen and done.
+    pub(crate) fn wait_for_process(&self, process: usize) {
+        self.settle();
+        while self.cpus[process].waits.get() != Waits::Done {
+            self.block(Waits::Process(process as u8));
+        }
+        self.memory.borrow_mut().inherit(self.process(), process);
+    }
+
     /// The process is done.
     pub fn leave(&self) {
         let process = self.process();
+        let waits = |cpu: &usize| self.cpus[*cpu].waits.get() == Waits::Process(process as u8);
+        (0..self.cpus.len()).filter(waits).for_each(|cpu| self.unblock(cpu));
         self.note_waits(process, Waits::Done);
         self.awake.set(self.awake.get() & !(1 << process));
         self.hand_over(process);
@@ -481,8 +536,21 @@ impl Machine {
                 }
                 self.give_way_to(goes);
             }
-            None => self.over.set(true),
+            None => match self.next_in_a_loop(process) {
+                Some(goes) => {
+                    self.unblock(goes);
+                    self.give_way_to(goes);
+                }
+                None => self.over.set(true),
+            },
         }
+    }
+
+    /// The next process after this one that waits in a loop.
+    fn next_in_a_loop(&self, process: usize) -> Option<usize> {
+        let count = self.cpus.len();
+        let waits = |cpu: &usize| matches!(self.cpus[*cpu].waits.get(), Waits::Spin(_));
+        (1..=count).map(|step| (process + step) % count).find(waits)
     }
 
     /// Does nothing more.
@@ -500,7 +568,7 @@ impl Machine {
                 self.note_paid();
             }
             for (index, cpu) in self.cpus.iter().enumerate() {
-                if matches!(cpu.waits.get(), Waits::Change(_)) && self.awake.get() >> index & 1 == 0 {
+                if matches!(cpu.waits.get(), Waits::Change(_) | Waits::Spin(_)) && self.awake.get() >> index & 1 == 0 {
                     self.unblock(index);
                 }
             }
@@ -611,8 +679,9 @@ impl Machine {
                 Waits::Done | Waits::Absent => continue,
                 Waits::Nothing => "runs".to_owned(),
                 Waits::Event => "waits for an event".to_owned(),
-                Waits::Change(cell) => format!("waits for {} to change", names.cell(cell)),
+                Waits::Change(cell) | Waits::Spin(cell) => format!("waits for {} to change", names.cell(cell)),
                 Waits::Interrupt => "waits for an interrupt".to_owned(),
+                Waits::Process(other) => format!("waits for CPU {other} to end"),
                 Waits::LateLoad => "waits for a late load".to_owned(),
                 Waits::Other(what) => names.waits(what).to_owned(),
             };

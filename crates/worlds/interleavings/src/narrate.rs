@@ -46,6 +46,9 @@ impl<'s, C: Script> Narrator<'s, C> {
             Did::CompareExchange { cell: word, value } => {
                 format!("puts {value:#x} in the place of {} if it holds what is expected", cell(word))
             }
+            Did::Update { cell: word, what, value } => format!("{what} {}: {value:#x}", cell(word)),
+            Did::StoreExclusive { cell: word, value } => format!("stores {value:#x} to {} exclusively", cell(word)),
+            Did::Fence { fence } => format!("executes {}", fence.name()),
             Did::Maintain { cell: word, invalidate: false } => format!("cleans the line of {}", cell(word)),
             Did::Maintain { cell: word, invalidate: true } => {
                 format!("cleans and invalidates the line of {}", cell(word))
@@ -101,6 +104,7 @@ impl<'s, C: Script> Narrator<'s, C> {
             Kind::Denied => format!("The platform refuses {who}'s power-down."),
             Kind::PowerOnFails => format!("The power controller refuses what {who} asks for."),
             Kind::LateTick => format!("{who} {doing}, and its tick does not come yet."),
+            Kind::ExclusiveFails => format!("{who} {doing}, and that fails."),
             Kind::Spurious => format!("{who}'s wait for an event ends without one."),
         }
     }

@@ -294,6 +294,7 @@ impl RandomChoices {
         let chance = match kind {
             Kind::Evict | Kind::Fill => self.memory.min(4),
             kind if kind.is_memory() => self.memory,
+            Kind::ExclusiveFails => self.memory.min(4),
             // It refuses nothing, and harms nobody.
             Kind::LateTick => (8 * self.hardware).min(32),
             _ => self.hardware,
@@ -344,6 +345,8 @@ pub struct Every {
     left: u32,
     /// The orders of stores, maintenance and loads are tried as well.
     orders: bool,
+    /// A store exclusive has failed in this run, though nobody was in its way: none does any more.
+    exclusive_failed: bool,
     /// By word, the values that a load may return although they are stored only afterwards.
     later: Vec<Vec<u64>>,
     /// The number of times that caches may act on their own, in all and from here on.
@@ -359,6 +362,7 @@ impl Every {
             preemptions,
             left: preemptions,
             orders: false,
+            exclusive_failed: false,
             later: Vec::new(),
             acts: 0,
             acts_left: 0,
@@ -395,6 +399,7 @@ impl Every {
     /// Moves on to the next run; false if there is none.
     pub fn advance(&mut self) -> bool {
         (self.at, self.left, self.acts_left) = (0, self.preemptions, self.acts);
+        self.exclusive_failed = false;
         while let Some((value, options)) = self.tape.pop() {
             if value + 1 < options {
                 self.tape.push((value + 1, options));
@@ -443,6 +448,12 @@ impl Every {
         match kind {
             // It can be repeated without an end.
             Kind::Spurious => 0,
+            Kind::ExclusiveFails if self.exclusive_failed => 0,
+            Kind::ExclusiveFails => {
+                let fails = self.below(options);
+                self.exclusive_failed = fails != 0;
+                fails
+            }
             kind if kind.is_memory() && !self.orders => 0,
             _ => self.below(options),
         }

@@ -9,17 +9,18 @@ macro_rules! library {
             use crate::of_rcu::library::{HZ, Interrupted, Library, Need, Stepped};
             use crate::of_rcu::scenario::{KernelScenario, Mode, Urgency};
             use crate::of_rcu::thread::Thread;
+            use stopwatt_explore::subject::OnMachine;
             use $library::{
                 Callback, Form, IdleNeed, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step,
             };
 
             impl<T: Scalar> SharedCell<T, Kernel> for Word<T> {
                 fn swap(&self, kernel: &Kernel, value: T) -> T {
-                    T::from_word(kernel.machine.swap(self.cell, value.to_word()))
+                    T::from_word(kernel.machine.swap(self.cell, value.to_word(), Kernel::ATOMICS))
                 }
 
                 fn compare_exchange(&self, kernel: &Kernel, current: T, new: T) -> bool {
-                    kernel.machine.compare_exchange(self.cell, current.to_word(), new.to_word())
+                    kernel.machine.compare_exchange(self.cell, current.to_word(), new.to_word(), Kernel::ATOMICS)
                 }
             }
 
