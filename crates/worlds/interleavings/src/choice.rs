@@ -42,6 +42,9 @@ pub enum Kind {
     LateTick,
     /// 1: a store exclusive fails though nobody was in its way.
     ExclusiveFails,
+    /// A store that was held back leaves the buffer before the operation: its number plus 1, among
+    /// those that a later store of the CPU has overtaken.
+    StoreLeaves,
     /// A load is late: the value that it returns is stored only afterwards.
     LoadLate,
 }
@@ -69,7 +72,16 @@ impl Kind {
     pub const fn is_memory(self) -> bool {
         matches!(
             self,
-            Self::StoreDelay | Self::MaintenanceDelay | Self::LoadAge | Self::LoadLate | Self::Evict | Self::Fill
+            Self::StoreDelay
+                | Self::StoreLeaves
+                | Self::MaintenanceDelay
+                | Self::LoadAge
+                | Self::LoadLate
+                | Self::Evict
+                | Self::Fill
         )
     }
 }
+
+/// The [`Kind::StoreDelay`] of a store that another one of its CPU is to overtake.
+pub(crate) const HELD: u64 = crate::LONGEST_DELAY as u64 + 1;
