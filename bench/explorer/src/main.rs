@@ -1,10 +1,15 @@
-//! The same bakery lock in shuttle and in the explorer, in turn, five times each: schedules a
+//! First five programs, correct and faulty, in loom, in shuttle and in the explorer: see `beside`.
+//!
+//! Then the same bakery lock in shuttle and in the explorer, in turn, five times each: schedules a
 //! second by random choice and by PCT.
 //!
 //! Both run three CPUs that enter a section once. In shuttle each access of a word is one of its
 //! atomics, so that it is a choice point there as it is here; a wait yields. Each program runs in
 //! one thread.
 #![allow(missing_docs)]
+
+mod beside;
+mod programs;
 
 use explore::{Board, Config, Strategy, Word, check};
 use psci::SharedWord;
@@ -107,6 +112,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn main() {
+    beside::table();
     println!("{CPUS} CPUs, {SCHEDULES} schedules a round, {ROUNDS} rounds in turn, median schedules/s");
     let kinds: [(&str, fn(u64), Strategy); 2] =
         [("random", theirs::random, Strategy::Random), ("pct:3", theirs::pct, Strategy::Pct(3))];
