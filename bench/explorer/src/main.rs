@@ -35,7 +35,8 @@ mod theirs {
                 let (words, inside) = (words.clone(), inside.clone());
                 thread::spawn(move || {
                     words[me].store(1, SeqCst);
-                    let highest = (0..CPUS).filter(|&other| other != me).map(|other| words[other].load(SeqCst) >> 1).max();
+                    let highest =
+                        (0..CPUS).filter(|&other| other != me).map(|other| words[other].load(SeqCst) >> 1).max();
                     let ticket = highest.unwrap_or(0) + 1;
                     words[me].store(ticket << 1, SeqCst);
                     for other in (0..CPUS).filter(|&other| other != me) {
@@ -112,6 +113,12 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn main() {
+    // Panics are what is looked for, and shuttle ends threads with them.
+    std::panic::set_hook(Box::new(|panic| {
+        if std::env::var_os("SHOW_PANICS").is_some() {
+            eprintln!("{panic}");
+        }
+    }));
     beside::table();
     println!("{CPUS} CPUs, {SCHEDULES} schedules a round, {ROUNDS} rounds in turn, median schedules/s");
     let kinds: [(&str, fn(u64), Strategy); 2] =

@@ -48,7 +48,7 @@ macro_rules! programs {
             two(move |me| {
                 let other = 1 - me;
                 flags[me].store(true, Relaxed);
-                turn.store(other, Release);
+                turn.swap(other, AcqRel);
                 if !faulty {
                     fence(SeqCst);
                 }
@@ -145,7 +145,8 @@ macro_rules! programs {
         fn treiber(faulty: bool) {
             let head = Arc::new(AtomicPtr::new(std::ptr::null_mut::<Node>()));
             two(move |me| {
-                let node = Node { value: Plain(UnsafeCell::new(0)), next: Plain(UnsafeCell::new(std::ptr::null_mut())) };
+                let node =
+                    Node { value: Plain(UnsafeCell::new(0)), next: Plain(UnsafeCell::new(std::ptr::null_mut())) };
                 node.value.set(me + 1);
                 let node = Box::into_raw(Box::new(node));
                 loop {

@@ -1,6 +1,7 @@
 //! Explorations: many runs of a subject, until one breaks an invariant.
 
 use crate::counterexample::Counterexample;
+use crate::dpor::Dpor;
 use crate::options::Limits;
 use crate::run::{By, RunResult, Runs};
 use crate::script::Script;
@@ -22,7 +23,13 @@ pub trait Subject: Opens {
     ) -> TallyOf<Self> {
         let mut tally = Tally::default();
         if let [Strategy::Every(preemptions)] = exploration.strategies[..] {
-            explore_every(self, exploration, preemptions, &mut tally, &mut goes_on);
+            let choices = || By::Every(Every::new(preemptions));
+            explore_every(self, exploration, &choices, &mut tally, &mut goes_on);
+            return tally;
+        }
+        if let [Strategy::Dpor] = exploration.strategies[..] {
+            let choices = || By::Dpor(Box::new(Dpor::new(true)));
+            explore_every(self, exploration, &choices, &mut tally, &mut goes_on);
             return tally;
         }
         let mut ended = exploration.schedules == 0;
@@ -167,12 +174,12 @@ const OTHERS: u64 = 20_000;
 /// Runs between two looks at whether to go on.
 const BATCH: u64 = 64;
 
-/// Every run of a script with at most this number of preemptions, on each machine; without a
-/// script, of one that is drawn after the other.
+/// Every run of a script that these choices allow, on each machine; without a script, of one that
+/// is drawn after the other.
 fn explore_every<S: Subject + ?Sized>(
     subject: &S,
     exploration: &Exploration<S::Script>,
-    preemptions: u32,
+    choices: &dyn Fn() -> By<'static>,
     tally: &mut TallyOf<S>,
     goes_on: &mut dyn FnMut(&TallyOf<S>) -> bool,
 ) {
@@ -183,17 +190,16 @@ fn explore_every<S: Subject + ?Sized>(
                 subject.draw(machine, &mut script, &mut SplitMix64::fork(exploration.seed, number));
             }
             let all = subject.open(machine, exploration.limits, |session| {
-                let mut every = Every::new(preemptions);
+                let mut by = choices();
                 loop {
-                    let ran = session.run(&script, By::Every(every));
-                    tally.note(session, machine, ran, Strategy::Every(preemptions));
+                    let ran = session.run(&script, by);
+                    tally.note(session, machine, ran, exploration.strategies[0]);
                     if tally.found.is_some() {
                         return false;
                     }
-                    let Some(tape) = session.machine().take_every() else { return false };
-                    every = tape;
-                    if !every.advance() {
-                        return true;
+                    match session.machine().take_next_choices() {
+                        Some(next) => by = next,
+                        None => return true,
                     }
                     let looks_up = tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
                     if tally.schedules >= exploration.schedules || looks_up {
