@@ -115,7 +115,7 @@ impl Experiment for ExploreRcu {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let (cpus, fault) = (request.settings.get(RCU_CPUS), request.settings.get(RCU_FAULT));
         let subject = Rcu { cpus, modes: Mode::ALL.to_vec(), fault };
-        run(&subject, &RCU, Limits::of_kernel(), request, sink)
+        run(&subject, &RCU, Rcu::LIMITS, request, sink)
     }
 }
 

@@ -1,10 +1,10 @@
 //! The subject of an exploration, as far as recordings need to know it.
 
-use explore::narrate::Narrator;
 use explore::{CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Psci, Rcu, Scenario, Script, Subject};
 use seeded::Fault;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use stopwatt_explore::subject::Narrator;
 
 /// A subject whose runs can be recorded and repeated.
 pub trait Recorded: Subject<Machine = Self::Kind, Script = Self::Actions> {
@@ -75,7 +75,7 @@ impl Recorded for Psci {
     }
 
     fn narrator(machine: MachineOptions, script: &Scenario) -> Narrator<'_, Scenario> {
-        Narrator::of_psci(script, machine)
+        Psci::narrator(script, machine)
     }
 }
 
@@ -107,6 +107,6 @@ impl Recorded for Rcu {
     }
 
     fn narrator(mode: Mode, script: &KernelScenario) -> Narrator<'_, KernelScenario> {
-        Narrator::of_rcu(script, mode)
+        Rcu::narrator(script, mode)
     }
 }

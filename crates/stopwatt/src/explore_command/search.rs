@@ -125,7 +125,7 @@ pub struct RcuOptions {
     #[arg(long, value_name = "MODE", value_parser = mode)]
     mode: Vec<Mode>,
     /// Operations that a run may make before it counts as one that never ends.
-    #[arg(long, default_value_t = Limits::of_kernel().steps, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*Limits::STEPS.start())..=i64::from(*Limits::STEPS.end())))]
+    #[arg(long, default_value_t = Rcu::LIMITS.steps, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*Limits::STEPS.start())..=i64::from(*Limits::STEPS.end())))]
     steps: u32,
     #[command(flatten)]
     search: SearchOptions,

@@ -3,11 +3,9 @@
 
 use super::names::names;
 use super::options::MachineOptions;
-use crate::cell::OnMachine;
-use crate::machine::{Machine, Waits};
-use crate::options::CPUS_PER_CLUSTER;
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
+use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Machine, OnMachine, Waits};
 
 /// The terminal WFI waits for the power controller.
 pub(crate) const FOR_POWER_DOWN: Waits = Waits::Other(0);

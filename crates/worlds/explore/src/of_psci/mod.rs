@@ -14,10 +14,6 @@ mod platform;
 mod scenario;
 mod session;
 
-use crate::narrate::Narrator;
-use crate::options::Limits;
-use crate::run::Runs;
-use crate::subject::{Subject, sealed};
 pub use board::Board;
 use engine::SplitMix64;
 use library::{with_faults, with_sound};
@@ -26,6 +22,7 @@ pub use own::{Model, check};
 pub use scenario::{Ask, Scenario, ScenarioError};
 use seeded::Fault;
 use session::with_session;
+use stopwatt_explore::subject::{Limits, Narrator, Opens, Runs, Subject};
 
 /// The PSCI library, sound or with a fault.
 #[derive(Clone, Debug)]
@@ -42,8 +39,7 @@ impl Subject for Psci {
     const NAME: &'static str = "psci";
 }
 
-#[expect(private_bounds, reason = "as the trait says")]
-impl sealed::Opens for Psci {
+impl Opens for Psci {
     type Machine = MachineOptions;
     type Script = Scenario;
 
@@ -78,10 +74,10 @@ impl sealed::Opens for Psci {
 /// The process that is no CPU.
 pub const POWER_CONTROLLER: &str = "the power controller";
 
-impl<'s> Narrator<'s, Scenario> {
-    /// Of a run of the PSCI library on a machine of this kind.
-    pub fn of_psci(script: &'s Scenario, machine: MachineOptions) -> Self {
+impl Psci {
+    /// Puts a run of the library on a machine of this kind into words.
+    pub fn narrator(script: &Scenario, machine: MachineOptions) -> Narrator<'_, Scenario> {
         let names = names::names(script.cpus.len());
-        Self::new(script, names, machine.cells_per_line as u16, POWER_CONTROLLER)
+        Narrator::new(script, names, machine.cells_per_line as u16, POWER_CONTROLLER)
     }
 }

@@ -1,7 +1,6 @@
 //! Names of the library's words and locks.
 
-use crate::names::Names;
-use crate::options::CPUS_PER_CLUSTER;
+use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Names};
 
 /// The words of a CPU's record that a domain's has not, in the order in which the library makes
 /// them.

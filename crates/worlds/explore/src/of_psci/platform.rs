@@ -5,12 +5,8 @@ use super::board::{Board, Command};
 use super::layout;
 use super::names::lock;
 use crate::cell::Word;
-use crate::choice::Kind;
-use crate::failure::Invariant;
-use crate::machine::Waits;
-use crate::memory::Order;
-use crate::step::Did;
 use ::points::{Point, Sink};
+use stopwatt_explore::subject::{Did, Invariant, Kind, Order, Waits};
 
 impl Sink for Board {
     fn now(&self) -> u64 {

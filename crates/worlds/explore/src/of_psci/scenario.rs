@@ -1,12 +1,10 @@
 //! Scenarios: what each CPU asks of the firmware.
 
-use crate::options::MOST_CPUS;
-use crate::place::MOST_ACTIONS;
-use crate::script::Script;
 use document::Document;
 use engine::SplitMix64;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use stopwatt_explore::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 
 /// A call that a CPU makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,16 +7,13 @@ use super::layout;
 use super::library::{Answer, Landing, Library};
 use super::names::{counts_of_domain, domain};
 use super::scenario::{Ask, Scenario};
-use crate::failure::{Failure, Invariant};
-use crate::machine::{Machine, Waits};
-use crate::memory::Memory;
-use crate::options::Limits;
-use crate::run::{By, MachineChoice, RunResult, Runs};
-use crate::step::Did;
 use engine::Runner;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use stopwatt_explore::subject::{
+    By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Memory, RunResult, Runs, Waits,
+};
 
 /// The machine after its boot, with some CPUs running.
 struct Snapshot {

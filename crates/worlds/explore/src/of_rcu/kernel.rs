@@ -8,16 +8,10 @@ use super::library::{Interrupted, Library, Need, Stepped};
 use super::oracle::{Broken, Oracle};
 use super::scenario::{Action, DEPTH, KernelScenario, Urgency};
 use super::thread::Thread;
-use crate::cell::OnMachine;
-use crate::choice::Kind;
-use crate::failure::Invariant;
-use crate::machine::{Machine, Waits};
-use crate::memory::Order;
-use crate::place::OperationIndex;
-use crate::step::{Act, Did};
 use ::points::{Point, Sink};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use stopwatt_explore::subject::{Act, Did, Invariant, Kind, Machine, OnMachine, OperationIndex, Order, Waits};
 
 /// A task: it reads, or not, and some CPU runs it, or none.
 #[derive(Default)]

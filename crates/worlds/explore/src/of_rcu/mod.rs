@@ -11,13 +11,10 @@ mod scenario;
 mod session;
 mod thread;
 
-use crate::narrate::Narrator;
-use crate::options::Limits;
-use crate::run::Runs;
-use crate::subject::{Subject, sealed};
 use engine::SplitMix64;
 pub use scenario::{Action, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
+use stopwatt_explore::subject::{Limits, Narrator, Opens, Runs, Subject};
 
 /// The RCU library, sound or with a fault.
 #[derive(Clone, Debug)]
@@ -34,8 +31,7 @@ impl Subject for Rcu {
     const NAME: &'static str = "rcu";
 }
 
-#[expect(private_bounds, reason = "as the trait says")]
-impl sealed::Opens for Rcu {
+impl Opens for Rcu {
     type Machine = Mode;
     type Script = KernelScenario;
 
@@ -60,16 +56,12 @@ impl sealed::Opens for Rcu {
 /// The process that is no CPU.
 pub const CLOCK: &str = "the clock";
 
-impl<'s> Narrator<'s, KernelScenario> {
-    /// Of a run of the RCU library on this kernel.
-    pub fn of_rcu(script: &'s KernelScenario, mode: Mode) -> Self {
-        Self::new(script, session::names(mode, script), 1, CLOCK)
-    }
-}
-
-impl Limits {
+impl Rcu {
     /// The limits of a run of a kernel: its clock passes through hundreds of jiffies.
-    pub const fn of_kernel() -> Self {
-        Self { steps: 200_000 }
+    pub const LIMITS: Limits = Limits { steps: 200_000 };
+
+    /// Puts a run of the library on this kernel into words.
+    pub fn narrator(script: &KernelScenario, mode: Mode) -> Narrator<'_, KernelScenario> {
+        Narrator::new(script, session::names(mode, script), 1, CLOCK)
     }
 }

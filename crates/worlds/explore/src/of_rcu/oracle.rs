@@ -1,8 +1,8 @@
 //! The invariants of RCU, which hold whatever happens: the check watches from outside, and takes no
 //! operation.
 
-use crate::failure::Invariant;
 use std::cell::{Cell, RefCell};
+use stopwatt_explore::subject::Invariant;
 
 #[derive(Clone, Copy)]
 struct Queued {

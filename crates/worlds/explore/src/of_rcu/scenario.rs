@@ -1,13 +1,11 @@
 //! The actions of a kernel's CPUs: they read, replace, switch tasks, run threads, idle and go off.
 
-use crate::options::MOST_CPUS;
-use crate::place::MOST_ACTIONS;
-use crate::script::Script;
 use document::Document;
 use engine::SplitMix64;
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
+use stopwatt_explore::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 
 /// The way in which RCU is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,17 +6,14 @@ use super::library::Library;
 use super::names;
 use super::scenario::{KernelScenario, Mode, POINTERS};
 use super::thread::Thread;
-use crate::cell::{Word, made_by};
-use crate::failure::{Failure, Invariant};
-use crate::machine::{Machine, Waits};
-use crate::names::Names;
-use crate::options::Limits;
-use crate::place::OperationIndex;
-use crate::run::{By, MachineChoice, RunResult, Runs};
+use crate::cell::Word;
 use engine::Runner;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use stopwatt_explore::subject::{
+    By, Failure, Invariant, Limits, Machine, MachineChoice, Names, OperationIndex, RunResult, Runs, Waits, made_by,
+};
 
 struct Session<'s, M: Fn(usize, u32)> {
     kernel: &'s Kernel,

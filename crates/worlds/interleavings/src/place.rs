@@ -18,7 +18,7 @@ const ACTION: u32 = 24;
 
 impl OperationIndex {
     /// Before the first operation of an action, counted from 0.
-    pub(crate) fn start_of(action: usize) -> Self {
+    pub fn start_of(action: usize) -> Self {
         Self((action as u32 + 1) << ACTION)
     }
 
@@ -27,12 +27,12 @@ impl OperationIndex {
     }
 
     /// The action, counted from 0; `None` before the first.
-    pub(crate) fn action(self) -> Option<usize> {
+    pub fn action(self) -> Option<usize> {
         (self.0 >> ACTION).checked_sub(1).map(|action| action as usize)
     }
 
     /// The same operation when this number of earlier actions are gone.
-    pub(crate) fn without(self, actions: usize) -> Self {
+    pub fn without(self, actions: usize) -> Self {
         Self(self.0 - ((actions as u32) << ACTION))
     }
 

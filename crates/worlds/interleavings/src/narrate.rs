@@ -22,7 +22,7 @@ pub struct Narrator<'s, C> {
 
 impl<'s, C: Script> Narrator<'s, C> {
     /// Of a run of this script; `last` is the name of the process that is no CPU.
-    pub(crate) fn new(script: &'s C, names: Names, words_per_line: u16, last: &'static str) -> Self {
+    pub fn new(script: &'s C, names: Names, words_per_line: u16, last: &'static str) -> Self {
         Self { script, names, words_per_line, last }
     }
 

@@ -102,17 +102,17 @@ pub struct Act {
 
 impl Act {
     /// An act with a number of its own.
-    pub(crate) const fn new(number: u64, kind: &'static str, words: fn(u64) -> String) -> Self {
+    pub const fn new(number: u64, kind: &'static str, words: fn(u64) -> String) -> Self {
         Self { kind, ends_action: false, number, words }
     }
 
     /// The same act, which ends the action that the process had started.
-    pub(crate) const fn ending(self) -> Self {
+    pub const fn ending(self) -> Self {
         Self { ends_action: true, ..self }
     }
 
     /// The rest of a sentence that starts with who does it.
-    pub(crate) fn words(&self, with: u64) -> String {
+    pub fn words(&self, with: u64) -> String {
         (self.words)(with)
     }
 }
@@ -144,7 +144,7 @@ impl Did {
 
     /// A number for hashes.
     #[inline(always)]
-    pub(crate) fn number(self) -> u64 {
+    pub fn number(self) -> u64 {
         match self {
             Self::Load { cell } | Self::Loaded { cell, .. } => 1 << 16 | u64::from(cell),
             Self::Store { cell, .. } => 2 << 16 | u64::from(cell),

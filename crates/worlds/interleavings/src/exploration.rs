@@ -10,7 +10,7 @@ use engine::SplitMix64;
 use std::fmt::Debug;
 
 /// The subject of an exploration: code under test, and the machines that it runs on.
-pub trait Subject: sealed::Opens {
+pub trait Subject: Opens {
     /// Its name in schedules and on the command line.
     const NAME: &'static str;
 
@@ -92,39 +92,34 @@ pub trait Subject: sealed::Opens {
 }
 
 /// The finding of an exploration of a subject.
-pub type CounterexampleIn<S> = Counterexample<<S as sealed::Opens>::Machine, <S as sealed::Opens>::Script>;
+pub type CounterexampleIn<S> = Counterexample<<S as Opens>::Machine, <S as Opens>::Script>;
 
 /// The progress of an exploration of a subject.
-pub type TallyOf<S> = Tally<<S as sealed::Opens>::Machine, <S as sealed::Opens>::Script>;
+pub type TallyOf<S> = Tally<<S as Opens>::Machine, <S as Opens>::Script>;
 
-pub(crate) mod sealed {
-    use super::{Debug, Limits, Runs, Script, SplitMix64};
+/// The way in which a subject is run.
+pub trait Opens {
+    /// The way in which a machine is built.
+    type Machine: Copy + Debug + PartialEq;
+    /// The actions of CPUs in a run.
+    type Script: Script;
 
-    /// The way in which a subject is run.
-    #[expect(private_bounds, reason = "nobody else can implement it, and nobody else calls it")]
-    pub trait Opens {
-        /// The way in which a machine is built.
-        type Machine: Copy + Debug + PartialEq;
-        /// The actions of CPUs in a run.
-        type Script: Script;
+    /// Runs on one machine before it is the next one's turn.
+    const ROUND: u64;
 
-        /// Runs on one machine before it is the next one's turn.
-        const ROUND: u64;
+    /// The machines on which it is tried, in turn. At least one.
+    fn machines(&self) -> &[Self::Machine];
 
-        /// The machines on which it is tried, in turn. At least one.
-        fn machines(&self) -> &[Self::Machine];
+    /// Draws what CPUs do on this machine, into `script`.
+    fn draw(&self, machine: Self::Machine, script: &mut Self::Script, random: &mut SplitMix64);
 
-        /// Draws what CPUs do on this machine, into `script`.
-        fn draw(&self, machine: Self::Machine, script: &mut Self::Script, random: &mut SplitMix64);
-
-        /// Runs `use_it` on such a machine, ready for one run after the other.
-        fn open<R>(
-            &self,
-            machine: Self::Machine,
-            limits: Limits,
-            use_it: impl FnOnce(&mut dyn Runs<Self::Script>) -> R,
-        ) -> R;
-    }
+    /// Runs `use_it` on such a machine, ready for one run after the other.
+    fn open<R>(
+        &self,
+        machine: Self::Machine,
+        limits: Limits,
+        use_it: impl FnOnce(&mut dyn Runs<Self::Script>) -> R,
+    ) -> R;
 }
 
 /// The exploration that is tried.
@@ -235,7 +230,7 @@ fn explore_once<S: Subject + ?Sized>(
 
 impl<M, C> Tally<M, C> {
     /// Counts a run, and keeps it if it broke something.
-    pub(crate) fn note(&mut self, session: &dyn Runs<C>, machine: M, ran: RunResult, strategy: Strategy) {
+    pub fn note(&mut self, session: &dyn Runs<C>, machine: M, ran: RunResult, strategy: Strategy) {
         let RunResult { failure, steps, hash } = ran;
         let run = self.schedules;
         self.schedules += 1;

@@ -10,10 +10,7 @@ use std::ops::Range;
 
 /// Leaves out of a failing run whatever it does not need, until nothing more can go: no single
 /// deviation and no action.
-pub(crate) fn shrink<M: Copy, C: Script>(
-    session: &mut dyn Runs<C>,
-    found: &Counterexample<M, C>,
-) -> Counterexample<M, C> {
+pub fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Counterexample<M, C>) -> Counterexample<M, C> {
     let mut best = found.clone();
     reduce(session, &mut best);
     // What is left of the script is short, so that other runs of it fail as well, some of them with

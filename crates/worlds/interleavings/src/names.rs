@@ -4,7 +4,7 @@ use crate::memory::NOBODY;
 
 /// The subject's names of words, of locks, and of what CPUs wait for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Names {
+pub struct Names {
     /// The numbers that the names of words depend on, as the subject counts them.
     counts: [u16; 3],
     word: fn([u16; 3], u16) -> String,
@@ -15,40 +15,40 @@ pub(crate) struct Names {
 
 impl Names {
     /// Nobody: words and locks have numbers, in the order in which they were made.
-    pub(crate) const NUMBERS: Self = Self::new([0; 3], |_, word| format!("word {word}"));
+    pub const NUMBERS: Self = Self::new([0; 3], |_, word| format!("word {word}"));
 
     /// A subject that names a word by its number and by some counts.
-    pub(crate) const fn new(counts: [u16; 3], word: fn([u16; 3], u16) -> String) -> Self {
+    pub const fn new(counts: [u16; 3], word: fn([u16; 3], u16) -> String) -> Self {
         Self { counts, word, lock: |id| format!("lock {id}"), waits: &[] }
     }
 
     /// The same, with names for locks.
-    pub(crate) const fn with_locks(self, lock: fn(u32) -> String) -> Self {
+    pub const fn with_locks(self, lock: fn(u32) -> String) -> Self {
         Self { lock, ..self }
     }
 
     /// The same, with words for what CPUs wait for.
-    pub(crate) const fn with_waits(self, waits: &'static [&'static str]) -> Self {
+    pub const fn with_waits(self, waits: &'static [&'static str]) -> Self {
         Self { waits, ..self }
     }
 
     /// The name of a word.
-    pub(crate) fn cell(self, cell: u16) -> String {
+    pub fn cell(self, cell: u16) -> String {
         (self.word)(self.counts, cell)
     }
 
     /// The name of a lock by its id.
-    pub(crate) fn lock(self, id: u32) -> String {
+    pub fn lock(self, id: u32) -> String {
         (self.lock)(id)
     }
 
     /// The wait of a CPU, as the rest of a sentence.
-    pub(crate) fn waits(self, what: u8) -> &'static str {
+    pub fn waits(self, what: u8) -> &'static str {
         self.waits.get(usize::from(what)).copied().unwrap_or("waits")
     }
 }
 
 /// The name of the one who stored something.
-pub(crate) fn writer(writer: u8) -> String {
+pub fn writer(writer: u8) -> String {
     if writer == NOBODY { "nobody".to_owned() } else { format!("CPU {writer}") }
 }

@@ -16,7 +16,8 @@ use std::collections::HashSet;
 
 /// The event that a CPU's process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waits {
+pub enum Waits {
+    /// It waits for nothing.
     Nothing,
     /// An event, in WFE.
     Event,
@@ -33,18 +34,20 @@ pub(crate) enum Waits {
 }
 
 /// A CPU of the machine.
-pub(crate) struct Cpu {
-    pub(crate) waits: Cell<Waits>,
-    pub(crate) event: Cell<bool>,
+pub struct Cpu {
+    /// What its process waits for.
+    pub waits: Cell<Waits>,
+    /// An event has come that it has not waited for yet.
+    pub event: Cell<bool>,
     /// The last word that it loaded, its value, and how often in a row.
-    pub(crate) polled: Cell<(u16, u64, u8)>,
+    pub polled: Cell<(u16, u64, u8)>,
     /// The word of its last atomic.
-    pub(crate) last_atomic: Cell<u16>,
+    pub last_atomic: Cell<u16>,
 }
 
 impl Cpu {
     /// Forgets a run.
-    pub(crate) fn begin(&self, waits: Waits) {
+    pub fn begin(&self, waits: Waits) {
         self.waits.set(waits);
         self.event.set(false);
         self.polled.set((u16::MAX, 0, 0));
@@ -53,43 +56,52 @@ impl Cpu {
 
 /// A machine. One value stands for all of it; an operation acts on the process that runs.
 pub struct Machine {
-    pub(crate) scheduler: Scheduler,
-    pub(crate) memory: RefCell<Memory>,
+    /// The engine under the machine.
+    pub scheduler: Scheduler,
+    /// The memory that the CPUs share.
+    pub memory: RefCell<Memory>,
     pub(crate) chooser: RefCell<Chooser>,
     /// The choices of this run that differ from the default.
-    pub(crate) schedule: RefCell<Vec<Deviation>>,
-    pub(crate) cpus: Vec<Cpu>,
-    pub(crate) awake: Cell<u64>,
+    pub schedule: RefCell<Vec<Deviation>>,
+    /// The CPUs.
+    pub cpus: Vec<Cpu>,
+    /// Processes that can go, as a set of bits.
+    pub awake: Cell<u64>,
     asleep: Cell<u64>,
     /// The process that goes next, once the present one gives way.
     next: Cell<Option<usize>>,
-    pub(crate) operations: Vec<Cell<OperationIndex>>,
-    pub(crate) steps: Cell<u32>,
-    pub(crate) limits: Cell<Limits>,
+    /// The present operation of each process.
+    pub operations: Vec<Cell<OperationIndex>>,
+    /// Operations of all processes so far.
+    pub steps: Cell<u32>,
+    /// The limits of the run.
+    pub limits: Cell<Limits>,
     /// Nobody makes another operation: the run is over.
-    pub(crate) over: Cell<bool>,
-    pub(crate) failure: RefCell<Option<Failure>>,
+    pub over: Cell<bool>,
+    /// What broke, if anything did.
+    pub failure: RefCell<Option<Failure>>,
     hash: Cell<u64>,
     /// The same for each process by itself: what it did and got. Code that draws on nothing else
     /// goes on alike from the same number.
     own_hashes: Vec<Cell<u64>>,
     /// States from which all was tried, where they are kept.
-    pub(crate) known: RefCell<Option<HashSet<Vec<u64>>>>,
+    pub known: RefCell<Option<HashSet<Vec<u64>>>>,
     /// The run has come to such a state, and ended there.
-    pub(crate) pruned: Cell<bool>,
+    pub pruned: Cell<bool>,
     pub(crate) keeps_steps: Cell<bool>,
     pub(crate) log: RefCell<Vec<Step>>,
-    pub(crate) names: Cell<Names>,
+    /// Names of words and locks.
+    pub names: Cell<Names>,
     /// The holder of each lock, by the lock's id, as far as it is told.
-    pub(crate) holders: RefCell<Vec<(u32, usize)>>,
+    pub holders: RefCell<Vec<(u32, usize)>>,
 }
 
 /// Answers of the chooser for an operation, written down where they differ from the default.
-pub(crate) struct LoggedAnswers<'a> {
-    pub(crate) chooser: &'a mut Chooser,
-    pub(crate) schedule: &'a mut Vec<Deviation>,
-    pub(crate) process: usize,
-    pub(crate) operation: OperationIndex,
+pub struct LoggedAnswers<'a> {
+    pub chooser: &'a mut Chooser,
+    pub schedule: &'a mut Vec<Deviation>,
+    pub process: usize,
+    pub operation: OperationIndex,
 }
 
 impl Answers for LoggedAnswers<'_> {
@@ -107,7 +119,7 @@ impl Answers for LoggedAnswers<'_> {
 impl Machine {
     /// A cold machine whose CPUs lie in clusters of two, with words that hold `values` and that
     /// many of them in a cache line.
-    pub(crate) fn new(cpus: usize, values: &[u64], cells_per_line: usize) -> Self {
+    pub fn new(cpus: usize, values: &[u64], cells_per_line: usize) -> Self {
         let clusters: Vec<u8> = (0..cpus).map(|cpu| (cpu / CPUS_PER_CLUSTER) as u8).collect();
         let cpu = |_| Cpu {
             waits: Cell::new(Waits::Nothing),
@@ -142,27 +154,30 @@ impl Machine {
 
     /// The process that is no CPU.
     #[inline(always)]
-    pub(crate) fn last_process(&self) -> usize {
+    pub fn last_process(&self) -> usize {
         self.cpus.len()
     }
 
+    /// The process that runs.
     #[inline(always)]
-    pub(crate) fn process(&self) -> usize {
+    pub fn process(&self) -> usize {
         self.scheduler.current()
     }
 
+    /// The CPU that runs.
     #[inline(always)]
-    pub(crate) fn cpu(&self) -> &Cpu {
+    pub fn cpu(&self) -> &Cpu {
         &self.cpus[self.scheduler.current()]
     }
 
+    /// The present operation of a process.
     #[inline(always)]
-    pub(crate) fn operation_of(&self, process: usize) -> OperationIndex {
+    pub fn operation_of(&self, process: usize) -> OperationIndex {
         self.operations[process].get()
     }
 
     /// Forgets a run: nothing is ready, nothing has happened.
-    pub(crate) fn forget_run(&self) {
+    pub fn forget_run(&self) {
         self.awake.set(0);
         self.asleep.set(0);
         self.next.set(None);
@@ -180,7 +195,7 @@ impl Machine {
 
     /// The hash that distinguishes this run from another one: all operations with their values, in
     /// order.
-    pub(crate) fn hash(&self) -> u64 {
+    pub fn hash(&self) -> u64 {
         self.hash.get()
     }
 
@@ -200,30 +215,30 @@ impl Machine {
     }
 
     /// The process can go, when it is chosen.
-    pub(crate) fn can_go(&self, process: usize) {
+    pub fn can_go(&self, process: usize) {
         self.awake.set(self.awake.get() | 1 << process);
     }
 
     /// The CPU sleeps, and an interrupt may wake it whenever it is chosen.
-    pub(crate) fn sleeps(&self, cpu: usize) {
+    pub fn sleeps(&self, cpu: usize) {
         self.asleep.set(self.asleep.get() | 1 << cpu);
     }
 
     /// Ends what the process waits for.
-    pub(crate) fn unblock(&self, process: usize) {
+    pub fn unblock(&self, process: usize) {
         self.can_go(process);
         self.scheduler.wake(process);
     }
 
     /// The CPU starts an action, and counts its operations anew.
-    pub(crate) fn start_action(&self, number: usize) {
+    pub fn start_action(&self, number: usize) {
         self.operations[self.process()].set(OperationIndex::start_of(number));
         self.act(Did::Action { number: number as u8 });
     }
 
     /// Before an operation: another process may go first, and caches may act on their own.
     #[inline(always)]
-    pub(crate) fn operation(&self, did: Did) {
+    pub fn operation(&self, did: Did) {
         let process = self.process();
         let operation = self.operations[process].get().next();
         self.operations[process].set(operation);
@@ -318,17 +333,17 @@ impl Machine {
     }
 
     /// The lowest process that can go starts the run.
-    pub(crate) fn begin(&self) {
+    pub fn begin(&self) {
         self.next.set(self.ready().first());
     }
 
     /// The process that goes on, for the engine.
-    pub(crate) fn take_next(&self) -> Option<usize> {
+    pub fn take_next(&self) -> Option<usize> {
         self.next.take()
     }
 
     /// The process cannot go on until somebody calls [`Machine::unblock`] for it.
-    pub(crate) fn block(&self, waits: Waits) {
+    pub fn block(&self, waits: Waits) {
         let process = self.process();
         self.note_waits(process, waits);
         self.awake.set(self.awake.get() & !(1 << process));
@@ -343,7 +358,7 @@ impl Machine {
     }
 
     /// Another process goes on, if one can; this one could as well.
-    pub(crate) fn let_others_go(&self) {
+    pub fn let_others_go(&self) {
         let process = self.process();
         self.awake.set(self.awake.get() & !(1 << process));
         if self.awake.get() != 0 {
@@ -365,7 +380,7 @@ impl Machine {
     }
 
     /// The process is done.
-    pub(crate) fn leave(&self) {
+    pub fn leave(&self) {
         let process = self.process();
         self.note_waits(process, Waits::Done);
         self.awake.set(self.awake.get() & !(1 << process));
@@ -403,7 +418,7 @@ impl Machine {
     }
 
     /// Does nothing more.
-    pub(crate) fn stay(&self) -> ! {
+    pub fn stay(&self) -> ! {
         loop {
             self.scheduler.wait(None);
         }
@@ -411,7 +426,7 @@ impl Machine {
 
     /// Those who wait for a word to change look again.
     #[inline(always)]
-    pub(crate) fn wake_pollers(&self) {
+    pub fn wake_pollers(&self) {
         if self.memory.borrow_mut().changed.take().is_some() {
             for (index, cpu) in self.cpus.iter().enumerate() {
                 if matches!(cpu.waits.get(), Waits::Change(_)) && self.awake.get() >> index & 1 == 0 {
@@ -423,7 +438,7 @@ impl Machine {
 
     /// Answers a choice of the present operation.
     #[inline(always)]
-    pub(crate) fn answer(&self, kind: Kind, options: u32) -> u32 {
+    pub fn answer(&self, kind: Kind, options: u32) -> u32 {
         let process = self.process();
         let mut chooser = self.chooser.borrow_mut();
         let mut schedule = self.schedule.borrow_mut();
@@ -437,13 +452,13 @@ impl Machine {
     }
 
     /// Ends the run with a failure, unless it has one.
-    pub(crate) fn fail(&self, invariant: Invariant, what: String) -> ! {
+    pub fn fail(&self, invariant: Invariant, what: String) -> ! {
         self.report(invariant, what);
         self.stay()
     }
 
     /// As [`Machine::fail`], and goes on.
-    pub(crate) fn report(&self, invariant: Invariant, what: String) {
+    pub fn report(&self, invariant: Invariant, what: String) {
         let process = self.process();
         let mut failure = self.failure.borrow_mut();
         if failure.is_none() {
@@ -454,7 +469,7 @@ impl Machine {
     }
 
     /// The waits of processes, in words.
-    pub(crate) fn describe_waits(&self) -> String {
+    pub fn describe_waits(&self) -> String {
         let mut text: Vec<String> = Vec::new();
         for (index, cpu) in self.cpus.iter().enumerate() {
             let names = self.names.get();

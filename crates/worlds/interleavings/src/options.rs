@@ -4,7 +4,7 @@
 pub const MOST_CPUS: usize = 16;
 
 /// CPUs of a cluster, which share a cache; the last cluster may have one less.
-pub(crate) const CPUS_PER_CLUSTER: usize = 2;
+pub const CPUS_PER_CLUSTER: usize = 2;
 
 /// The limits of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

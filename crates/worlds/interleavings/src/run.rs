@@ -20,14 +20,17 @@ pub struct RunResult {
 }
 
 /// The one who chooses.
-pub(crate) enum By<'a> {
+pub enum By<'a> {
+    /// A strategy, from a seed.
     RandomChoices(Strategy, u64),
+    /// A tape of all choices.
     Every(Every),
+    /// The choices of a schedule that is written down.
     Schedule(&'a [Deviation]),
 }
 
 /// Takes the process that the machine has chosen.
-pub(crate) struct MachineChoice<'m>(pub(crate) &'m Machine);
+pub struct MachineChoice<'m>(pub &'m Machine);
 
 impl engine::Chooser for MachineChoice<'_> {
     #[inline(always)]
@@ -40,7 +43,8 @@ impl engine::Chooser for MachineChoice<'_> {
 }
 
 /// Something that can be run again and again.
-pub(crate) trait Runs<C> {
+pub trait Runs<C> {
+    /// Runs a script.
     fn run(&mut self, script: &C, by: By<'_>) -> RunResult;
     /// The script of the last run: as it was given, or what set the machine up if that failed.
     fn script(&self) -> C;
@@ -57,6 +61,7 @@ pub(crate) trait Runs<C> {
         self.machine().log.borrow().clone()
     }
 
+    /// Whether steps are kept from here on.
     fn keep_steps(&mut self, keep: bool) {
         self.machine().keeps_steps.set(keep);
     }
@@ -64,7 +69,7 @@ pub(crate) trait Runs<C> {
 
 impl Machine {
     /// Says who answers the choices of the next run, which has about `length` operations.
-    pub(crate) fn choose_by(&self, by: By<'_>, length: u64) {
+    pub fn choose_by(&self, by: By<'_>, length: u64) {
         let mut chooser = self.chooser.borrow_mut();
         match by {
             By::Schedule(schedule) => {
@@ -83,7 +88,7 @@ impl Machine {
     }
 
     /// The tape of the last run, if it was one of every run.
-    pub(crate) fn take_every(&self) -> Option<Every> {
+    pub fn take_every(&self) -> Option<Every> {
         match self.chooser.replace(Chooser::RandomChoices(RandomChoices::new())) {
             Chooser::Every(every) => Some(every),
             _ => None,

@@ -7,21 +7,21 @@ use engine::SplitMix64;
 /// Processes that can go, as a set of bits: those that run, and CPUs that sleep until an interrupt,
 /// which may come at any time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ready {
-    pub(crate) awake: u64,
-    pub(crate) asleep: u64,
+pub struct Ready {
+    pub awake: u64,
+    pub asleep: u64,
 }
 
 impl Ready {
     #[inline(always)]
-    pub(crate) fn can_go(self, process: usize) -> bool {
+    pub fn can_go(self, process: usize) -> bool {
         (self.awake | self.asleep) >> process & 1 != 0
     }
 
     /// The process that goes by default when the present one cannot: the lowest that is awake, else
     /// the first interrupt comes.
     #[inline(always)]
-    pub(crate) fn first(self) -> Option<usize> {
+    pub fn first(self) -> Option<usize> {
         let set = if self.awake != 0 { self.awake } else { self.asleep };
         (set != 0).then(|| set.trailing_zeros() as usize)
     }
@@ -102,21 +102,21 @@ impl std::str::FromStr for Strategy {
 }
 
 /// At most this many processes.
-pub(crate) const PROCESSES: usize = 64;
+pub const PROCESSES: usize = 64;
 
 /// One in this many operations starts to pass a process over, or changes the process.
 const PASSES_OVER_EVERY: u64 = 32;
 const LONGEST_PASS: u64 = 256;
 
 /// The source of answers to the choices of one run.
-pub(crate) enum Chooser {
+pub enum Chooser {
     RandomChoices(Box<RandomChoices>),
     Every(Every),
     ReplayedChoices(ReplayedChoices),
 }
 
 /// Choices drawn from a seed.
-pub(crate) struct RandomChoices {
+pub struct RandomChoices {
     strategy: Strategy,
     random: SplitMix64,
     /// Of 64 choices about memory, caches and hardware, this number differs from the default.
@@ -135,7 +135,7 @@ pub(crate) struct RandomChoices {
 }
 
 impl RandomChoices {
-    pub(crate) fn new() -> Box<Self> {
+    pub fn new() -> Box<Self> {
         Box::new(Self {
             strategy: Strategy::Random,
             random: SplitMix64::new(0),
@@ -152,7 +152,7 @@ impl RandomChoices {
     }
 
     /// Starts a run whose choices `seed` draws. `length` is about the number of its operations.
-    pub(crate) fn begin(&mut self, strategy: Strategy, seed: u64, length: u64) {
+    pub fn begin(&mut self, strategy: Strategy, seed: u64, length: u64) {
         self.strategy = strategy;
         self.random = SplitMix64::fork(seed, 2);
         // Some runs deviate in few respects, some in many: a defect often needs one kind of
@@ -293,13 +293,13 @@ impl RandomChoices {
 }
 
 /// The choices of a schedule that is written down.
-pub(crate) struct ReplayedChoices {
+pub struct ReplayedChoices {
     /// By process, in order of operation.
     deviations: Vec<Vec<Deviation>>,
 }
 
 impl ReplayedChoices {
-    pub(crate) fn new(schedule: &[Deviation], processes: usize) -> Self {
+    pub fn new(schedule: &[Deviation], processes: usize) -> Self {
         let mut deviations = vec![Vec::new(); processes];
         for deviation in schedule {
             if let Some(of_process) = deviations.get_mut(usize::from(deviation.process)) {
@@ -322,7 +322,7 @@ impl ReplayedChoices {
 }
 
 /// The choices of one run after the other, until all were tried.
-pub(crate) struct Every {
+pub struct Every {
     /// The choices so far, each with the number of its alternatives.
     tape: Vec<(u32, u32)>,
     at: usize,
@@ -336,24 +336,24 @@ pub(crate) struct Every {
 }
 
 impl Every {
-    pub(crate) fn new(preemptions: u32) -> Self {
+    pub fn new(preemptions: u32) -> Self {
         Self { tape: Vec::new(), at: 0, preemptions, left: preemptions, orders: false, acts: 0, acts_left: 0 }
     }
 
     /// With all orders of memory, or with the plainest.
-    pub(crate) fn with_orders(self, orders: bool) -> Self {
+    pub fn with_orders(self, orders: bool) -> Self {
         Self { orders, ..self }
     }
 
     /// With caches that evict or fill a line on their own, at most so often in a run.
-    pub(crate) fn with_acts_of_caches(self, acts: u32) -> Self {
+    pub fn with_acts_of_caches(self, acts: u32) -> Self {
         Self { acts, acts_left: acts, ..self }
     }
 
     /// The one of `lines` on which a cache acts on its own, if one does. `lines` are those on which
     /// that does something.
     #[inline(always)]
-    pub(crate) fn act<L: Iterator<Item = usize>>(&mut self, lines: impl Fn() -> L) -> Option<usize> {
+    pub fn act<L: Iterator<Item = usize>>(&mut self, lines: impl Fn() -> L) -> Option<usize> {
         if self.acts_left == 0 {
             return None;
         }
@@ -363,7 +363,7 @@ impl Every {
     }
 
     /// Moves on to the next run; false if there is none.
-    pub(crate) fn advance(&mut self) -> bool {
+    pub fn advance(&mut self) -> bool {
         (self.at, self.left, self.acts_left) = (0, self.preemptions, self.acts);
         while let Some((value, options)) = self.tape.pop() {
             if value + 1 < options {
@@ -422,7 +422,7 @@ impl Every {
 impl Chooser {
     /// In a run of every run: how many preemptions and acts of caches are left, if what is chosen
     /// next was not chosen before.
-    pub(crate) fn left_at_a_new_choice(&self) -> Option<(u32, u32)> {
+    pub fn left_at_a_new_choice(&self) -> Option<(u32, u32)> {
         match self {
             Self::Every(every) => (every.at == every.tape.len()).then_some((every.left, every.acts_left)),
             _ => None,
@@ -430,7 +430,7 @@ impl Chooser {
     }
 
     #[inline(always)]
-    pub(crate) fn preempt(&mut self, running: usize, operation: OperationIndex, ready: Ready) -> usize {
+    pub fn preempt(&mut self, running: usize, operation: OperationIndex, ready: Ready) -> usize {
         match self {
             Self::RandomChoices(drawn) => drawn.preempt(running, ready),
             Self::Every(every) => every.preempt(running, ready),
@@ -442,7 +442,7 @@ impl Chooser {
         }
     }
 
-    pub(crate) fn next(&mut self, blocked: usize, operation: OperationIndex, ready: Ready) -> Option<usize> {
+    pub fn next(&mut self, blocked: usize, operation: OperationIndex, ready: Ready) -> Option<usize> {
         match self {
             Self::RandomChoices(drawn) => drawn.next(ready),
             Self::Every(every) => every.next(ready),
@@ -454,7 +454,7 @@ impl Chooser {
     }
 
     #[inline(always)]
-    pub(crate) fn answer(&mut self, process: usize, operation: OperationIndex, kind: Kind, options: u32) -> u32 {
+    pub fn answer(&mut self, process: usize, operation: OperationIndex, kind: Kind, options: u32) -> u32 {
         match self {
             Self::RandomChoices(drawn) => drawn.answer(kind, options),
             Self::Every(every) => every.answer(kind, options),

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 static BEAT: AtomicU64 = AtomicU64::new(0);
 
 #[inline(always)]
-pub(crate) fn beat(process: usize, operation: OperationIndex) {
+pub fn beat(process: usize, operation: OperationIndex) {
     let count = (BEAT.load(Relaxed) >> 32).wrapping_add(1) & 0x00ff_ffff;
     BEAT.store((process as u64) << 56 | count << 32 | u64::from(operation.number()), Relaxed);
 }

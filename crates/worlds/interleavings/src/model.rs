@@ -5,6 +5,7 @@
 
 use crate::cell::{OnMachine, made_by};
 use crate::choice::Deviation;
+use crate::exploration::Tally;
 use crate::failure::{Failure, Invariant};
 use crate::machine::{Machine, Waits};
 use crate::names::Names;
@@ -15,7 +16,6 @@ use crate::run::{By, MachineChoice, RunResult, Runs};
 use crate::script::Script;
 use crate::step::{Did, Step};
 use crate::strategy::{Every, Strategy};
-use crate::subject::Tally;
 use crate::watchdog::watch;
 use engine::{Runner, SplitMix64};
 use std::cell::{Cell, RefCell};
@@ -132,9 +132,8 @@ impl Machine {
     }
 }
 
-/// Runs a test under [`Config::schedules`] schedules, on a platform that `make` makes of the number
-/// of CPUs and what the words hold first. `set_up` makes its words and says what each CPU does; it
-/// is called before each run, so that what is not a shared word starts anew as well.
+/// Runs a test under [`Config::schedules`] schedules. `set_up` makes its words and says what each
+/// CPU does; it is called before each run, so that what is not a shared word starts anew as well.
 ///
 /// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule
 /// alone is run.
@@ -142,7 +141,16 @@ impl Machine {
 /// # Panics
 /// A run fails. The message has the schedule in sentences, and the file that repeats it:
 /// `target/explore/NAME.schedule`, after the thread's name, which is that of the test.
-pub(crate) fn check<P: OnMachine>(
+pub fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(), Bodies> {
+    check_on(config, |cpus, values| Machine::new(cpus, values, 1), set_up)
+}
+
+/// As [`check`], on a platform that `make` makes of the number of CPUs and what the words hold
+/// first.
+///
+/// # Panics
+/// As there.
+pub fn check_on<P: OnMachine>(
     config: &Config,
     make: impl Fn(usize, &[u64]) -> P,
     set_up: impl Fn(&mut Model<P>),

@@ -7,7 +7,8 @@ use crate::memory::{Loaded, Memory, Order};
 use crate::step::Did;
 
 impl Machine {
-    pub(crate) fn load(&self, cell: u16, order: Order) -> u64 {
+    /// Loads a word. A CPU that loads the same value twice in a row waits for the word to change.
+    pub fn load(&self, cell: u16, order: Order) -> u64 {
         self.operation(Did::Load { cell });
         let process = self.process();
         let loaded = self.load_now(process, cell, order);
@@ -46,7 +47,8 @@ impl Machine {
         loaded
     }
 
-    pub(crate) fn store(&self, cell: u16, value: u64, order: Order) {
+    /// Stores a word.
+    pub fn store(&self, cell: u16, value: u64, order: Order) {
         self.operation(Did::Store { cell, value });
         self.cpu().polled.set((u16::MAX, 0, 0));
         self.mix(value);
@@ -54,19 +56,19 @@ impl Machine {
     }
 
     /// Adds to a word; `wrap` cuts the sum to its width.
-    pub(crate) fn fetch_add(&self, cell: u16, value: u64, wrap: impl Fn(u64) -> u64) -> u64 {
+    pub fn fetch_add(&self, cell: u16, value: u64, wrap: impl Fn(u64) -> u64) -> u64 {
         self.operation(Did::FetchAdd { cell, value });
         self.atomic(cell, |before| Some(wrap(before.wrapping_add(value))))
     }
 
     /// Stores `value`, and returns what the word held.
-    pub(crate) fn swap(&self, cell: u16, value: u64) -> u64 {
+    pub fn swap(&self, cell: u16, value: u64) -> u64 {
         self.operation(Did::Swap { cell, value });
         self.atomic(cell, |_| Some(value))
     }
 
     /// Stores `value` if the word holds `expected`; whether it did.
-    pub(crate) fn compare_exchange(&self, cell: u16, expected: u64, value: u64) -> bool {
+    pub fn compare_exchange(&self, cell: u16, expected: u64, value: u64) -> bool {
         self.operation(Did::CompareExchange { cell, value });
         self.atomic(cell, |before| (before == expected).then_some(value)) == expected
     }
@@ -89,7 +91,8 @@ impl Machine {
         before
     }
 
-    pub(crate) fn maintain(&self, cell: u16, invalidate: bool) {
+    /// Cleans the line of a word by address, and with `invalidate` takes it out of the caches.
+    pub fn maintain(&self, cell: u16, invalidate: bool) {
         self.operation(Did::Maintain { cell, invalidate });
         self.with_memory(|memory, process, asked| memory.maintain(process, cell, invalidate, asked));
     }
@@ -108,19 +111,19 @@ impl Machine {
     }
 
     /// `DSB SY`.
-    pub(crate) fn barrier_now(&self) {
+    pub fn barrier_now(&self) {
         self.memory.borrow_mut().barrier(self.process());
         self.wake_pollers();
     }
 
     /// An operation that is no access of memory.
-    pub(crate) fn act(&self, did: Did) {
+    pub fn act(&self, did: Did) {
         self.operation(did);
         self.cpu().polled.set((u16::MAX, 0, 0));
     }
 
     /// Waits for an event. It may end without one.
-    pub(crate) fn wait_for_an_event(&self) {
+    pub fn wait_for_an_event(&self) {
         self.act(Did::WaitForEvent);
         let cpu = self.cpu();
         if self.answer(Kind::Spurious, 2) == 0 && !cpu.event.get() {
@@ -132,7 +135,7 @@ impl Machine {
     }
 
     /// Sends an event to all CPUs.
-    pub(crate) fn send_an_event(&self) {
+    pub fn send_an_event(&self) {
         self.act(Did::SendEvent);
         self.barrier_now();
         for (index, cpu) in self.cpus.iter().enumerate() {

@@ -33,6 +33,6 @@ pub trait Script: Clone + Default + PartialEq + Debug {
 }
 
 /// The number of actions that all CPUs have together, and settings that are not the plainest.
-pub(crate) fn length(script: &impl Script) -> usize {
+pub fn length(script: &impl Script) -> usize {
     script.extras() + (0..script.cpus()).map(|cpu| script.actions(cpu)).sum::<usize>()
 }

@@ -55,7 +55,7 @@ const DEPTH: usize = 4;
 const BUFFER: usize = 8;
 
 /// Simulated order: each change of a value or a line's state has its own.
-pub(crate) type Moment = u32;
+pub type Moment = u32;
 
 /// A value that a word had.
 #[derive(Clone, Copy, Default)]
@@ -208,7 +208,7 @@ impl View {
 
 /// The order that an access asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub enum Order {
     /// `LDR`, `STR`.
     Relaxed,
     /// `LDAR`, `STLR`.
@@ -219,27 +219,29 @@ pub(crate) enum Order {
 
 /// The result of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Loaded {
-    pub(crate) value: u64,
+pub struct Loaded {
+    pub value: u64,
     /// The one who had stored the newest value that the load could have returned at best, and that
     /// value; `None` if it did.
-    pub(crate) newest_elsewhere: Option<(u8, u64)>,
+    pub newest_elsewhere: Option<(u8, u64)>,
     /// Nothing newer can be had where the CPU looks.
-    pub(crate) is_newest_here: bool,
+    pub is_newest_here: bool,
     /// When the value came; of the CPU's own store that the others cannot see yet, when that came
     /// on which the store depends, 0 for nothing.
-    pub(crate) at: Moment,
+    pub at: Moment,
 }
 
 /// Data that was lost: a line was dirty in a cache whose power went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lost {
-    pub(crate) cell: u16,
-    pub(crate) writer: u8,
+pub struct Lost {
+    /// The word.
+    pub cell: u16,
+    /// The CPU that had stored it.
+    pub writer: u8,
 }
 
 /// Answers a choice: a number below the given one, 0 by default.
-pub(crate) trait Answers {
+pub trait Answers {
     fn answer(&mut self, kind: Kind, options: u32) -> u32;
 
     /// For how many operations of its CPU something stays in the buffer.
@@ -251,7 +253,7 @@ pub(crate) trait Answers {
 
 /// The memory of a machine.
 #[derive(Clone)]
-pub(crate) struct Memory {
+pub struct Memory {
     /// The values that the words held first.
     first: Vec<u64>,
     now: Moment,
@@ -262,15 +264,15 @@ pub(crate) struct Memory {
     known: Vec<Moment>,
     views: Vec<View>,
     /// Words whose value changed for somebody since it was last asked, for those who poll.
-    pub(crate) changed: Option<u16>,
+    pub changed: Option<u16>,
 }
 
 /// The writer of what a word holds before anybody ran.
-pub(crate) const NOBODY: u8 = u8::MAX;
+pub const NOBODY: u8 = u8::MAX;
 
 impl Memory {
     /// A memory with words that hold `values`, all in memory and in no cache.
-    pub(crate) fn new(values: &[u64], cells_per_line: usize, clusters: &[u8]) -> Self {
+    pub fn new(values: &[u64], cells_per_line: usize, clusters: &[u8]) -> Self {
         let cell = |&value: &u64| {
             let mut history = History::starting_with(value);
             history.messages[0].writer = NOBODY;
@@ -289,13 +291,13 @@ impl Memory {
     }
 
     /// The memory as it was before anybody ran.
-    pub(crate) fn blank_of(other: &Self) -> Self {
+    pub fn blank_of(other: &Self) -> Self {
         let clusters: Vec<u8> = other.views.iter().map(|view| view.cluster).collect();
         Self::new(&other.first, other.cells_per_line, &clusters)
     }
 
     /// Starts anew with words that hold `values`, all in memory and in no cache.
-    pub(crate) fn begin(&mut self, values: &[u64]) {
+    pub fn begin(&mut self, values: &[u64]) {
         self.now = 0;
         self.cells.resize(values.len(), CellState::default());
         self.lines.resize(values.len().div_ceil(self.cells_per_line), Line::default());
@@ -315,7 +317,7 @@ impl Memory {
 
     /// All that decides what may happen from here on, as words: two memories with the same words go
     /// on alike. Of moments only the order counts.
-    pub(crate) fn state(&self, state: &mut Vec<u64>) {
+    pub fn state(&self, state: &mut Vec<u64>) {
         let histories = || self.cells.iter().flat_map(|cell| [&cell.coherent, &cell.memory]);
         let messages = || histories().flat_map(|history| history.messages[..usize::from(history.length)].iter());
         let views = || {
@@ -344,21 +346,22 @@ impl Memory {
     }
 
     /// The newest value of a word in memory.
-    pub(crate) fn newest_in_memory(&self, cell: u16) -> u64 {
+    pub fn newest_in_memory(&self, cell: u16) -> u64 {
         self.cells[usize::from(cell)].memory.newest().value
     }
 
     /// The newest value of a word in coherency.
-    pub(crate) fn newest(&self, cell: u16) -> u64 {
+    pub fn newest(&self, cell: u16) -> u64 {
         self.cells[usize::from(cell)].coherent.newest().value
     }
 
-    pub(crate) fn lines(&self) -> usize {
+    /// The number of cache lines.
+    pub fn lines(&self) -> usize {
         self.lines.len()
     }
 
     /// Makes this memory what `other` is, without new allocations.
-    pub(crate) fn restore(&mut self, other: &Self) {
+    pub fn restore(&mut self, other: &Self) {
         self.now = other.now;
         self.cells.copy_from_slice(&other.cells);
         self.lines.copy_from_slice(&other.lines);
@@ -390,7 +393,7 @@ impl Memory {
 
     /// An operation of `cpu` passes: what has been in its buffer for long enough leaves it.
     #[inline(always)]
-    pub(crate) fn pass(&mut self, cpu: usize) {
+    pub fn pass(&mut self, cpu: usize) {
         if self.views[cpu].buffered != 0 {
             self.pass_buffer(cpu);
         }
@@ -423,7 +426,7 @@ impl Memory {
 
     /// A load whose address depends on a value that came at `after`: it returns nothing that had
     /// been replaced by then.
-    pub(crate) fn load_after(
+    pub fn load_after(
         &mut self,
         cpu: usize,
         cell: u16,
@@ -489,7 +492,7 @@ impl Memory {
     }
 
     /// A store whose address or data depends on a value that came at `after`.
-    pub(crate) fn store_after(
+    pub fn store_after(
         &mut self,
         cpu: usize,
         cell: u16,
@@ -505,7 +508,7 @@ impl Memory {
 
     /// Changes a word in one step; only for CPUs in coherency. `change` makes the new value of the
     /// newest one; `None` leaves it.
-    pub(crate) fn atomic(&mut self, cpu: usize, cell: u16, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
+    pub fn atomic(&mut self, cpu: usize, cell: u16, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
         self.empty_buffer(cpu);
         self.fill(self.line_of(cell));
         let before = self.cells[usize::from(cell)].coherent.newest();
@@ -523,51 +526,51 @@ impl Memory {
     }
 
     /// Maintenance by address: `DC CVAC`, or with `invalidate` `DC CIVAC`.
-    pub(crate) fn maintain(&mut self, cpu: usize, cell: u16, invalidate: bool, answers: &mut impl Answers) {
+    pub fn maintain(&mut self, cpu: usize, cell: u16, invalidate: bool, answers: &mut impl Answers) {
         let what = if invalidate { Buffered::CleanInvalidate } else { Buffered::Clean };
         let left = answers.delay(Kind::MaintenanceDelay);
         self.enter(cpu, Entry { what, cell, value: 0, left, after: 0 });
     }
 
     /// `DSB SY`.
-    pub(crate) fn barrier(&mut self, cpu: usize) {
+    pub fn barrier(&mut self, cpu: usize) {
         self.empty_buffer(cpu);
         let view = &mut self.views[cpu];
         view.floor = view.floor.max(view.loaded).max(view.stored).max(view.maintained);
     }
 
     /// `DMB LD`.
-    pub(crate) fn load_barrier(&mut self, cpu: usize) {
+    pub fn load_barrier(&mut self, cpu: usize) {
         let view = &mut self.views[cpu];
         view.floor = view.floor.max(view.loaded);
     }
 
     /// `DMB ST`.
-    pub(crate) fn store_barrier(&mut self, cpu: usize) {
+    pub fn store_barrier(&mut self, cpu: usize) {
         if self.views[cpu].buffered != 0 {
             self.enter(cpu, Entry { what: Buffered::StoreBarrier, cell: 0, value: 0, left: u8::MAX, after: 0 });
         }
     }
 
     /// `ISB` after a branch that depends on a value which came at `after`.
-    pub(crate) fn synchronise(&mut self, cpu: usize, after: Moment) {
+    pub fn synchronise(&mut self, cpu: usize, after: Moment) {
         let view = &mut self.views[cpu];
         view.floor = view.floor.max(after);
     }
 
     /// Entries in a CPU's buffer.
-    pub(crate) fn buffered(&self, cpu: usize) -> usize {
+    pub fn buffered(&self, cpu: usize) -> usize {
         usize::from(self.views[cpu].buffered)
     }
 
     /// Lets an entry of a CPU's buffer leave it, with those that it must follow.
-    pub(crate) fn let_leave(&mut self, cpu: usize, entry: usize) {
+    pub fn let_leave(&mut self, cpu: usize, entry: usize) {
         self.leave(cpu, entry);
     }
 
     /// The CPU has learnt from outside memory what others had done before: an event, power, a
     /// message.
-    pub(crate) fn learn(&mut self, cpu: usize) {
+    pub fn learn(&mut self, cpu: usize) {
         self.views[cpu].floor = self.now;
     }
 
@@ -643,7 +646,7 @@ impl Memory {
     }
 
     /// All that a CPU has stored or maintained reaches the others.
-    pub(crate) fn empty_buffer(&mut self, cpu: usize) {
+    pub fn empty_buffer(&mut self, cpu: usize) {
         while self.views[cpu].buffered != 0 {
             self.leave(cpu, 0);
         }
@@ -739,17 +742,17 @@ impl Memory {
     }
 
     /// True if a cache has the line.
-    pub(crate) fn is_cached(&self, line: usize) -> bool {
+    pub fn is_cached(&self, line: usize) -> bool {
         self.lines[line].cached
     }
 
     /// True if a cache may read the line in on its own: none has it, and one is in coherency.
-    pub(crate) fn may_fill(&self, line: usize) -> bool {
+    pub fn may_fill(&self, line: usize) -> bool {
         !self.lines[line].cached && self.views.iter().any(|view| view.coherent)
     }
 
     /// A line leaves the caches on its own: written back if it is dirty.
-    pub(crate) fn evict(&mut self, line: usize) {
+    pub fn evict(&mut self, line: usize) {
         self.write_back(line);
         if self.lines[line].cached {
             self.lines[line].cached = false;
@@ -758,31 +761,32 @@ impl Memory {
     }
 
     /// A line is read into the caches on its own; only while a CPU is in coherency.
-    pub(crate) fn fill_early(&mut self, line: usize) {
+    pub fn fill_early(&mut self, line: usize) {
         if self.may_fill(line) {
             self.fill(line);
         }
     }
 
-    pub(crate) fn is_coherent(&self, cpu: usize) -> bool {
+    /// True if the CPU is in coherency.
+    pub fn is_coherent(&self, cpu: usize) -> bool {
         self.views[cpu].coherent
     }
 
     /// The CPU's data cache is on and in coherency from here on.
-    pub(crate) fn join(&mut self, cpu: usize) {
+    pub fn join(&mut self, cpu: usize) {
         self.empty_buffer(cpu);
         self.views[cpu].coherent = true;
     }
 
     /// The CPU's data cache is off and out of coherency from here on; nothing is cleaned.
-    pub(crate) fn leave_coherency(&mut self, cpu: usize) {
+    pub fn leave_coherency(&mut self, cpu: usize) {
         self.empty_buffer(cpu);
         self.views[cpu].coherent = false;
     }
 
     /// Cleans and invalidates by set and way: the CPU's own cache, with `cluster` its cluster's as
     /// well.
-    pub(crate) fn flush(&mut self, cpu: usize, cluster: bool) {
+    pub fn flush(&mut self, cpu: usize, cluster: bool) {
         self.empty_buffer(cpu);
         let own = self.views[cpu].cluster;
         for line in 0..self.lines.len() {
@@ -801,7 +805,7 @@ impl Memory {
 
     /// The CPU loses power, and with `cluster` its cluster does. The first word of a line that was
     /// dirty there, if there is one.
-    pub(crate) fn lose_power(&mut self, cpu: usize, cluster: bool) -> Option<Lost> {
+    pub fn lose_power(&mut self, cpu: usize, cluster: bool) -> Option<Lost> {
         let own = self.views[cpu].cluster;
         let mut lost = None;
         for line in 0..self.lines.len() {
