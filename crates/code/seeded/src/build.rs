@@ -25,7 +25,7 @@ struct Fault {
     change: Vec<Change>,
 }
 
-/// A list of mutants, in place of the faults.
+/// A list of mutants.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Mutants {
@@ -66,8 +66,8 @@ fn files(folder: &Path, extension: &str) -> BTreeMap<String, PathBuf> {
 /// Mutants need it: they change the text.
 const LENIENT: &str = "SEEDED_LENIENT";
 
-/// The variable that names a folder with a list of mutants for each library, `psci.toml`: they take
-/// the place of the library's faults.
+/// The variable that names a folder with a list of mutants for each library, such as `psci.toml`:
+/// they come after the library's faults.
 const MUTANTS: &str = "SEEDED_MUTANTS";
 
 /// A part of a source that reads otherwise, in one copy of the function around it.
@@ -337,23 +337,17 @@ pub fn compile(sources: &str) {
     println!("cargo::rerun-if-env-changed={LENIENT}");
     println!("cargo::rerun-if-env-changed={MUTANTS}");
     let lenient = env::var_os(LENIENT).is_some();
-    let faults: Vec<(PathBuf, Fault)> = match env::var_os(MUTANTS) {
-        None => {
-            let named = files(&here.join("faults"), "toml").into_iter().map(|(name, path)| {
-                let fault: Fault =
-                    toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-                (path, Fault { name, ..fault })
-            });
-            named.collect()
-        }
-        Some(folder) => {
-            let library = library.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
-            let path = Path::new(&folder).join(library).with_extension("toml");
-            let list: Mutants =
-                toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            list.mutant.into_iter().map(|mutant| (path.clone(), mutant)).collect()
-        }
-    };
+    let named = files(&here.join("faults"), "toml").into_iter().map(|(name, path)| {
+        let fault: Fault = toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        (path, Fault { name, ..fault })
+    });
+    let mut faults: Vec<(PathBuf, Fault)> = named.collect();
+    if let Some(folder) = env::var_os(MUTANTS) {
+        let library = library.parent().and_then(Path::file_name).unwrap_or_default();
+        let path = Path::new(&folder).join(library).with_extension("toml");
+        let list: Mutants = toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        faults.extend(list.mutant.into_iter().map(|mutant| (path.clone(), mutant)));
+    }
 
     let mut places = Vec::new();
     let mut first_places = BTreeMap::new();

@@ -25,7 +25,7 @@
 //! always = true
 //! ```
 //!
-//! With `SEEDED_MUTANTS` set, a list of mutants takes the place of the faults (`cargo xtask mutants
+//! With `SEEDED_MUTANTS` set, a list of mutants comes after the faults (`cargo xtask mutants
 //! --explore`).
 #![forbid(unsafe_code)]
 
