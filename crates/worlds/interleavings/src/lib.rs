@@ -20,6 +20,7 @@ mod script;
 mod shrink;
 mod step;
 mod strategy;
+pub mod subject;
 mod watchdog;
 
 pub use cell::Word;
@@ -29,29 +30,6 @@ pub use machine::Machine;
 pub use model::{Bodies, Config, Model, check};
 pub use options::{Limits, MOST_CPUS};
 pub use strategy::Strategy;
-
-/// What a library with a machine of its own around it needs, to be explored as a whole: scenarios
-/// that are drawn, hardware that answers, invariants. The PSCI and the RCU library of Stopwatt are
-/// such subjects. It follows the explorer's inside, so it may change with any version.
-pub mod subject {
-    pub use crate::cell::{OnMachine, Word, made_by, make_word};
-    pub use crate::choice::{Deviation, Kind};
-    pub use crate::counterexample::Counterexample;
-    pub use crate::exploration::{CounterexampleIn, Exploration, Opens, Subject, Tally, TallyOf};
-    pub use crate::failure::{Failure, Invariant};
-    pub use crate::machine::{Cpu, Machine, Waits};
-    pub use crate::memory::{Lost, Memory, Order};
-    pub use crate::model::{Bodies, Config, Model, check_on};
-    pub use crate::names::{Names, writer};
-    pub use crate::narrate::Narrator;
-    pub use crate::options::{CPUS_PER_CLUSTER, Limits, MOST_CPUS};
-    pub use crate::place::{MOST_ACTIONS, OperationIndex};
-    pub use crate::run::{By, MachineChoice, RunResult, Runs};
-    pub use crate::script::Script;
-    pub use crate::step::{Act, Did, Step};
-    pub use crate::strategy::Strategy;
-    pub use crate::watchdog::{Watchdog, watch};
-}
 
 /// The most operations of its CPU for which a store or a line's maintenance is put off.
 const LONGEST_DELAY: u8 = 12;
