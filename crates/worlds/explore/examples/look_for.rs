@@ -1,8 +1,8 @@
 //! Looks for one fault, or one mutant, of a library: `look_for psci NAME SEED SECONDS`.
 //!
 //! `cargo xtask mutants --explore` runs it, a process for each mutant and seed: a mutant may loop
-//! for ever, or end the process. It prints one line, `found INVARIANT RUNS SECONDS`, `hangs`, or
-//! `nothing RUNS SECONDS`.
+//! for ever, or end the process. It prints one line, `found INVARIANT RUNS SECONDS WHAT`, `hangs`,
+//! or `nothing RUNS SECONDS`. With `none` for a name the library has no fault.
 
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy, Subject, watch};
 use std::time::{Duration, Instant};
@@ -19,7 +19,9 @@ fn look_for<S: Subject>(subject: &S, seed: u64, limits: Limits, time: Duration) 
     let tally = subject.explore(&exploration, |_| start.elapsed() < time);
     let seconds = start.elapsed().as_secs_f64();
     match tally.found {
-        Some(found) => println!("found {} {} {seconds:.2}", found.failure.invariant.name(), tally.schedules),
+        Some(found) => {
+            println!("found {} {} {seconds:.2} {}", found.failure.invariant.name(), tally.schedules, found.failure.what);
+        }
         None => println!("nothing {} {seconds:.2}", tally.schedules),
     }
 }
@@ -31,16 +33,18 @@ fn main() {
         [library, name, _, _] if library == "rcu" => (rcu_faults::find(name), library.as_str()),
         _ => return eprintln!("look_for psci NAME SEED SECONDS, or rcu"),
     };
-    let Some(fault) = fault else { return eprintln!("there is no fault {}", arguments[1]) };
+    if fault.is_none() && arguments[1] != "none" {
+        return eprintln!("there is no fault {}", arguments[1]);
+    }
     let number = |at: usize| arguments[at].parse().unwrap_or(1);
     let (seed, time) = (number(2), Duration::from_secs(number(3)));
     match library {
         "psci" => {
-            let subject = Psci { cpus: 6, machines: MachineOptions::all(), fault: Some(fault) };
+            let subject = Psci { cpus: 6, machines: MachineOptions::all(), fault };
             look_for(&subject, seed, Limits::default(), time);
         }
         _ => {
-            let subject = Rcu { cpus: 4, modes: Mode::ALL.to_vec(), fault: Some(fault) };
+            let subject = Rcu { cpus: 4, modes: Mode::ALL.to_vec(), fault };
             look_for(&subject, seed, Rcu::LIMITS, time);
         }
     }

@@ -122,7 +122,7 @@ fn words_lie_in_lines_as_they_do_in_the_image() {
 fn a_cluster_that_was_down_at_the_start_is_counted_once() {
     use explore::Ask;
     let cpus = vec![Vec::new(), Vec::new(), vec![Ask::On(0)], Vec::new()];
-    let scenario = Scenario { os_initiated: false, cpus, off: vec![0, 1] };
+    let scenario = Scenario { os_initiated: false, cpus, off: vec![0, 1], resident: None };
     let exploration = Exploration { script: Some(scenario), ..exploration(1, 3_000) };
     let tally = Psci { cpus: 4, ..subject(None) }.explore(&exploration, |_| true);
     assert_eq!(tally.found, None);

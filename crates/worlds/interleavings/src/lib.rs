@@ -5,6 +5,7 @@ mod access;
 mod cell;
 mod choice;
 mod counterexample;
+mod coverage;
 mod exploration;
 mod failure;
 pub mod litmus;

@@ -127,6 +127,7 @@ impl Board {
         self.cpus[process].waits.set(Waits::Nothing);
         self.clusters[cpu.cluster].power.set(true);
         self.memory.borrow_mut().learn(process);
+        self.ledger.borrow_mut().wakes(process, self.steps.get());
         self.operation(Did::Act { act: &RESET, with: 0 });
     }
 }

@@ -14,7 +14,7 @@ mod thread;
 use engine::SplitMix64;
 pub use scenario::{Action, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
-use stopwatt_explore::subject::{Limits, Narrator, Opens, Runs, Subject};
+use stopwatt_explore::subject::{Kinds, Limits, Narrator, Opens, Runs, Subject};
 
 /// The RCU library, sound or with a fault.
 #[derive(Clone, Debug)]
@@ -41,13 +41,23 @@ impl Opens for Rcu {
         &self.modes
     }
 
-    fn draw(&self, mode: Mode, script: &mut KernelScenario, random: &mut SplitMix64) {
+    fn draw(&self, mode: Mode, script: &mut KernelScenario, random: &mut SplitMix64, _: &[u64]) {
         script.draw(mode, random, self.cpus);
     }
 
-    fn open<R>(&self, mode: Mode, limits: Limits, use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R) -> R {
+    fn kinds(&self) -> Kinds {
+        Kinds { words: 0, actors: 0, places: rcu_faults::PLACES.len() }
+    }
+
+    fn open<R>(
+        &self,
+        mode: Mode,
+        limits: Limits,
+        watched: bool,
+        use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R,
+    ) -> R {
         seeded::set(self.fault);
-        let result = session::with_session(self.cpus, mode, self.fault.is_some(), limits, use_it);
+        let result = session::with_session(self.cpus, mode, self.fault.is_some() || watched, limits, use_it);
         seeded::set(None);
         result
     }

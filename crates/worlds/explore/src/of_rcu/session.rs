@@ -137,4 +137,8 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
     fn machine(&self) -> &Machine {
         &self.kernel.machine
     }
+
+    fn take_reached(&mut self, each: &mut dyn FnMut(usize)) {
+        seeded::take_reached(rcu_faults::PLACES.len(), each);
+    }
 }
