@@ -77,11 +77,12 @@ def without_unviable(mutants, work):
         write(mutants, work / "lists")
         command = ["cargo", "check", "--release", "-p", "psci-faults", "-p", "rcu-faults", "--message-format", "json"]
         checked = subprocess.run(command, cwd=ROOT, env=environment(work), capture_output=True, text=True)
-        wrong = set()
+        wrong, errors = set(), []
         for line in checked.stdout.splitlines():
             message = json.loads(line)
             if message.get("reason") == "build-script-executed" or message.get("reason") != "compiler-message" or message["message"]["level"] != "error":
                 continue
+            errors.append(message["message"]["rendered"])
             for span in message["message"]["spans"]:
                 if not span["is_primary"] or "/out/" not in span["file_name"]:
                     continue
@@ -93,7 +94,7 @@ def without_unviable(mutants, work):
         left_out = {int(found) for found in re.findall(r"warning: [^:]*: m(\d+) of .* is left out", checked.stderr)}
         if checked.returncode == 0 or not wrong:
             if checked.returncode != 0:
-                sys.exit(checked.stderr + "the mutants do not build, and no copy is to blame")
+                sys.exit("".join(errors) + checked.stderr + "the mutants do not build, and no copy is to blame")
             # Of constant functions, and what lies in none.
             mutants = [(number, mutant) for number, mutant in mutants if number not in left_out]
             return mutants, unviable + sorted(left_out)

@@ -101,7 +101,8 @@ struct Body {
     name: String,
     /// From brace to brace.
     at: Range<usize>,
-    constant: bool,
+    /// Why it cannot be there several times.
+    single: Option<&'static str>,
 }
 
 /// A branch.
@@ -141,13 +142,17 @@ impl Finder<'_> {
     }
 
     fn function(&mut self, signature: &syn::Signature, block: &syn::Block) {
-        let constant = signature.constness.is_some();
+        let opaque = matches!(&signature.output, syn::ReturnType::Type(_, of) if matches!(**of, syn::Type::ImplTrait(_)));
+        let single = match signature.constness {
+            Some(_) => Some("is constant, and cannot ask which fault is on"),
+            None => opaque.then_some("returns a type that its body makes"),
+        };
         let name = match self.owner.as_str() {
             "" => signature.ident.to_string(),
             owner => format!("{owner}::{}", signature.ident),
         };
-        self.bodies.push(Body { name: name.clone(), at: block.span().byte_range(), constant });
-        if !constant {
+        self.bodies.push(Body { name: name.clone(), at: block.span().byte_range(), single });
+        if signature.constness.is_none() {
             self.function = name;
             self.visit_block(block);
         }
@@ -259,13 +264,13 @@ impl Source {
         edit.drop_context(&self.text);
         let around = |body: &Body| body.at.start < edit.at.start && edit.at.end < body.at.end;
         match self.bodies.iter().position(around) {
-            Some(body) if self.bodies[body].constant => {
-                Err(format!("{} of {file} is constant, and cannot ask which fault is on", self.bodies[body].name))
-            }
-            Some(body) => {
-                self.changes.entry((body, number)).or_default().push(edit);
-                Ok(())
-            }
+            Some(body) => match self.bodies[body].single {
+                Some(why) => Err(format!("{} of {file} {why}", self.bodies[body].name)),
+                None => {
+                    self.changes.entry((body, number)).or_default().push(edit);
+                    Ok(())
+                }
+            },
             None => Err(format!("a change of {file} lies in no function, and is not `always = true`")),
         }
     }

@@ -16,6 +16,9 @@ pub(crate) const FOR_COMMAND: Waits = Waits::Other(1);
 /// Both in words, in their order.
 const WAITS: [&str; 2] = ["waits to be powered down or turned on", "waits for a command"];
 
+/// Operations in a second, as the library is told: so few that runs last for seconds.
+pub(crate) const FREQUENCY: u64 = 64;
+
 /// True if a CPU has power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Power {

@@ -84,6 +84,7 @@ struct CpuBooks {
     committed: bool,
     slept: bool,
     left_early: bool,
+    pending: bool,
     vetoed: bool,
     power_on_failed: bool,
     /// A standby that others know of has ended, and the CPU is not out of it yet.
@@ -91,7 +92,7 @@ struct CpuBooks {
     /// What the rules say of the suspend, where the OS coordinates: an error, or 0.
     verdict: Option<u64>,
     /// The state that ended at each level by the present call, or 0, and its least time.
-    pending: [(u8, u64); 3],
+    unsettled: [(u8, u64); 3],
     /// Since when it is in no suspend.
     awake_since: Option<u32>,
 }
@@ -153,11 +154,12 @@ impl Ledger {
             committed: false,
             slept: false,
             left_early: false,
+            pending: false,
             vetoed: false,
             power_on_failed: false,
             is_back: false,
             verdict: None,
-            pending: [(0, 0); 3],
+            unsettled: [(0, 0); 3],
             awake_since: Some(0),
         };
         let domain = |state| DomainBooks { state, stays: Stays::default() };
@@ -215,7 +217,7 @@ impl Ledger {
         own.asks = asks;
         own.called = now;
         (own.mode, own.changes) = (self.mode, self.changes);
-        (own.committed, own.slept, own.left_early) = (false, false, false);
+        (own.committed, own.slept, own.left_early, own.pending) = (false, false, false, false);
         (own.vetoed, own.power_on_failed, own.is_back, own.verdict) = (false, false, false, None);
         if matches!(asks, Asks::Suspend { .. }) {
             own.awake_since = None;
@@ -243,6 +245,11 @@ impl Ledger {
 
     pub(crate) fn power_on_failed(&mut self, cpu: usize) {
         self.cpus[cpu].power_on_failed = true;
+    }
+
+    /// An interrupt was pending when the library looked.
+    pub(crate) fn is_interrupted(&mut self, cpu: usize) {
+        self.cpus[cpu].pending = true;
     }
 
     pub(crate) fn left_early(&mut self, cpu: usize) {
@@ -328,6 +335,10 @@ impl Ledger {
         own.committed = true;
         let began = (if locks > 0 { own.acquired[usize::from(locks)] } else { own.called }, now);
         own.noted = [0; 3];
+        if own.pending {
+            let what = format!("CPU {cpu} goes down, though it has found an interrupt pending");
+            return Err((Invariant::Answer, what));
+        }
         let asks = own.asks;
         let mode = self.mode_of(cpu);
         let (granted, lock_to) = match asks {
@@ -431,7 +442,7 @@ impl Ledger {
             None => {
                 own.stays.begin(states[0], (own.called, now));
                 // The time is counted between two stamps around it.
-                own.pending[0] = own.stays.end(states[0], (own.called, u32::MAX));
+                own.unsettled[0] = own.stays.end(states[0], (own.called, now));
             }
         }
     }
@@ -461,13 +472,13 @@ impl Ledger {
         own.noted = [0; 3];
         let woke = (own.woke, now);
         if counts {
-            own.pending[0] = own.stays.end(states[0], woke);
+            own.unsettled[0] = own.stays.end(states[0], woke);
         }
         for (level, &state) in states.iter().enumerate().skip(1).filter(|(_, state)| **state != 0) {
             let domain = &mut self.domains[Self::domain_of(cpu, level)];
             domain.state = 0;
             if counts {
-                self.cpus[cpu].pending[level] = domain.stays.end(state, woke);
+                self.cpus[cpu].unsettled[level] = domain.stays.end(state, woke);
             }
         }
         Ok(())
@@ -480,7 +491,7 @@ impl Ledger {
         let own = &mut self.cpus[cpu];
         let asks = std::mem::replace(&mut own.asks, Asks::Nothing);
         own.awake_since.get_or_insert(now);
-        for (level, (state, least)) in std::mem::take(&mut own.pending).into_iter().enumerate() {
+        for (level, (state, least)) in std::mem::take(&mut own.unsettled).into_iter().enumerate() {
             let stays = match level {
                 0 => &mut self.cpus[cpu].stays,
                 _ => &mut self.domains[Self::domain_of(cpu, level)].stays,
@@ -536,7 +547,13 @@ impl Ledger {
                     return wrong("CPU_OFF went on where the Trusted OS resides, and returned".to_owned());
                 }
             }
-            Asks::SystemSuspend | Asks::Mode | Asks::Nothing => {}
+            Asks::SystemSuspend => {
+                let slept = x0 == 0 && (own.slept || own.left_early);
+                if !slept && x0 != DENIED || own.vetoed && x0 != DENIED {
+                    return wrong("SYSTEM_SUSPEND, in which it did not sleep, returned".to_owned());
+                }
+            }
+            Asks::Mode | Asks::Nothing => {}
         }
         Ok(())
     }
@@ -585,15 +602,15 @@ impl Ledger {
     // --- Statistics
     // ---------------------------------------------------------------------------------
 
-    /// Stays in a state of a CPU or its ancestor: those that are counted for everybody, the least
-    /// that they took together, and those that have begun.
-    pub(crate) fn counts(&self, cpu: usize, level: usize, state: u8) -> (u64, u64, u64) {
+    /// Stays in a state of a CPU or its ancestor: those that are counted for everybody, and those
+    /// that have begun; and the least and the most that they took together.
+    pub(crate) fn counts(&self, cpu: usize, level: usize, state: u8) -> [u64; 4] {
         let stays = match level {
             0 => &self.cpus[cpu].stays,
             _ => &self.domains[Self::domain_of(cpu, level)].stays,
         };
         let slot = usize::from(state);
-        (stays.settled[slot], stays.settled_least[slot], stays.began[slot])
+        [stays.settled[slot], stays.began[slot], stays.settled_least[slot], stays.most[slot]]
     }
 
     /// Compares the library's counts with the books: `read` returns count and time of a CPU (`None`)

@@ -2,7 +2,7 @@
 
 use super::acts::{POWER_DOWN, POWERED_UP, STANDBY, TURN_ON};
 use super::ledger::SYSTEM;
-use super::board::{Board, Command};
+use super::board::{Board, Command, FREQUENCY};
 use super::layout;
 use super::names::lock;
 use super::reached;
@@ -32,6 +32,10 @@ impl Sink for Board {
 impl Board {
     fn note_acquired(&self, id: u32) {
         let cpu = self.process();
+        let own = id.checked_sub(psci::lock::CPU_LOCK).map(|own| own as usize);
+        if own.map_or(id as usize > self.clusters.len(), |own| own >= self.cpus.len()) {
+            self.fail(Invariant::OneHolder, format!("CPU {cpu} holds a lock {id:#x}, which there is not"));
+        }
         let mut holders = self.holders.borrow_mut();
         // Who has stored that it lets the lock go says so only after its event: until then it may
         // still stand as the holder.
@@ -183,6 +187,15 @@ impl Board {
         self.ledger.borrow_mut().standby_ends(process, states, self.steps.get());
     }
 
+    fn is_interrupted(&self) -> bool {
+        self.act(Did::Own);
+        let pending = self.answer(Kind::Pending, 2) == 1;
+        if pending {
+            self.ledger.borrow_mut().is_interrupted(self.process());
+        }
+        pending
+    }
+
     fn allows_power_down(&self) -> bool {
         self.act(Did::Own);
         let allowed = self.answer(Kind::Denied, 2) == 0;
@@ -236,7 +249,7 @@ macro_rules! platform {
             }
 
             fn counter_frequency(&self) -> u64 {
-                1_000_000
+                FREQUENCY
             }
 
             fn coherent_power_down(&self) -> bool {
@@ -321,8 +334,7 @@ macro_rules! platform {
             }
 
             fn interrupt_pending(&self) -> bool {
-                self.act(Did::Own);
-                self.answer(Kind::Pending, 2) == 1
+                self.is_interrupted()
             }
 
             fn interrupts_off(&self) {

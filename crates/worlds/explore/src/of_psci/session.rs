@@ -2,6 +2,7 @@
 
 use super::acts::{ENTERED, RESET, RETURNED};
 use super::board::{Board, Entered, Power, TurnOn};
+use super::board::FREQUENCY;
 use super::frame::{BOOT, DOWN, SCRIPT};
 use super::layout;
 use super::ledger::{Asks, DENIED, Ledger};
@@ -476,20 +477,22 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
         Ask::Count { of, states } | Ask::Residency { of, states } => {
             let level = states.iter().rposition(|&state| state != 0).unwrap_or(0);
             let target = usize::from(of);
-            let (counts, least, _) = board.ledger.borrow().counts(target, level, states[level]);
+            let [counts, _, least, _] = board.ledger.borrow().counts(target, level, states[level]);
             let raw = u64::from(layout::power_state(states, level as u8));
             let is_count = matches!(ask, Ask::Count { .. });
             let function = if is_count { smc::PSCI_STAT_COUNT } else { smc::PSCI_STAT_RESIDENCY };
             let x0 = returned(board, library.call(wide(function), [layout::mpidr(target), raw, 0]));
-            let (.., began) = board.ledger.borrow().counts(target, level, states[level]);
+            let [_, began, _, most] = board.ledger.borrow().counts(target, level, states[level]);
             if is_count && !(counts..=began).contains(&x0) {
                 board.fail(
                     Invariant::Statistics,
                     format!("PSCI_STAT_COUNT returned {x0} to CPU {process}, and there were {counts} to {began} stays"),
                 );
             }
-            if !is_count && (x0 < least || began == 0 && x0 != 0) {
-                let what = format!("PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after {counts} stays of {least}");
+            let microseconds = |ticks: u64| ticks.saturating_mul(1_000_000) / FREQUENCY;
+            let (least, most) = (microseconds(least), microseconds(most));
+            if !is_count && !(least..=most).contains(&x0) {
+                let what = format!("PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us");
                 board.fail(Invariant::Statistics, what);
             }
             Some(x0)
