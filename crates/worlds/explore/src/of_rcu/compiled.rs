@@ -5,7 +5,7 @@ macro_rules! library {
     ($library:ident, $module:ident) => {
         pub(crate) mod $module {
             use crate::cell::Word;
-            use crate::of_rcu::kernel::Kernel;
+            use crate::of_rcu::kernel::{Kernel, STALL_S};
             use crate::of_rcu::library::{HZ, Interrupted, Library, Need, Stepped};
             use crate::of_rcu::scenario::{KernelScenario, Mode, Urgency};
             use crate::of_rcu::thread::Thread;
@@ -67,6 +67,10 @@ macro_rules! library {
                     self.invoked(callback.argument as usize);
                 }
 
+                fn stall(&self, stall: &$library::Stall) {
+                    self.stalled(stall.age);
+                }
+
                 fn may_wake(&self) -> bool {
                     self.caller_may_wake()
                 }
@@ -95,6 +99,7 @@ macro_rules! library {
                     // Small trees have all the levels of large ones.
                     settings.interior_fanout = 2;
                     settings.preemptible = scenario.preemptible;
+                    settings.stall_s = STALL_S;
                     if scenario.crowded {
                         (settings.blimit, settings.qhimark, settings.qlowmark) = (2, 6, 2);
                         settings.direct_per_jiffy = 2;
@@ -202,6 +207,17 @@ macro_rules! library {
                         IdleNeed::KeepTick => Need::Tick,
                         IdleNeed::WakeAt(at) => Need::WakeAt(at),
                     }
+                }
+
+                fn counts(&self) -> [u64; 4] {
+                    let mut counts = [0, 0, 0, self.rcu.grace_period_counters().grace_periods];
+                    for cpu in 0..self.rcu.settings().cpus {
+                        let counters = self.rcu.counters(cpu);
+                        counts[0] += counters.queued;
+                        counts[1] += counters.invoked_softirq + counters.invoked_thread;
+                        counts[2] += self.rcu.callbacks(cpu) as u64;
+                    }
+                    counts
                 }
 
                 fn offline(&self, kernel: &Kernel) -> bool {

@@ -39,6 +39,9 @@ pub(crate) trait Library<K> {
     fn context_switch(&self, kernel: &K, from: usize);
     fn irq_enter(&self, kernel: &K);
     fn irq_exit(&self, kernel: &K);
+    /// Callbacks that were queued, invoked, and are left, and grace periods that have ended, by the
+    /// library's own counts.
+    fn counts(&self) -> [u64; 4];
     fn tick(&self, kernel: &K, interrupted: Interrupted, current: usize);
     fn timer(&self, kernel: &K, group: usize);
     fn core(&self, kernel: &K) -> bool;

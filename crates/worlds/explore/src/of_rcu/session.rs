@@ -99,6 +99,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
             make(self.mode, scenario, kernel.readers(), self.faulty);
         machine.names.set(names);
         kernel.pointers.set(pointers);
+        kernel.mode.set(self.mode);
         kernel.begin(&library.threads(), POINTERS);
         self.library.replace(Some(library));
         machine.memory.borrow_mut().begin(&values);
@@ -124,6 +125,12 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
                 process: 0,
                 operation: OperationIndex::default(),
             });
+        }
+        let library = self.library.borrow().clone();
+        if let Some(library) = library.filter(|_| failure.is_none())
+            && let Err((invariant, what)) = kernel.oracle.compare(library.counts())
+        {
+            failure = Some(Failure { invariant, what, process: 0, operation: OperationIndex::default() });
         }
         let steps = machine.steps.get();
         self.length = (self.length * 7 + u64::from(steps)) / 8;
