@@ -1,13 +1,14 @@
 //! `explore-psci` and `explore-rcu`: a number of schedules from a seed, as experiments. A sweep
 //! repeats them with other seeds, on many machines.
 
+use crate::coverage::coverage;
 use crate::record::record;
 use crate::recorded::Recorded;
 use document::nearest;
 use experiment::setting::{Checked, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy, TallyOf};
-use recording::{Header, Recording, metrics};
+use recording::{Header, Recording, facts, metrics};
 use seeded::Fault;
 
 /// Schedules of the PSCI library.
@@ -151,6 +152,9 @@ fn run<S: Recorded>(
             record(subject, &shrunk, &steps, limits, seed)
         }
     };
+    let mut told: facts::Exploration = recording.header.facts().unwrap_or_default();
+    told.coverage = Some(coverage::<S>(&tally));
+    recording.header.set_facts(&told);
     recording.header.iterations = 1;
     recording.header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     count(&mut recording, subject, &tally);

@@ -31,6 +31,6 @@ impl<T: Scalar, P: OnMachine> SharedWord<T, P> for Word<T> {
     }
 
     fn fetch_add(&self, on: &P, value: T) -> T {
-        T::from_word(on.machine().fetch_add(self.cell, value.to_word(), |sum| T::from_word(sum).to_word()))
+        T::from_word(on.machine().fetch_add(self.cell, value.to_word(), P::ATOMICS, |sum| T::from_word(sum).to_word()))
     }
 }

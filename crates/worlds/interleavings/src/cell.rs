@@ -1,7 +1,7 @@
 //! A shared word, as the machine keeps it.
 
 use crate::machine::Machine;
-use crate::memory::Order;
+use crate::memory::{AtomicOrder, Order};
 use cells::{Scalar, SharedWord};
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -35,6 +35,9 @@ pub fn make_word(value: u64) -> u16 {
 
 /// A platform on the machine, which keeps its shared words.
 pub trait OnMachine {
+    /// The order of the library's read-modify-writes.
+    const ATOMICS: AtomicOrder = AtomicOrder::AcquireRelease;
+
     /// The machine.
     fn machine(&self) -> &Machine;
 
@@ -66,6 +69,23 @@ impl<T: Scalar, P: OnMachine> SharedWord<T, P> for Word<T> {
     }
 
     fn fetch_add(&self, on: &P, value: T) -> T {
-        T::from_word(on.machine().fetch_add(self.cell, value.to_word(), |sum| T::from_word(sum).to_word()))
+        T::from_word(on.machine().fetch_add(self.cell, value.to_word(), P::ATOMICS, |sum| T::from_word(sum).to_word()))
+    }
+}
+
+impl<T: Scalar> Word<T> {
+    /// Reads the word in no order with other accesses, as `LDR` does.
+    pub fn load_relaxed(&self, on: &impl OnMachine) -> T {
+        T::from_word(on.machine().load(self.cell, Order::Relaxed))
+    }
+
+    /// Writes the word in no order with other accesses, as `STR` does.
+    pub fn store_relaxed(&self, on: &impl OnMachine, value: T) {
+        on.machine().store(self.cell, value.to_word(), Order::Relaxed);
+    }
+
+    /// The newest value, once all CPUs are done.
+    pub fn load_at_the_end(&self, on: &impl OnMachine) -> T {
+        T::from_word(on.machine().memory.borrow().newest(self.cell))
     }
 }

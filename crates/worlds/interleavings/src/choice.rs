@@ -40,6 +40,10 @@ pub enum Kind {
     Spurious,
     /// 1: the tick of a jiffy does not come yet.
     LateTick,
+    /// 1: a store exclusive fails though nobody was in its way.
+    ExclusiveFails,
+    /// A load is late: the value that it returns is stored only afterwards.
+    LoadLate,
 }
 
 /// A choice that differs from the default.
@@ -56,12 +60,12 @@ pub struct Deviation {
     /// The kind of choice.
     pub kind: Kind,
     /// The value, instead of the default; see [`Kind`].
-    pub value: u16,
+    pub value: u64,
 }
 
 impl Kind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Preempt,
         Self::Next,
         Self::StoreDelay,
@@ -75,6 +79,8 @@ impl Kind {
         Self::PowerOnFails,
         Self::Spurious,
         Self::LateTick,
+        Self::ExclusiveFails,
+        Self::LoadLate,
     ];
 
     /// How many there are.
@@ -96,12 +102,17 @@ impl Kind {
             Self::PowerOnFails => "the power controller refuses a power-on",
             Self::Spurious => "a wait ends without an event",
             Self::LateTick => "a tick comes late",
+            Self::ExclusiveFails => "a store exclusive fails for no reason",
+            Self::LoadLate => "a load is performed late",
         }
     }
 
     /// True if the deviation lies in the order of memory, not in who runs or in what the hardware
     /// answers.
     pub const fn is_memory(self) -> bool {
-        matches!(self, Self::StoreDelay | Self::MaintenanceDelay | Self::LoadAge | Self::Evict | Self::Fill)
+        matches!(
+            self,
+            Self::StoreDelay | Self::MaintenanceDelay | Self::LoadAge | Self::LoadLate | Self::Evict | Self::Fill
+        )
     }
 }

@@ -45,6 +45,8 @@ pub enum Invariant {
     GracePeriod,
     /// No callback waits for more grace periods than it must.
     SoonEnough,
+    /// No two CPUs access plain data, one of them to write it, unless something orders them.
+    DataRace,
     /// The property that a test of one's own asks for.
     Own,
     /// The code under test does not panic.
@@ -72,6 +74,7 @@ impl Invariant {
             Self::NoCallbackLost => "Every callback is invoked in the end.",
             Self::GracePeriod => "A grace period waits for every CPU and every reader that were there when it started.",
             Self::SoonEnough => "No callback waits for more grace periods than it must.",
+            Self::DataRace => "Something orders accesses of plain data of which one writes.",
             Self::Own => "What the test asks for holds.",
             Self::Panic => "The code under test does not panic.",
         }
@@ -97,6 +100,7 @@ impl Invariant {
             Self::NoCallbackLost => "no-callback-lost",
             Self::GracePeriod => "grace-period",
             Self::SoonEnough => "soon-enough",
+            Self::DataRace => "data-race",
             Self::Own => "own",
             Self::Panic => "panic",
         }

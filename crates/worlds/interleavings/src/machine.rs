@@ -7,6 +7,7 @@ use crate::memory::{Answers, Memory};
 use crate::names::Names;
 use crate::options::{CPUS_PER_CLUSTER, Limits};
 use crate::place::OperationIndex;
+use crate::spin::Spin;
 use crate::step::{Did, Step};
 use crate::strategy::{Chooser, RandomChoices, Ready};
 use crate::watchdog::beat;
@@ -23,10 +24,16 @@ pub enum Waits {
     Event,
     /// A word to change: it was read twice in a row and nothing else was done.
     Change(u16),
+    /// The same, in a loop, as far as can be told: it goes on as well when nobody else can.
+    Spin(u16),
     /// An interrupt, which may come whenever the process is chosen.
     Interrupt,
+    /// The store of the value that a late load of its own has returned.
+    LateLoad,
     /// Something of the subject's, which has a number and words for it.
     Other(u8),
+    /// Another process to end.
+    Process(u8),
     /// It is not there: whoever brings it back says so.
     Absent,
     /// All actions are done.
@@ -43,6 +50,8 @@ pub struct Cpu {
     pub polled: Cell<(u16, u64, u8)>,
     /// The word of its last atomic.
     pub last_atomic: Cell<u16>,
+    /// What it has loaded and done nothing else.
+    pub(crate) spin: RefCell<Spin>,
 }
 
 impl Cpu {
@@ -51,6 +60,41 @@ impl Cpu {
         self.waits.set(waits);
         self.event.set(false);
         self.polled.set((u16::MAX, 0, 0));
+        self.spin.borrow_mut().ends();
+    }
+}
+
+/// The operations of a CPU since a load, without the values that it loaded: how many there were,
+/// and their hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    count: u32,
+    hash: u64,
+    /// The operation that loaded.
+    load: OperationIndex,
+}
+
+/// A late load that has got its value, with what its CPU had done meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LateLoad {
+    pub(crate) process: usize,
+    pub(crate) followed: Followed,
+}
+
+impl LateLoad {
+    /// The store came before the CPU did anything more.
+    pub(crate) fn is_at_once(&self) -> bool {
+        self.followed.count == 0
+    }
+
+    /// It is this operation of this process.
+    pub(crate) fn is_at(&self, process: usize, operation: OperationIndex) -> bool {
+        (self.process, self.followed.load) == (process, operation)
+    }
+
+    /// The choice that made it late.
+    pub(crate) fn is_made_by(&self, deviation: &Deviation) -> bool {
+        deviation.kind == Kind::LoadLate && self.is_at(usize::from(deviation.process), deviation.operation)
     }
 }
 
@@ -84,12 +128,31 @@ pub struct Machine {
     /// The same for each process by itself: what it did and got. Code that draws on nothing else
     /// goes on alike from the same number.
     own_hashes: Vec<Cell<u64>>,
+    /// By plain data, what its last writer had done by then.
+    versions: RefCell<Vec<u64>>,
     /// States from which all was tried, where they are kept.
     pub known: RefCell<Option<HashSet<Vec<u64>>>>,
     /// The run has come to such a state, and ended there.
     pub pruned: Cell<bool>,
     pub(crate) keeps_steps: Cell<bool>,
     pub(crate) log: RefCell<Vec<Step>>,
+    /// Loops that wait are found by all that they load, not by one word alone.
+    pub(crate) spins: Cell<bool>,
+    /// Loads that acquire are those of RCpc.
+    pub(crate) rcpc: Cell<bool>,
+    /// Read-modify-writes are made of exclusives, as on a core without LSE.
+    pub exclusives: Cell<bool>,
+    /// Loads may be late.
+    pub late_loads: Cell<bool>,
+    /// Processes whose operations are followed, as a set of bits; see [`Followed`].
+    pub(crate) followed: Cell<u64>,
+    follows: Vec<Cell<Followed>>,
+    /// The late loads of this run that have got their value.
+    pub(crate) late: RefCell<Vec<LateLoad>>,
+    /// A run has such loads.
+    pub(crate) has_late: Cell<bool>,
+    /// A late load that is tried without being late, and whether the CPU did the same.
+    pub(crate) tried: Cell<Option<(LateLoad, bool)>>,
     /// Names of words and locks.
     pub names: Cell<Names>,
     /// The holder of each lock, by the lock's id, as far as it is told.
@@ -110,7 +173,7 @@ impl Answers for LoggedAnswers<'_> {
         let value = self.chooser.answer(self.process, self.operation, kind, options);
         if value != 0 {
             let (process, operation) = (self.process as u8, self.operation);
-            self.schedule.push(Deviation { process, operation, kind, value: value as u16 });
+            self.schedule.push(Deviation { process, operation, kind, value: u64::from(value) });
         }
         value
     }
@@ -126,6 +189,7 @@ impl Machine {
             event: Cell::new(false),
             polled: Cell::new((u16::MAX, 0, 0)),
             last_atomic: Cell::new(0),
+            spin: RefCell::default(),
         };
         Self {
             scheduler: Scheduler::new(cpus + 1),
@@ -143,10 +207,20 @@ impl Machine {
             failure: RefCell::default(),
             hash: Cell::new(0),
             own_hashes: (0..=cpus).map(|_| Cell::new(0)).collect(),
+            versions: RefCell::default(),
             known: RefCell::default(),
             pruned: Cell::new(false),
             keeps_steps: Cell::new(false),
             log: RefCell::default(),
+            spins: Cell::new(false),
+            rcpc: Cell::new(false),
+            exclusives: Cell::new(false),
+            late_loads: Cell::new(true),
+            followed: Cell::new(0),
+            follows: (0..=cpus).map(|_| Cell::default()).collect(),
+            late: RefCell::default(),
+            has_late: Cell::new(false),
+            tried: Cell::new(None),
             names: Cell::new(Names::NUMBERS),
             holders: RefCell::new(Vec::with_capacity(16)),
         }
@@ -186,10 +260,14 @@ impl Machine {
         self.over.set(false);
         self.pruned.set(false);
         self.own_hashes.iter().for_each(|hash| hash.set(0));
+        self.versions.borrow_mut().clear();
         self.failure.take();
         self.hash.set(0xcbf2_9ce4_8422_2325);
         self.schedule.borrow_mut().clear();
         self.log.borrow_mut().clear();
+        self.followed.set(0);
+        self.late.borrow_mut().clear();
+        self.has_late.set(false);
         self.holders.borrow_mut().clear();
     }
 
@@ -197,6 +275,19 @@ impl Machine {
     /// order.
     pub fn hash(&self) -> u64 {
         self.hash.get()
+    }
+
+    /// The version of plain data that the process reads, or another one that it writes: what it does
+    /// next may depend on it.
+    pub(crate) fn mix_plain(&self, plain: u32, writes: bool) {
+        let mut versions = self.versions.borrow_mut();
+        if versions.len() <= plain as usize {
+            versions.resize(plain as usize + 1, 0);
+        }
+        self.mix(versions[plain as usize]);
+        if writes {
+            versions[plain as usize] = self.own_hashes[self.process()].get();
+        }
     }
 
     #[inline(always)]
@@ -251,7 +342,7 @@ impl Machine {
                 format!("nobody gets on after {steps} operations: {}", self.describe_waits()),
             );
         }
-        if self.known.borrow().is_some() {
+        if self.known.borrow().is_some() && !self.has_late.get() {
             self.prune(process);
         }
         let goes = self.chooser.borrow_mut().preempt(process, operation, self.ready());
@@ -260,7 +351,7 @@ impl Machine {
                 process: process as u8,
                 operation,
                 kind: Kind::Preempt,
-                value: goes as u16,
+                value: goes as u64,
             });
             self.give_way_to(goes);
             self.scheduler.advance(0);
@@ -269,10 +360,17 @@ impl Machine {
             self.stay();
         }
         self.mix((process as u64) << 32 | did.number());
+        if self.followed.get() >> process & 1 != 0 {
+            self.follow(process, did.number(), true);
+        }
         if process < self.cpus.len() {
             let mut memory = self.memory.borrow_mut();
             memory.pass(process);
             self.act_on_their_own(process, operation, &mut memory);
+            if memory.paid != 0 {
+                drop(memory);
+                self.note_paid();
+            }
         }
         if self.keeps_steps.get() {
             self.log.borrow_mut().push(Step { process: process as u8, operation, did });
@@ -285,12 +383,18 @@ impl Machine {
         let Some((preemptions, acts)) = self.chooser.borrow().left_at_a_new_choice() else { return };
         let mut state = vec![process as u64, u64::from(preemptions) << 32 | u64::from(acts), self.awake.get()];
         state.extend(self.own_hashes.iter().map(Cell::get));
+        state.extend(self.versions.borrow().iter());
         state.extend(self.cpus.iter().map(|cpu| u64::from(cpu.event.get())));
         self.memory.borrow().state(&mut state);
         if !self.known.borrow_mut().as_mut().is_none_or(|known| known.insert(state)) {
             self.pruned.set(true);
             self.over.set(true);
         }
+    }
+
+    /// Forgets all states from which all was tried.
+    pub(crate) fn forget_known(&self) {
+        self.known.borrow_mut().iter_mut().for_each(HashSet::clear);
     }
 
     /// Evictions and fills that nobody asked for.
@@ -305,7 +409,7 @@ impl Machine {
                     _ => memory.may_fill(line),
                 };
                 let Some(line) = every.act(|| (0..memory.lines()).filter(acts_on)) else { continue };
-                let value = line as u16 + 1;
+                let value = line as u64 + 1;
                 schedule.push(Deviation { process: process as u8, operation, kind, value });
                 if kind == Kind::Evict { memory.evict(line) } else { memory.fill_early(line) }
             }
@@ -379,9 +483,28 @@ impl Machine {
         }
     }
 
+    /// Lets a process go that was absent; it sees what the present one has seen and done.
+    pub(crate) fn start_process(&self, process: usize) {
+        self.memory.borrow_mut().inherit(process, self.process());
+        self.wake_pollers();
+        self.note_waits(process, Waits::Nothing);
+        self.can_go(process);
+    }
+
+    /// Waits until a process has ended, and sees what it has seen and done.
+    pub(crate) fn wait_for_process(&self, process: usize) {
+        self.settle();
+        while self.cpus[process].waits.get() != Waits::Done {
+            self.block(Waits::Process(process as u8));
+        }
+        self.memory.borrow_mut().inherit(self.process(), process);
+    }
+
     /// The process is done.
     pub fn leave(&self) {
         let process = self.process();
+        let waits = |cpu: &usize| self.cpus[*cpu].waits.get() == Waits::Process(process as u8);
+        (0..self.cpus.len()).filter(waits).for_each(|cpu| self.unblock(cpu));
         self.note_waits(process, Waits::Done);
         self.awake.set(self.awake.get() & !(1 << process));
         self.hand_over(process);
@@ -408,13 +531,26 @@ impl Machine {
                         process: process as u8,
                         operation,
                         kind: Kind::Next,
-                        value: goes as u16,
+                        value: goes as u64,
                     });
                 }
                 self.give_way_to(goes);
             }
-            None => self.over.set(true),
+            None => match self.next_in_a_loop(process) {
+                Some(goes) => {
+                    self.unblock(goes);
+                    self.give_way_to(goes);
+                }
+                None => self.over.set(true),
+            },
         }
+    }
+
+    /// The next process after this one that waits in a loop.
+    fn next_in_a_loop(&self, process: usize) -> Option<usize> {
+        let count = self.cpus.len();
+        let waits = |cpu: &usize| matches!(self.cpus[*cpu].waits.get(), Waits::Spin(_));
+        (1..=count).map(|step| (process + step) % count).find(waits)
     }
 
     /// Does nothing more.
@@ -428,12 +564,73 @@ impl Machine {
     #[inline(always)]
     pub fn wake_pollers(&self) {
         if self.memory.borrow_mut().changed.take().is_some() {
+            if self.followed.get() != 0 {
+                self.note_paid();
+            }
             for (index, cpu) in self.cpus.iter().enumerate() {
-                if matches!(cpu.waits.get(), Waits::Change(_)) && self.awake.get() >> index & 1 == 0 {
+                if matches!(cpu.waits.get(), Waits::Change(_) | Waits::Spin(_)) && self.awake.get() >> index & 1 == 0 {
                     self.unblock(index);
                 }
             }
         }
+    }
+
+    // --- Late loads ------------------------------------------------------------------------------
+
+    /// Follows the process from its present operation, a load, on.
+    pub(crate) fn follow_from_here(&self, process: usize) {
+        self.follows[process].set(Followed { load: self.operations[process].get(), ..Followed::default() });
+        self.followed.set(self.followed.get() | 1 << process);
+    }
+
+    /// Takes an operation, or a value that it stores, into account.
+    #[cold]
+    pub(crate) fn follow(&self, process: usize, what: u64, is_operation: bool) {
+        let Followed { count, hash, load } = self.follows[process].get();
+        let hash = (hash ^ what).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+        let followed = Followed { count: count + u32::from(is_operation), hash, load };
+        self.follows[process].set(followed);
+        if let Some((late, _)) = self.tried.get()
+            && late.is_at(process, load)
+            && late.followed == followed
+        {
+            self.tried.set(Some((late, true)));
+            self.followed.set(self.followed.get() & !(1 << process));
+        }
+    }
+
+    /// Late loads have got their value.
+    #[cold]
+    fn note_paid(&self) {
+        let paid = std::mem::take(&mut self.memory.borrow_mut().paid);
+        for process in (0..self.cpus.len()).filter(|process| paid >> process & 1 != 0) {
+            self.late.borrow_mut().push(LateLoad { process, followed: self.follows[process].get() });
+            self.followed.set(self.followed.get() & !(1 << process));
+            if self.cpus[process].waits.get() == Waits::LateLoad {
+                self.unblock(process);
+            }
+        }
+    }
+
+    /// Waits until a late load of this process has got its value.
+    #[inline(always)]
+    pub fn settle(&self) {
+        if self.followed.get() != 0 {
+            self.settle_now();
+        }
+    }
+
+    #[cold]
+    fn settle_now(&self) {
+        let process = self.process();
+        while self.memory.borrow().owed(process).is_some() {
+            self.block(Waits::LateLoad);
+        }
+    }
+
+    /// The run is void: a late load has not got its value.
+    pub(crate) fn is_void(&self) -> bool {
+        self.memory.borrow().owes()
     }
 
     /// Answers a choice of the present operation.
@@ -453,6 +650,7 @@ impl Machine {
 
     /// Ends the run with a failure, unless it has one.
     pub fn fail(&self, invariant: Invariant, what: String) -> ! {
+        self.settle();
         self.report(invariant, what);
         self.stay()
     }
@@ -481,8 +679,10 @@ impl Machine {
                 Waits::Done | Waits::Absent => continue,
                 Waits::Nothing => "runs".to_owned(),
                 Waits::Event => "waits for an event".to_owned(),
-                Waits::Change(cell) => format!("waits for {} to change", names.cell(cell)),
+                Waits::Change(cell) | Waits::Spin(cell) => format!("waits for {} to change", names.cell(cell)),
                 Waits::Interrupt => "waits for an interrupt".to_owned(),
+                Waits::Process(other) => format!("waits for CPU {other} to end"),
+                Waits::LateLoad => "waits for a late load".to_owned(),
                 Waits::Other(what) => names.waits(what).to_owned(),
             };
             text.push(format!("CPU {index} {what}{held}"));

@@ -27,7 +27,11 @@
 //! | `DMB LD` | later loads see nothing older than earlier loads did |
 //! | `DMB SY` | both, and the buffer is empty of stores |
 //! | `DSB SY` | as `DMB SY`, and maintenance is complete |
-//! | an atomic | as `DMB SY`; reads the newest value |
+//! | a read-modify-write | reads the newest value, and nobody stores in between; what it stores may leave the buffer later, but before anybody else's store to the word |
+//! | `A`: `LDADDA`, `LDAXR` | as `LDAR`, of its load alone |
+//! | `L`: `LDADDL`, `STLXR` | as `STLR`, of its store alone |
+//! | `AL` of one instruction: `LDADDAL` | both, and later loads see nothing older than its store; `LDAXR` and `STLXR` do not |
+//! | Linux's atomics that return a value | as `DMB SY` before and behind |
 //!
 //! Maintenance by address and an access of the same line keep their order while the cache is on
 //! (Arm DDI 0487, B2.3: data cache instructions by VA execute in program order relative to loads
@@ -40,13 +44,19 @@
 //! whether an instruction affects the caches of others depends on the shareability that its access
 //! has). `psci`'s fake machine takes it the same way.
 //!
-//! # What is not there
+//! # Late loads
 //!
-//! A load whose value the code under test needs is satisfied when it asks for it, so it may come
-//! early and not late: load buffering is seen in litmus programs only, where a load's value may be
-//! asked for later.
+//! The code under test gets the value of a load at once, so a load comes late by foresight: it
+//! returns a value that another CPU stores only afterwards. Until that store has come the load is a
+//! debt of its CPU. Whatever must follow the load waits for it: a releasing store, a barrier that
+//! orders loads, another access of the word, the end of what the CPU does. Relaxed stores and loads
+//! of other words go on. A run in which the store never comes does not count, and neither does one
+//! in which the CPU, had it got the value that was there, would have done something else in the
+//! meantime: what it did then depends on the load (`Runs::run` tries that). A CPU has one late load
+//! at a time.
 
 use crate::choice::Kind;
+use crate::races::{Races, Tag};
 
 /// Values that a history keeps; older ones count as seen by everybody.
 const DEPTH: usize = 4;
@@ -63,6 +73,8 @@ struct Message {
     value: u64,
     at: Moment,
     writer: u8,
+    /// The clock that came with it, for data races.
+    tag: Tag,
 }
 
 /// The last values of a word, newest last.
@@ -147,6 +159,10 @@ struct Entry {
     value: u64,
     /// Operations of the CPU until it leaves on its own.
     left: u8,
+    /// The clock that it leaves, for data races.
+    tag: Tag,
+    /// The store of a read-modify-write: nobody else may store in between.
+    reserved: bool,
     /// Of a store: when the newest of the values came on which its address and its data depend.
     after: Moment,
 }
@@ -191,7 +207,7 @@ struct View {
 
 impl View {
     fn new(cluster: u8) -> Self {
-        let empty = Entry { what: Buffered::Store, cell: 0, value: 0, left: 0, after: 0 };
+        let empty = Entry { what: Buffered::Store, cell: 0, value: 0, left: 0, tag: 0, reserved: false, after: 0 };
         Self {
             floor: 0,
             loaded: 0,
@@ -215,6 +231,38 @@ pub enum Order {
     Ordered,
     /// `LDAPR`: acquires, and does not wait for releasing stores. Loads only.
     AcquirePc,
+}
+
+/// The order that a read-modify-write asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtomicOrder {
+    /// `LDADD`, or `LDXR` and `STXR`.
+    Relaxed,
+    /// `LDADDA`, or `LDAXR` and `STXR`.
+    Acquire,
+    /// `LDADDL`, or `LDXR` and `STLXR`.
+    Release,
+    /// `LDADDAL`, or `LDAXR` and `STLXR`.
+    AcquireRelease,
+    /// As `DMB SY` before and behind it, as Linux has it.
+    Full,
+}
+
+impl AtomicOrder {
+    pub(crate) fn acquires(self) -> bool {
+        matches!(self, Self::Acquire | Self::AcquireRelease | Self::Full)
+    }
+
+    pub(crate) fn releases(self) -> bool {
+        matches!(self, Self::Release | Self::AcquireRelease | Self::Full)
+    }
+}
+
+/// What a load exclusive has seen.
+#[derive(Clone, Copy)]
+pub(crate) struct Monitored {
+    message: Message,
+    cell: u16,
 }
 
 /// The result of a load.
@@ -251,6 +299,26 @@ pub trait Answers {
     }
 }
 
+/// A load that has returned a value which nobody has stored yet: another CPU must still store it.
+#[derive(Clone, Copy)]
+struct Debt {
+    cell: u16,
+    value: u64,
+}
+
+/// The values that were stored to a word in any run, for loads that may be late.
+#[derive(Clone, Default)]
+struct Stored {
+    /// A load of this word may be late.
+    wanted: bool,
+    values: Vec<u64>,
+    /// How often there was a value more.
+    count: usize,
+}
+
+/// Values of a word that are kept in [`Stored`].
+pub const MOST_STORED: usize = 8;
+
 /// The memory of a machine.
 #[derive(Clone)]
 pub struct Memory {
@@ -263,6 +331,17 @@ pub struct Memory {
     /// The newest value of each word that each CPU knows, by word, kind of history and CPU.
     known: Vec<Moment>,
     views: Vec<View>,
+    /// Clocks, where data races are looked for.
+    pub(crate) races: Option<Box<Races>>,
+    /// Entries of buffers that are stores of read-modify-writes.
+    reserved: u32,
+    /// The late load of each CPU, and how many there are.
+    debts: Vec<Option<Debt>>,
+    owing: u32,
+    /// CPUs whose late load has got its value since that was last asked, as a set of bits.
+    pub(crate) paid: u64,
+    /// By word; it outlives runs.
+    stored: Vec<Stored>,
     /// Words whose value changed for somebody since it was last asked, for those who poll.
     pub changed: Option<u16>,
 }
@@ -286,6 +365,12 @@ impl Memory {
             cells_per_line,
             known: vec![0; values.len() * 2 * clusters.len()],
             views: clusters.iter().map(|&cluster| View::new(cluster)).collect(),
+            races: None,
+            reserved: 0,
+            debts: vec![None; clusters.len()],
+            owing: 0,
+            paid: 0,
+            stored: vec![Stored::default(); values.len()],
             changed: None,
         }
     }
@@ -312,7 +397,30 @@ impl Memory {
         for view in &mut self.views {
             *view = View::new(view.cluster);
         }
+        if self.stored.len() < values.len() {
+            self.stored.resize(values.len(), Stored::default());
+        }
+        self.forget_debts();
         self.changed = None;
+        self.reserved = 0;
+        if let Some(races) = &mut self.races {
+            races.begin();
+        }
+    }
+
+    /// Another word, in the middle of a run.
+    pub(crate) fn add_word(&mut self, value: u64) -> u16 {
+        let number = u16::try_from(self.cells.len()).ok().filter(|number| *number < u16::MAX);
+        let number = number.expect("a machine has fewer than 65535 words");
+        let mut history = History::starting_with(value);
+        history.messages[0].writer = NOBODY;
+        self.cells.push(CellState { coherent: history, memory: history });
+        self.lines.resize(self.cells.len().div_ceil(self.cells_per_line), Line::default());
+        self.known.resize(self.cells.len() * 2 * self.views.len(), 0);
+        if self.stored.len() < self.cells.len() {
+            self.stored.push(Stored::default());
+        }
+        number
     }
 
     /// All that decides what may happen from here on, as words: two memories with the same words go
@@ -338,6 +446,7 @@ impl Memory {
             Dirty::Cpu(cpu) => 2 + u64::from(cpu),
             Dirty::Cluster(cluster) => 1 << 8 | u64::from(cluster),
         }));
+        state.extend(self.debts.iter().flatten().flat_map(|debt| [u64::from(debt.cell), debt.value]));
         state.extend(views().chain(known()).map(rank));
         state.extend(self.views.iter().map(|view| u64::from(view.buffered)));
         state.extend(entries().flat_map(|entry| {
@@ -367,7 +476,74 @@ impl Memory {
         self.lines.copy_from_slice(&other.lines);
         self.known.copy_from_slice(&other.known);
         self.views.clone_from_slice(&other.views);
+        self.forget_debts();
         self.changed = None;
+        self.reserved = other.reserved;
+    }
+
+    fn forget_debts(&mut self) {
+        self.debts.fill(None);
+        (self.owing, self.paid) = (0, 0);
+    }
+
+    // --- Late loads ------------------------------------------------------------------------------
+
+    /// The values that a load of the word may return although they are stored only afterwards; asks
+    /// for them to be kept.
+    pub(crate) fn later_values(&mut self, cell: u16) -> &[u64] {
+        let stored = &mut self.stored[usize::from(cell)];
+        stored.wanted = true;
+        &stored.values
+    }
+
+    /// All values that were stored to words whose loads may be late; `None` if there were too many
+    /// of one.
+    pub(crate) fn all_later_values(&self) -> Option<Vec<Vec<u64>>> {
+        let whole = self.stored.iter().all(|stored| stored.count <= MOST_STORED);
+        whole.then(|| self.stored.iter().map(|stored| stored.values.clone()).collect())
+    }
+
+    /// True if the CPU may load the word late: it is in coherency, and no store of its own to the
+    /// word is on its way.
+    pub(crate) fn may_be_late(&self, cpu: usize, cell: u16) -> bool {
+        let view = &self.views[cpu];
+        let mut own = view.buffer[..usize::from(view.buffered)].iter();
+        view.coherent && self.debts[cpu].is_none() && !own.any(|entry| entry.what.is_store() && entry.cell == cell)
+    }
+
+    /// A load of the CPU has returned what somebody else has still to store.
+    pub(crate) fn owe(&mut self, cpu: usize, cell: u16, value: u64) {
+        self.debts[cpu] = Some(Debt { cell, value });
+        self.owing += 1;
+    }
+
+    /// The word whose load of this CPU is late.
+    #[inline(always)]
+    pub(crate) fn owed(&self, cpu: usize) -> Option<u16> {
+        self.debts.get(cpu).copied().flatten().map(|debt| debt.cell)
+    }
+
+    /// True if some late load has not got its value.
+    pub(crate) fn owes(&self) -> bool {
+        self.owing != 0
+    }
+
+    /// Late loads get the value that the newest store to the word has.
+    #[cold]
+    fn pay(&mut self, writer: usize, cell: u16, Message { value, at, tag, .. }: Message) {
+        for cpu in 0..self.debts.len() {
+            if cpu != writer && self.debts[cpu].is_some_and(|debt| (debt.cell, debt.value) == (cell, value)) {
+                self.debts[cpu] = None;
+                self.owing -= 1;
+                self.paid |= 1 << cpu;
+                let known = self.known_at(cell, true, cpu);
+                self.known[known] = self.known[known].max(at);
+                self.views[cpu].loaded = self.views[cpu].loaded.max(at);
+                if let Some(races) = &mut self.races {
+                    races.loads(cpu, false, tag);
+                }
+            }
+        }
     }
 
     fn tick(&mut self) -> Moment {
@@ -448,7 +624,12 @@ impl Memory {
             }
             let view = &self.views[cpu];
             let mut own = view.buffer[..usize::from(view.buffered)].iter().rev();
-            if let Some(&Entry { value, after, .. }) = own.find(|entry| entry.what.is_store() && entry.cell == cell) {
+            let own = own.find(|entry| entry.what.is_store() && entry.cell == cell);
+            // A load that acquires what a read-modify-write stores comes after that store (DDI 0487,
+            // B2.3: Atomic-ordered-before).
+            if order != Order::Relaxed && own.is_some_and(|entry| entry.reserved) {
+                self.leave_while(cpu, |entry| entry.reserved && entry.cell == cell);
+            } else if let Some(&Entry { value, after, .. }) = own {
                 // What depends on it depends on what it depends on.
                 if order != Order::Relaxed {
                     let view = &mut self.views[cpu];
@@ -484,6 +665,9 @@ impl Memory {
             view.floor = view.floor.max(message.at);
         }
         self.known[known] = self.known[known].max(message.at);
+        if let Some(races) = &mut self.races {
+            races.loads(cpu, order != Order::Relaxed, message.tag);
+        }
         Loaded { value: message.value, newest_elsewhere, is_newest_here: message.at == newest.at, at: message.at }
     }
 
@@ -503,33 +687,122 @@ impl Memory {
     ) {
         let what = if order == Order::Relaxed { Buffered::Store } else { Buffered::Release };
         let left = answers.delay(Kind::StoreDelay);
-        self.enter(cpu, Entry { what, cell, value, left, after });
+        let releases = order != Order::Relaxed;
+        let tag = self.races.as_mut().map_or(0, |races| races.stores(cpu, releases, 0));
+        self.enter(cpu, Entry { what, cell, value, left, tag, reserved: false, after });
     }
 
-    /// Changes a word in one step; only for CPUs in coherency. `change` makes the new value of the
+    /// Changes a word in one step, as an instruction does that reads and writes (LSE: `CAS`, `SWP`,
+    /// `LDADD` and their like); only for CPUs in coherency. `change` makes the new value of the
     /// newest one; `None` leaves it.
-    pub fn atomic(&mut self, cpu: usize, cell: u16, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
-        self.empty_buffer(cpu);
-        self.fill(self.line_of(cell));
-        let before = self.cells[usize::from(cell)].coherent.newest();
-        let after = change(before.value);
-        if let Some(after) = after {
-            self.write(cpu, cell, after);
+    pub fn atomic(
+        &mut self,
+        cpu: usize,
+        cell: u16,
+        order: AtomicOrder,
+        change: impl FnOnce(u64) -> Option<u64>,
+        answers: &mut impl Answers,
+    ) -> u64 {
+        if order == AtomicOrder::Full {
+            self.empty_buffer(cpu);
         }
-        let known = self.known_at(cell, true, cpu);
-        let now = if after.is_some() { self.now } else { before.at };
-        self.known[known] = self.known[known].max(now);
-        let view = &mut self.views[cpu];
-        view.loaded = view.loaded.max(before.at);
-        view.floor = view.floor.max(now);
+        let before = self.read_exclusively(cpu, cell, order);
+        let Some(after) = change(before.value) else { return before.value };
+        // Of an instruction that acquires and releases, what comes later waits for the store, too
+        // (DDI 0487, B2.3: Barrier-ordered-before); of one that acquires, for the load alone.
+        let whole = order.acquires() && order.releases();
+        let left = if whole { 0 } else { answers.delay(Kind::StoreDelay) };
+        self.write_exclusively(cpu, cell, order, before, after, left);
+        if whole {
+            let now = self.now;
+            let view = &mut self.views[cpu];
+            view.floor = view.floor.max(now);
+        }
         before.value
+    }
+
+    /// `LDXR`, or `LDAXR`: the value, and what [`Memory::store_exclusive`] has to be told.
+    pub(crate) fn load_exclusive(&mut self, cpu: usize, cell: u16, order: AtomicOrder) -> (u64, Monitored) {
+        let message = self.read_exclusively(cpu, cell, order);
+        (message.value, Monitored { message, cell })
+    }
+
+    /// `STXR`, or `STLXR`: whether it stored. It does not if anybody else has stored to the word
+    /// since.
+    pub(crate) fn store_exclusive(
+        &mut self,
+        cpu: usize,
+        Monitored { message, cell }: Monitored,
+        value: u64,
+        order: AtomicOrder,
+        answers: &mut impl Answers,
+    ) -> bool {
+        let is_newest = self.cells[usize::from(cell)].coherent.newest().at == message.at;
+        if !is_newest || self.reserved != 0 && self.reserved_by(cell).is_some_and(|(other, _)| other != cpu) {
+            return false;
+        }
+        let left = answers.delay(Kind::StoreDelay);
+        self.write_exclusively(cpu, cell, order, message, value, left);
+        true
+    }
+
+    /// Reads the newest value, and waits for what must come first.
+    fn read_exclusively(&mut self, cpu: usize, cell: u16, order: AtomicOrder) -> Message {
+        if self.reserved != 0 {
+            self.let_reserved_leave(cpu, cell);
+        }
+        if self.views[cpu].buffered != 0 {
+            let line = self.line_of(cell);
+            let per_line = self.cells_per_line;
+            self.leave_while(cpu, |entry| {
+                entry.what.is_maintenance() && usize::from(entry.cell) / per_line == line
+                    || entry.what.is_store() && entry.cell == cell
+                    || order.acquires() && entry.what == Buffered::Release
+            });
+        }
+        self.fill(self.line_of(cell));
+        let message = self.cells[usize::from(cell)].coherent.newest();
+        let known = self.known_at(cell, true, cpu);
+        self.known[known] = self.known[known].max(message.at);
+        let view = &mut self.views[cpu];
+        view.loaded = view.loaded.max(message.at);
+        if order.acquires() {
+            view.floor = view.floor.max(message.at);
+        }
+        if let Some(races) = &mut self.races {
+            races.loads(cpu, order.acquires(), message.tag);
+        }
+        message
+    }
+
+    fn write_exclusively(&mut self, cpu: usize, cell: u16, order: AtomicOrder, found: Message, value: u64, left: u8) {
+        let what = if order.releases() { Buffered::Release } else { Buffered::Store };
+        let tag = self.races.as_mut().map_or(0, |races| races.stores(cpu, order.releases(), found.tag));
+        self.reserved += 1;
+        self.enter(cpu, Entry { what, cell, value, left, tag, reserved: true, after: found.at });
+    }
+
+    /// The store of a read-modify-write that has not reached the others: its CPU, and its place in
+    /// the buffer.
+    fn reserved_by(&self, cell: u16) -> Option<(usize, usize)> {
+        self.views.iter().enumerate().find_map(|(cpu, view)| {
+            let own = &view.buffer[..usize::from(view.buffered)];
+            own.iter().position(|entry| entry.reserved && entry.cell == cell).map(|at| (cpu, at))
+        })
+    }
+
+    /// Another CPU is about to store to the word, or to read it for a read-modify-write of its own.
+    fn let_reserved_leave(&mut self, cpu: usize, cell: u16) {
+        if let Some((other, at)) = self.reserved_by(cell).filter(|(other, _)| *other != cpu) {
+            self.leave(other, at);
+        }
     }
 
     /// Maintenance by address: `DC CVAC`, or with `invalidate` `DC CIVAC`.
     pub fn maintain(&mut self, cpu: usize, cell: u16, invalidate: bool, answers: &mut impl Answers) {
         let what = if invalidate { Buffered::CleanInvalidate } else { Buffered::Clean };
         let left = answers.delay(Kind::MaintenanceDelay);
-        self.enter(cpu, Entry { what, cell, value: 0, left, after: 0 });
+        self.enter(cpu, Entry { what, cell, value: 0, left, tag: 0, reserved: false, after: 0 });
     }
 
     /// `DSB SY`.
@@ -537,18 +810,35 @@ impl Memory {
         self.empty_buffer(cpu);
         let view = &mut self.views[cpu];
         view.floor = view.floor.max(view.loaded).max(view.stored).max(view.maintained);
+        self.fence(cpu, true, true);
+    }
+
+    /// `DMB SY`: as `DSB SY`, and maintenance may still be on its way.
+    pub fn full_barrier(&mut self, cpu: usize) {
+        self.leave_while(cpu, |entry| entry.what.is_store());
+        let view = &mut self.views[cpu];
+        view.floor = view.floor.max(view.loaded).max(view.stored);
+        self.fence(cpu, true, true);
+    }
+
+    fn fence(&mut self, cpu: usize, acquires: bool, releases: bool) {
+        if let Some(races) = &mut self.races {
+            races.fence(cpu, acquires, releases);
+        }
     }
 
     /// `DMB LD`.
     pub fn load_barrier(&mut self, cpu: usize) {
         let view = &mut self.views[cpu];
         view.floor = view.floor.max(view.loaded);
+        self.fence(cpu, true, false);
     }
 
     /// `DMB ST`.
     pub fn store_barrier(&mut self, cpu: usize) {
         if self.views[cpu].buffered != 0 {
-            self.enter(cpu, Entry { what: Buffered::StoreBarrier, cell: 0, value: 0, left: u8::MAX, after: 0 });
+            let (what, left) = (Buffered::StoreBarrier, u8::MAX);
+            self.enter(cpu, Entry { what, cell: 0, value: 0, left, tag: 0, reserved: false, after: 0 });
         }
     }
 
@@ -572,6 +862,23 @@ impl Memory {
     /// message.
     pub fn learn(&mut self, cpu: usize) {
         self.views[cpu].floor = self.now;
+        if let Some(races) = &mut self.races {
+            (0..self.views.len()).filter(|&other| other != cpu).for_each(|other| races.learns_from(cpu, other));
+        }
+    }
+
+    /// A process learns all that another one has seen and done: that started it, or has ended.
+    pub(crate) fn inherit(&mut self, cpu: usize, from: usize) {
+        self.empty_buffer(from);
+        let floor = self.views[from].floor.max(self.views[from].loaded).max(self.views[from].stored);
+        self.views[cpu].floor = self.views[cpu].floor.max(floor);
+        let count = self.views.len();
+        for words in self.known.chunks_exact_mut(count) {
+            words[cpu] = words[cpu].max(words[from]);
+        }
+        if let Some(races) = &mut self.races {
+            races.learns_from(cpu, from);
+        }
     }
 
     // --- Store buffers ---------------------------------------------------------------------------
@@ -653,10 +960,11 @@ impl Memory {
     }
 
     fn perform(&mut self, cpu: usize, entry: Entry) {
+        self.reserved -= u32::from(entry.reserved);
         match entry.what {
-            Buffered::Store => self.write(cpu, entry.cell, entry.value),
+            Buffered::Store => self.write(cpu, entry.cell, entry.value, entry.tag),
             Buffered::Release => {
-                self.write(cpu, entry.cell, entry.value);
+                self.write(cpu, entry.cell, entry.value, entry.tag);
                 self.views[cpu].released = self.now;
             }
             Buffered::Clean => self.clean(cpu, entry.cell, false),
@@ -665,7 +973,10 @@ impl Memory {
         }
     }
 
-    fn write(&mut self, cpu: usize, cell: u16, value: u64) {
+    fn write(&mut self, cpu: usize, cell: u16, value: u64, tag: Tag) {
+        if self.reserved != 0 {
+            self.let_reserved_leave(cpu, cell);
+        }
         let coherent = self.views[cpu].coherent;
         if coherent {
             let line = self.line_of(cell);
@@ -673,13 +984,21 @@ impl Memory {
             self.lines[line].dirty = Dirty::Cpu(cpu as u8);
         }
         let at = self.tick();
-        let message = Message { value, at, writer: cpu as u8 };
+        let message = Message { value, at, writer: cpu as u8, tag };
         let line = self.line_of(cell);
         let cached = self.lines[line].cached;
         let state = &mut self.cells[usize::from(cell)];
         // While no cache has the line, what memory holds is what everybody sees.
         if coherent || !cached {
             state.coherent.append(message);
+            let stored = &mut self.stored[usize::from(cell)];
+            if stored.wanted && !stored.values.contains(&value) {
+                match stored.values.len() < MOST_STORED {
+                    true => stored.values.push(value),
+                    false => stored.values[stored.count % MOST_STORED] = value,
+                }
+                stored.count += 1;
+            }
         }
         if !coherent {
             state.memory.append(message);
@@ -688,6 +1007,9 @@ impl Memory {
         let known = self.known_at(cell, coherent, cpu);
         self.known[known] = at;
         self.changed = Some(cell);
+        if self.owing != 0 {
+            self.pay(cpu, cell, message);
+        }
     }
 
     // --- Caches ----------------------------------------------------------------------------------
@@ -829,6 +1151,8 @@ impl Memory {
         }
         let (now, view) = (self.now, &mut self.views[cpu]);
         view.coherent = false;
+        let own = &view.buffer[..usize::from(view.buffered)];
+        self.reserved -= own.iter().filter(|entry| entry.reserved).count() as u32;
         view.buffered = 0;
         view.floor = now;
         lost

@@ -5,6 +5,7 @@
 
 use crate::cell::{OnMachine, made_by};
 use crate::choice::Deviation;
+use crate::current::{self, Lasting};
 use crate::exploration::Tally;
 use crate::failure::{Failure, Invariant};
 use crate::machine::{Machine, Waits};
@@ -12,6 +13,7 @@ use crate::names::Names;
 use crate::narrate::Narrator;
 use crate::options::Limits;
 use crate::place::OperationIndex;
+use crate::races::Races;
 use crate::run::{By, MachineChoice, RunResult, Runs};
 use crate::script::Script;
 use crate::step::{Did, Step};
@@ -46,9 +48,18 @@ pub struct Config {
     /// with everything put off for up to 12 operations of its CPU; otherwise memory is sequentially
     /// consistent.
     pub orders: bool,
+    /// A relaxed load may be late: it may return what is stored only afterwards. With
+    /// [`Strategy::Every`] that needs [`Config::orders`], and all runs are tried again with the values
+    /// that were stored, until there are no new ones.
+    pub late_loads: bool,
     /// With [`Strategy::Every`]: caches evict a line or read one in on their own so often in a run,
     /// at most, before any operation.
     pub acts_of_caches: u32,
+    /// With types like those of std: the threads that a test may have, the first one among them; 1
+    /// to [`MOST_CPUS`](crate::MOST_CPUS).
+    pub threads: usize,
+    /// The core's instructions for atomics.
+    pub core: Core,
     /// True if all CPUs are in coherency from the start; otherwise their caches are off, and
     /// [`Machine::join`] turns them on.
     pub coherent: bool,
@@ -65,9 +76,30 @@ impl Default for Config {
             limits: Limits::default(),
             prune: false,
             orders: false,
+            late_loads: true,
             acts_of_caches: 0,
             coherent: true,
+            threads: 4,
+            core: Core::default(),
         }
+    }
+}
+
+/// What a core has of instructions for atomics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Core {
+    /// `LDADD`, `SWP`, `CAS` and their like (FEAT_LSE). Without them a read-modify-write is a load
+    /// and a store that are exclusive, which order less and may fail.
+    pub lse: bool,
+    /// `LDAPR` (FEAT_LRCPC), which orders less than `LDAR`. Compilers use it where they are told that
+    /// they may.
+    pub rcpc: bool,
+}
+
+impl Default for Core {
+    /// LSE and no RCpc: what code that is compiled for Arm servers runs with.
+    fn default() -> Self {
+        Self { lse: true, rcpc: false }
     }
 }
 
@@ -80,12 +112,14 @@ type AtTheEnd<P> = (Box<dyn Fn(&P) -> bool>, &'static str);
 /// A test on a platform: what each CPU does, and what must hold at the end.
 pub struct Model<P> {
     bodies: Vec<Body<P>>,
+    /// The last ones so many start when another one starts them.
+    absent: usize,
     at_the_end: Vec<AtTheEnd<P>>,
 }
 
 impl<P> Default for Model<P> {
     fn default() -> Self {
-        Self { bodies: Vec::new(), at_the_end: Vec::new() }
+        Self { bodies: Vec::new(), absent: 0, at_the_end: Vec::new() }
     }
 }
 
@@ -145,6 +179,41 @@ pub fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(),
     check_on(config, |cpus, values| Machine::new(cpus, values, 1), set_up)
 }
 
+/// Runs a test that uses types like those of std, [`crate::sync`] and [`crate::thread`], under
+/// [`Config::schedules`] schedules. It is called anew for each run, and must do the same whenever it
+/// is shown the same.
+///
+/// # Panics
+/// As [`check`]; a data race fails, and so does a panic of any thread.
+pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> {
+    assert!((1..=crate::MOST_CPUS).contains(&config.threads), "a test has 1 to {} threads", crate::MOST_CPUS);
+    let test = Rc::new(test);
+    let set_up = |model: &mut Model<Lasting>| {
+        current::begin(config.threads);
+        let test = Rc::clone(&test);
+        model.cpu(move |_| test());
+        for thread in 1..config.threads {
+            model.cpu(move |_| current::run(thread));
+        }
+        model.absent = config.threads - 1;
+    };
+    let make = |threads, _: &[u64]| {
+        let lasting = Lasting::new(threads);
+        lasting.machine().memory.borrow_mut().races = Some(Box::new(Races::new()));
+        lasting.machine().spins.set(true);
+        lasting
+    };
+    check_on(config, make, set_up)
+}
+
+/// As [`explore`], as usual: 100 000 runs by all strategies in turn.
+///
+/// # Panics
+/// As there.
+pub fn model(test: impl Fn() + 'static) {
+    explore(&Config::default(), test);
+}
+
 /// As [`check`], on a platform that `make` makes of the number of CPUs and what the words hold
 /// first.
 ///
@@ -164,6 +233,9 @@ pub fn check_on<P: OnMachine>(
     let on = make(cpus, &values);
     let machine = on.machine();
     machine.names.set(Names::NUMBERS);
+    machine.late_loads.set(config.late_loads);
+    machine.exclusives.set(!config.core.lse);
+    machine.rcpc.set(config.core.rcpc);
     let model = RefCell::new(Rc::new(Model::default()));
     let main = |process: usize, _| frame(&on, &model, process);
     let runner = Runner::with_chooser(&machine.scheduler, &main, MachineChoice(machine));
@@ -188,7 +260,7 @@ pub fn check_on<P: OnMachine>(
         }
         return tally;
     }
-    let tally = explore(config, &mut session, &script);
+    let tally = try_all(config, &mut session, &script);
     machine.known.replace(None);
     if let Some(found) = &tally.found {
         let shrunk = crate::shrink::shrink(&mut session, found);
@@ -208,7 +280,7 @@ fn build<P>(set_up: &impl Fn(&mut Model<P>)) -> (Model<P>, Vec<u64>) {
     })
 }
 
-fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<(), Bodies> {
+fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<(), Bodies> {
     let mut tally = Tally::default();
     let mut every = match config.strategies[..] {
         [Strategy::Every(preemptions)] => {
@@ -216,6 +288,7 @@ fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         }
         _ => None,
     };
+    let mut later = Vec::new();
     while tally.schedules < config.schedules {
         let run = tally.schedules;
         let strategy = config.strategies[(run % config.strategies.len() as u64) as usize];
@@ -229,9 +302,22 @@ fn explore(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         }
         if matches!(strategy, Strategy::Every(_)) {
             every = session.machine().take_every();
-            if !every.as_mut().is_some_and(Every::advance) {
-                tally.complete = true;
-                break;
+            if every.as_mut().is_some_and(Every::advance) {
+                continue;
+            }
+            let stored = session.machine().memory.borrow().all_later_values();
+            let late = config.orders && config.late_loads;
+            match (late, stored) {
+                (true, None) => break,
+                (true, Some(stored)) if stored != later && stored.iter().any(|values| !values.is_empty()) => {
+                    later = stored;
+                    every = every.map(|every| every.again_with_later_values(later.clone()));
+                    session.machine().forget_known();
+                }
+                _ => {
+                    tally.complete = true;
+                    break;
+                }
             }
         }
     }
@@ -246,8 +332,13 @@ fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
     }
     // A frame that is thrown away keeps its model: that is memory which a failed run costs.
     let model = Rc::clone(&model.borrow());
-    (model.bodies[process])(on);
+    let body = catch_unwind(AssertUnwindSafe(|| (model.bodies[process])(on)));
     drop(model);
+    machine.settle();
+    if let Err(payload) = body {
+        let Failure { invariant, what, .. } = Failure::of_panic(&*payload);
+        machine.fail(invariant, what);
+    }
     machine.leave();
 }
 
@@ -261,7 +352,7 @@ struct ModelSession<'s, P, M: Fn(usize, u32), S> {
 }
 
 impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for ModelSession<'_, P, M, S> {
-    fn run(&mut self, _: &Bodies, by: By<'_>) -> RunResult {
+    fn run_once(&mut self, _: &Bodies, by: By<'_>) -> RunResult {
         let machine = self.on.machine();
         let cpus = machine.cpus.len();
         // What an earlier run has left of its frames goes before its words and bodies do.
@@ -279,7 +370,9 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
         for cpu in &machine.cpus {
             cpu.begin(Waits::Nothing);
         }
-        (0..cpus).for_each(|cpu| machine.can_go(cpu));
+        let present = cpus - self.model.borrow().absent;
+        machine.cpus[present..].iter().for_each(|cpu| cpu.begin(Waits::Absent));
+        (0..present).for_each(|cpu| machine.can_go(cpu));
         machine.begin();
         let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
         let mut failure = machine.failure.take();
@@ -289,7 +382,7 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
         if machine.pruned.get() {
             return RunResult { failure, steps: machine.steps.get(), hash: machine.hash() };
         }
-        let stuck = || machine.cpus.iter().any(|cpu| cpu.waits.get() != Waits::Done);
+        let stuck = || machine.cpus.iter().any(|cpu| !matches!(cpu.waits.get(), Waits::Done | Waits::Absent));
         if failure.is_none() && stuck() {
             let what = format!("nobody is left to go on: {}", machine.describe_waits());
             failure = Some(Failure {

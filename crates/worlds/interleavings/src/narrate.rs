@@ -46,6 +46,9 @@ impl<'s, C: Script> Narrator<'s, C> {
             Did::CompareExchange { cell: word, value } => {
                 format!("puts {value:#x} in the place of {} if it holds what is expected", cell(word))
             }
+            Did::Update { cell: word, what, value } => format!("{what} {}: {value:#x}", cell(word)),
+            Did::StoreExclusive { cell: word, value } => format!("stores {value:#x} to {} exclusively", cell(word)),
+            Did::Fence { fence } => format!("executes {}", fence.name()),
             Did::Maintain { cell: word, invalidate: false } => format!("cleans the line of {}", cell(word)),
             Did::Maintain { cell: word, invalidate: true } => {
                 format!("cleans and invalidates the line of {}", cell(word))
@@ -76,7 +79,7 @@ impl<'s, C: Script> Narrator<'s, C> {
         };
         let doing = here.map_or_else(|| "acts".to_owned(), |here| self.step(here));
         // The first word of the line.
-        let word = |line: u16| self.names.cell(line.saturating_sub(1).saturating_mul(self.words_per_line));
+        let word = |line: u64| self.names.cell((line as u16).saturating_sub(1).saturating_mul(self.words_per_line));
         match deviation.kind {
             Kind::Preempt => {
                 format!("{who} stands still {after}, and {} goes on.", self.process(deviation.value as u8))
@@ -89,6 +92,9 @@ impl<'s, C: Script> Narrator<'s, C> {
                 format!("{who} {doing}, which takes effect up to {} of its operations later.", deviation.value)
             }
             Kind::LoadAge => format!("{who} {doing}: the load was satisfied early, {} values ago.", deviation.value),
+            Kind::LoadLate => {
+                format!("{who} {doing}: the load is late, and {:#x} is stored only afterwards.", deviation.value)
+            }
             Kind::Evict => format!("Before {who} {doing}, the line of {} leaves the caches.", word(deviation.value)),
             Kind::Fill => {
                 format!("Before {who} {doing}, the line of {} is read into the caches.", word(deviation.value))
@@ -98,6 +104,7 @@ impl<'s, C: Script> Narrator<'s, C> {
             Kind::Denied => format!("The platform refuses {who}'s power-down."),
             Kind::PowerOnFails => format!("The power controller refuses what {who} asks for."),
             Kind::LateTick => format!("{who} {doing}, and its tick does not come yet."),
+            Kind::ExclusiveFails => format!("{who} {doing}, and that fails."),
             Kind::Spurious => format!("{who}'s wait for an event ends without one."),
         }
     }

@@ -45,8 +45,38 @@ impl engine::Chooser for MachineChoice<'_> {
 
 /// Something that can be run again and again.
 pub trait Runs<C> {
-    /// Runs a script.
-    fn run(&mut self, script: &C, by: By<'_>) -> RunResult;
+    /// Runs a script, whatever its late loads have led to.
+    fn run_once(&mut self, script: &C, by: By<'_>) -> RunResult;
+
+    /// Runs a script. A failure counts only if the store of each late load came, and if its CPU
+    /// does the same until then where the load is not late: each is tried, in a run of its own.
+    fn run(&mut self, script: &C, by: By<'_>) -> RunResult {
+        let ran = self.run_once(script, by);
+        if ran.failure.is_none() || !self.machine().has_late.get() {
+            return ran;
+        }
+        if self.machine().is_void() {
+            return RunResult { failure: None, ..ran };
+        }
+        let schedule = self.schedule();
+        let late = self.machine().late.borrow().clone();
+        let every = self.machine().take_every();
+        let independent = late.iter().all(|late| {
+            let without: Vec<Deviation> =
+                schedule.iter().filter(|deviation| !late.is_made_by(deviation)).copied().collect();
+            self.machine().tried.set(Some((*late, late.is_at_once())));
+            self.run_once(script, By::Schedule(&without));
+            self.machine().tried.take().is_some_and(|(_, same)| same)
+        });
+        // The machine is left as that run left it.
+        self.run_once(script, By::Schedule(&schedule));
+        if let Some(every) = every {
+            self.machine().choose_by(By::Every(every), 0);
+        }
+        let failure = ran.failure.filter(|_| independent);
+        RunResult { failure, ..ran }
+    }
+
     /// The script of the last run: as it was given, or what set the machine up if that failed.
     fn script(&self) -> C;
     /// The machine, with what the last run left.

@@ -51,6 +51,27 @@ pub enum Did {
         /// The value.
         value: u64,
     },
+    /// It changed a word in one step.
+    Update {
+        /// The word.
+        cell: u16,
+        /// What it did, as in "sets bits of".
+        what: &'static str,
+        /// With what.
+        value: u64,
+    },
+    /// It tried to store a word that it had loaded exclusively.
+    StoreExclusive {
+        /// The word.
+        cell: u16,
+        /// The value.
+        value: u64,
+    },
+    /// A barrier of one kind.
+    Fence {
+        /// Which.
+        fence: Fence,
+    },
     /// It cleaned a word's line.
     Maintain {
         /// The word.
@@ -85,6 +106,34 @@ pub enum Did {
         /// With what.
         with: u64,
     },
+}
+
+/// A barrier of one CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fence {
+    /// `DMB SY`, `DMB ISH`.
+    Full,
+    /// `DMB LD`: earlier loads come before all that is later.
+    Loads,
+    /// `DMB ST`: earlier stores come before later ones.
+    Stores,
+    /// `DSB SY`: as `DMB SY`, and maintenance is complete.
+    Complete,
+    /// `ISB`: later loads come after a branch before it, and so after the loads that it depends on.
+    Instructions,
+}
+
+impl Fence {
+    /// The instruction.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "DMB SY",
+            Self::Loads => "DMB LD",
+            Self::Stores => "DMB ST",
+            Self::Complete => "DSB SY",
+            Self::Instructions => "ISB",
+        }
+    }
 }
 
 /// Something that only processes of a subject do.
@@ -131,9 +180,13 @@ impl Did {
         match self {
             Self::Load { .. } | Self::Loaded { .. } => "load",
             Self::Store { .. } => "store",
-            Self::FetchAdd { .. } | Self::Swap { .. } | Self::CompareExchange { .. } => "atomic",
+            Self::FetchAdd { .. }
+            | Self::Swap { .. }
+            | Self::CompareExchange { .. }
+            | Self::Update { .. }
+            | Self::StoreExclusive { .. } => "atomic",
             Self::Maintain { .. } => "cache maintenance",
-            Self::Barrier => "barrier",
+            Self::Barrier | Self::Fence { .. } => "barrier",
             Self::WaitForEvent | Self::SendEvent => "event",
             Self::Flush { .. } | Self::CachesOn => "coherency",
             Self::Own => "own hardware",
@@ -151,6 +204,9 @@ impl Did {
             Self::FetchAdd { cell, .. } => 3 << 16 | u64::from(cell),
             Self::Swap { cell, .. } => 23 << 16 | u64::from(cell),
             Self::CompareExchange { cell, .. } => 24 << 16 | u64::from(cell),
+            Self::Update { cell, .. } => 25 << 16 | u64::from(cell),
+            Self::StoreExclusive { cell, .. } => 26 << 16 | u64::from(cell),
+            Self::Fence { fence } => 27 << 16 | fence as u64,
             Self::Maintain { cell, invalidate } => (4 + u64::from(invalidate)) << 16 | u64::from(cell),
             Self::Barrier => 6 << 16,
             Self::WaitForEvent => 7 << 16,

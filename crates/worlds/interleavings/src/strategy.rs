@@ -272,6 +272,20 @@ impl RandomChoices {
     }
 
     #[inline(always)]
+    fn late(&mut self, newest: u64, stored: &[u64]) -> Option<u64> {
+        if stored.is_empty() {
+            return None;
+        }
+        let is_late = match self.strategy {
+            Strategy::Few(_) => self.differs(),
+            // In most runs none is, so that a run has few.
+            _ => self.memory != 0 && self.random.next() & 63 < self.memory.min(4),
+        };
+        let value = is_late.then(|| stored[self.random.below(stored.len() as u64) as usize])?;
+        (value != newest).then_some(value)
+    }
+
+    #[inline(always)]
     fn answer(&mut self, kind: Kind, options: u32) -> u32 {
         if matches!(self.strategy, Strategy::Few(_)) {
             let differs = options > 1 && self.differs();
@@ -280,6 +294,7 @@ impl RandomChoices {
         let chance = match kind {
             Kind::Evict | Kind::Fill => self.memory.min(4),
             kind if kind.is_memory() => self.memory,
+            Kind::ExclusiveFails => self.memory.min(4),
             // It refuses nothing, and harms nobody.
             Kind::LateTick => (8 * self.hardware).min(32),
             _ => self.hardware,
@@ -312,7 +327,7 @@ impl ReplayedChoices {
         Self { deviations }
     }
 
-    fn find(&self, process: usize, operation: OperationIndex, kind: Kind) -> Option<u16> {
+    fn find(&self, process: usize, operation: OperationIndex, kind: Kind) -> Option<u64> {
         let of_process = self.deviations.get(process)?;
         let at = of_process
             .binary_search_by_key(&(operation, kind), |deviation| (deviation.operation, deviation.kind))
@@ -330,6 +345,10 @@ pub struct Every {
     left: u32,
     /// The orders of stores, maintenance and loads are tried as well.
     orders: bool,
+    /// A store exclusive has failed in this run, though nobody was in its way: none does any more.
+    exclusive_failed: bool,
+    /// By word, the values that a load may return although they are stored only afterwards.
+    later: Vec<Vec<u64>>,
     /// The number of times that caches may act on their own, in all and from here on.
     acts: u32,
     acts_left: u32,
@@ -337,12 +356,27 @@ pub struct Every {
 
 impl Every {
     pub fn new(preemptions: u32) -> Self {
-        Self { tape: Vec::new(), at: 0, preemptions, left: preemptions, orders: false, acts: 0, acts_left: 0 }
+        Self {
+            tape: Vec::new(),
+            at: 0,
+            preemptions,
+            left: preemptions,
+            orders: false,
+            exclusive_failed: false,
+            later: Vec::new(),
+            acts: 0,
+            acts_left: 0,
+        }
     }
 
     /// With all orders of memory, or with the plainest.
     pub fn with_orders(self, orders: bool) -> Self {
         Self { orders, ..self }
+    }
+
+    /// All runs once more, with late loads: by word, the values that they may return.
+    pub fn again_with_later_values(self, later: Vec<Vec<u64>>) -> Self {
+        Self { tape: Vec::new(), at: 0, left: self.preemptions, acts_left: self.acts, later, ..self }
     }
 
     /// With caches that evict or fill a line on their own, at most so often in a run.
@@ -365,6 +399,7 @@ impl Every {
     /// Moves on to the next run; false if there is none.
     pub fn advance(&mut self) -> bool {
         (self.at, self.left, self.acts_left) = (0, self.preemptions, self.acts);
+        self.exclusive_failed = false;
         while let Some((value, options)) = self.tape.pop() {
             if value + 1 < options {
                 self.tape.push((value + 1, options));
@@ -413,6 +448,12 @@ impl Every {
         match kind {
             // It can be repeated without an end.
             Kind::Spurious => 0,
+            Kind::ExclusiveFails if self.exclusive_failed => 0,
+            Kind::ExclusiveFails => {
+                let fails = self.below(options);
+                self.exclusive_failed = fails != 0;
+                fails
+            }
             kind if kind.is_memory() && !self.orders => 0,
             _ => self.below(options),
         }
@@ -420,6 +461,29 @@ impl Every {
 }
 
 impl Chooser {
+    /// The value that a load returns although it is stored only afterwards, if it is one of those
+    /// that were `stored` in other runs; `newest` is what it could return now.
+    #[inline(always)]
+    pub fn late(
+        &mut self,
+        process: usize,
+        operation: OperationIndex,
+        cell: u16,
+        newest: u64,
+        stored: &[u64],
+    ) -> Option<u64> {
+        match self {
+            Self::RandomChoices(drawn) => drawn.late(newest, stored),
+            Self::Every(every) => {
+                let later = every.later.get(usize::from(cell))?;
+                let others = later.iter().filter(|&&value| value != newest).count();
+                let nth = every.below(others as u32 + 1).checked_sub(1)?;
+                every.later[usize::from(cell)].iter().copied().filter(|&value| value != newest).nth(nth as usize)
+            }
+            Self::ReplayedChoices(replayed) => replayed.find(process, operation, Kind::LoadLate),
+        }
+    }
+
     /// In a run of every run: how many preemptions and acts of caches are left, if what is chosen
     /// next was not chosen before.
     pub fn left_at_a_new_choice(&self) -> Option<(u32, u32)> {
@@ -436,7 +500,7 @@ impl Chooser {
             Self::Every(every) => every.preempt(running, ready),
             Self::ReplayedChoices(replayed) => match replayed.find(running, operation, Kind::Preempt) {
                 // In a schedule that was shortened the one that goes on may be unable to.
-                Some(process) if ready.can_go(usize::from(process)) => usize::from(process),
+                Some(process) if ready.can_go(process as usize) => process as usize,
                 _ => running,
             },
         }
@@ -447,7 +511,7 @@ impl Chooser {
             Self::RandomChoices(drawn) => drawn.next(ready),
             Self::Every(every) => every.next(ready),
             Self::ReplayedChoices(replayed) => match replayed.find(blocked, operation, Kind::Next) {
-                Some(process) if ready.can_go(usize::from(process)) => Some(usize::from(process)),
+                Some(process) if ready.can_go(process as usize) => Some(process as usize),
                 _ => ready.first(),
             },
         }
@@ -459,7 +523,7 @@ impl Chooser {
             Self::RandomChoices(drawn) => drawn.answer(kind, options),
             Self::Every(every) => every.answer(kind, options),
             Self::ReplayedChoices(replayed) => match replayed.find(process, operation, kind) {
-                Some(value) => u32::from(value).min(options.saturating_sub(1)),
+                Some(value) => (value as u32).min(options.saturating_sub(1)),
                 None => 0,
             },
         }

@@ -88,6 +88,18 @@ impl Opens for Psci {
     }
 }
 
+impl Psci {
+    /// The name of a kind of word, as pairs of operations have it.
+    pub fn name_of_word(kind: u16) -> String {
+        names::name_of_kind(kind)
+    }
+
+    /// The name of who loads or stores.
+    pub fn name_of_actor(actor: u16) -> String {
+        reached::name_of_actor(actor)
+    }
+}
+
 /// The process that is no CPU.
 pub const POWER_CONTROLLER: &str = "the power controller";
 

@@ -51,7 +51,7 @@ pub(crate) fn with_session<R>(
 }
 
 impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
-    fn run(&mut self, scenario: &Scenario, by: By<'_>) -> RunResult {
+    fn run_once(&mut self, scenario: &Scenario, by: By<'_>) -> RunResult {
         let mask = scenario.off.iter().fold(0u64, |mask, &cpu| mask | 1 << cpu);
         let key = (mask, scenario.os_initiated);
         if !self.snapshots.contains_key(&key) {

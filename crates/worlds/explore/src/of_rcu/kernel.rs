@@ -11,7 +11,9 @@ use super::thread::Thread;
 use ::points::{Point, Sink};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use stopwatt_explore::subject::{Act, Did, Invariant, Kind, Machine, OnMachine, OperationIndex, Order, Waits};
+use stopwatt_explore::subject::{
+    Act, AtomicOrder, Did, Invariant, Kind, Machine, OnMachine, OperationIndex, Order, Waits,
+};
 
 /// A task: it reads, or not, and some CPU runs it, or none.
 #[derive(Default)]
@@ -546,7 +548,8 @@ impl Kernel {
     /// Replaces an object, and has the old one freed.
     fn replace(&self, rcu: &dyn Library<Kernel>, pointer: u8, urgency: Urgency) {
         let new = self.oracle.object();
-        let old = self.machine.swap(self.pointers.get() + u16::from(pointer), new as u64);
+        let word = self.pointers.get() + u16::from(pointer);
+        let old = self.machine.swap(word, new as u64, Self::ATOMICS);
         let number = self.oracle.queue(old as usize, self.jiffies.get(), self.mode.get().puts_off(urgency));
         self.act(&acts::QUEUES, number);
         rcu.call(self, number, urgency);
@@ -738,6 +741,9 @@ impl Kernel {
 }
 
 impl OnMachine for Kernel {
+    // Linux's atomics that return a value order all around them.
+    const ATOMICS: AtomicOrder = AtomicOrder::Full;
+
     #[inline(always)]
     fn machine(&self) -> &Machine {
         &self.machine

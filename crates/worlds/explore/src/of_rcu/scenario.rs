@@ -135,6 +135,36 @@ pub enum Action {
     Jiffy,
 }
 
+impl Action {
+    /// The kinds of actions, as the rest of a sentence; the last is what a CPU does when all are
+    /// done.
+    pub(crate) const KINDS: [&str; 9] = [
+        "reads",
+        "ends a read section",
+        "replaces",
+        "switches tasks",
+        "runs a thread",
+        "idles",
+        "goes off",
+        "waits for a jiffy",
+        "winds up",
+    ];
+
+    /// The kind's number.
+    pub(crate) fn kind(&self) -> u16 {
+        match self {
+            Self::Read(_) => 0,
+            Self::Leave => 1,
+            Self::Replace { .. } => 2,
+            Self::Switch(_) => 3,
+            Self::Thread { .. } => 4,
+            Self::Idle { .. } => 5,
+            Self::Off(_) => 6,
+            Self::Jiffy => 7,
+        }
+    }
+}
+
 fn plain() -> Urgency {
     Urgency::Plain
 }
