@@ -1,14 +1,14 @@
 //! `explore-psci` and `explore-rcu`: a number of schedules from a seed, as experiments. A sweep
 //! repeats them with other seeds, on many machines.
 
-use crate::coverage::coverage;
-use crate::record::record;
+use crate::coverage::add_coverage;
+use crate::record::{experiment, record};
 use crate::recorded::Recorded;
 use document::nearest;
 use experiment::setting::{Checked, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy, TallyOf};
-use recording::{Header, Recording, facts, metrics};
+use recording::{Header, Recording, metrics};
 use seeded::Fault;
 
 /// Schedules of the PSCI library.
@@ -104,7 +104,7 @@ impl Experiment for ExplorePsci {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let (cpus, fault) = (request.settings.get(PSCI_CPUS), request.settings.get(PSCI_FAULT));
         let subject = Psci { cpus, machines: MachineOptions::all(), fault };
-        run(&subject, &PSCI, Limits::default(), request, sink)
+        run(&subject, Limits::default(), request, sink)
     }
 }
 
@@ -116,13 +116,12 @@ impl Experiment for ExploreRcu {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let (cpus, fault) = (request.settings.get(RCU_CPUS), request.settings.get(RCU_FAULT));
         let subject = Rcu { cpus, modes: Mode::ALL.to_vec(), fault };
-        run(&subject, &RCU, Rcu::LIMITS, request, sink)
+        run(&subject, Rcu::LIMITS, request, sink)
     }
 }
 
 fn run<S: Recorded>(
     subject: &S,
-    about: &About,
     limits: Limits,
     request: &Request<'_>,
     sink: &mut dyn Sink,
@@ -141,25 +140,32 @@ fn run<S: Recorded>(
     });
     progress.check()?;
     let mut recording = match &tally.found {
-        None => {
-            let mut header = Header::new(about.name, World::Explore.name(), "us");
-            header.seed = seed;
-            Recording::new(header)
-        }
+        None => nothing_found::<S>(subject, &tally, seed),
         Some(found) => {
             let shrunk = subject.simplest(found, limits);
             let (_, steps) = subject.replay(&shrunk, limits);
             record(subject, &shrunk, &steps, limits, seed)
         }
     };
-    let mut told: facts::Exploration = recording.header.facts().unwrap_or_default();
-    told.coverage = Some(coverage::<S>(&tally));
-    recording.header.set_facts(&told);
     recording.header.iterations = 1;
     recording.header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    count(&mut recording, subject, &tally);
+    if tally.found.is_some() {
+        add_coverage::<S>(&mut recording, &tally);
+        count(&mut recording, subject, &tally);
+    }
     sink.start(recording.header.clone())?;
     sink.append(&recording)
+}
+
+/// A recording of runs that broke nothing: how many there were, and what they have reached.
+pub fn nothing_found<S: Recorded>(subject: &S, tally: &TallyOf<S>, seed: u64) -> Recording {
+    let mut header = Header::new(&experiment::<S>(), World::Explore.name(), "us");
+    header.seed = seed;
+    header.iterations = 1;
+    let mut recording = Recording::new(header);
+    add_coverage::<S>(&mut recording, tally);
+    count(&mut recording, subject, tally);
+    recording
 }
 
 /// Notes how much was tried, in a case of its own: the other is named after the invariant that

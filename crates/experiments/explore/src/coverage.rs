@@ -2,14 +2,21 @@
 
 use crate::recorded::Recorded;
 use explore::{Kind, TallyOf};
-use recording::facts;
+use recording::{Recording, facts};
 use std::collections::BTreeMap;
 
 /// Pairs that met in one order only are named so often at most.
 const ONE_WAY_SHOWN: usize = 12;
 
+/// Adds to a recording's facts what all runs of its exploration have reached.
+pub fn add_coverage<S: Recorded>(recording: &mut Recording, tally: &TallyOf<S>) {
+    let mut told: facts::Exploration = recording.header.facts().unwrap_or_default();
+    told.coverage = Some(coverage::<S>(tally));
+    recording.header.set_facts(&told);
+}
+
 /// What the runs of an exploration have reached.
-pub fn coverage<S: Recorded>(tally: &TallyOf<S>) -> facts::Coverage {
+fn coverage<S: Recorded>(tally: &TallyOf<S>) -> facts::Coverage {
     let coverage = &tally.coverage;
     let counted = coverage.counted.iter().zip(&coverage.counts).map(|(counted, &count)| facts::Reached {
         group: counted.group.to_owned(),

@@ -11,8 +11,8 @@ mod record;
 mod recorded;
 mod schedule;
 
-pub use campaign::{ExplorePsci, ExploreRcu};
-pub use coverage::coverage;
+pub use campaign::{ExplorePsci, ExploreRcu, nothing_found};
+pub use coverage::add_coverage;
 pub use record::{experiment, record};
 pub use recorded::Recorded;
 pub use schedule::{Schedule, ScheduleError, subject_of};

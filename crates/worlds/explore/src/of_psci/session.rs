@@ -113,7 +113,9 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
                 Did::Store { cell, .. }
                 | Did::FetchAdd { cell, .. }
                 | Did::Swap { cell, .. }
-                | Did::CompareExchange { cell, .. } => (cell, true),
+                | Did::CompareExchange { cell, .. }
+                | Did::Update { cell, .. }
+                | Did::StoreExclusive { cell, .. } => (cell, true),
                 _ => continue,
             };
             let (word, actor) = (kind_of(cpus, cell), 2 * *actor + u16::from(stores));

@@ -5,6 +5,7 @@
 
 use super::acts;
 use super::library::{Interrupted, Library, Need, Stepped};
+use super::library::{GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, OFFLOAD_WAKES, SOFTIRQS};
 use super::oracle::{Broken, Oracle};
 use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency};
 use super::thread::Thread;
@@ -215,16 +216,19 @@ impl Kernel {
     }
 
     pub(crate) fn raise(&self) {
+        self.oracle.saw(SOFTIRQS);
         self.states[self.machine.process()].softirq.set(true);
     }
 
     pub(crate) fn wake_thread(&self, thread: Thread) {
+        self.oracle.saw(if thread == Thread::GracePeriod { GRACE_PERIOD_WAKES } else { OFFLOAD_WAKES });
         self.publish();
         self.threads.borrow()[&thread].woken.set(true);
         self.kick_idle_cpu();
     }
 
     pub(crate) fn interrupt_to_switch(&self, cpu: usize) {
+        self.oracle.saw(INTERRUPTS);
         self.publish();
         self.states[cpu].resched.set(true);
         if matches!(self.states[cpu].doing.get(), Doing::Idle(..)) {
@@ -552,6 +556,9 @@ impl Kernel {
         let old = self.machine.swap(word, new as u64, Self::ATOMICS);
         let number = self.oracle.queue(old as usize, self.jiffies.get(), self.mode.get().puts_off(urgency));
         self.act(&acts::QUEUES, number);
+        if self.mode.get().is_lazy(urgency, self.machine.process()) {
+            self.oracle.saw(LAZY);
+        }
         rcu.call(self, number, urgency);
     }
 

@@ -74,6 +74,15 @@ pub(crate) const COUNTED: [Counted; 16] = [
     counted("softirqs", "raised"),
 ];
 
+/// Places of what the kernel sees as well.
+pub(crate) const QUEUED: usize = 0;
+pub(crate) const LAZY: usize = 4;
+pub(crate) const ENDED: usize = 7;
+pub(crate) const INTERRUPTS: usize = 11;
+pub(crate) const GRACE_PERIOD_WAKES: usize = 12;
+pub(crate) const OFFLOAD_WAKES: usize = 13;
+pub(crate) const SOFTIRQS: usize = 15;
+
 const fn counted(of: &'static str, what: &'static str) -> Counted {
     Counted { group: "what RCU did", of, what }
 }

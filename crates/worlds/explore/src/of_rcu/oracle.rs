@@ -1,6 +1,7 @@
 //! The invariants of RCU, which hold whatever happens: the check watches from outside, and takes no
 //! operation.
 
+use super::library::{COUNTED, ENDED, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, OFFLOAD_WAKES, QUEUED, SOFTIRQS};
 use std::cell::{Cell, RefCell};
 use stopwatt_explore::subject::Invariant;
 
@@ -29,9 +30,10 @@ pub(crate) struct Oracle {
     freed: RefCell<Vec<bool>>,
     /// For each CPU: whether it is where no reader can be, or when it last was.
     quiet: RefCell<Vec<(bool, u64)>>,
-    /// Grace periods that have started and ended, and the moment of the last start.
+    /// What the library counts as well, by its place in [`COUNTED`].
+    seen: RefCell<[u64; COUNTED.len()]>,
+    /// Grace periods that have started, and the moment of the last start.
     started: Cell<u64>,
-    ended: Cell<u64>,
     start: Cell<u64>,
     /// The jiffy from which on CPUs have nothing else to do.
     done_at: Cell<Option<u64>>,
@@ -55,7 +57,7 @@ impl Oracle {
     /// Forgets a run; takes the number of readers, objects that are there from the start, and CPUs.
     pub(crate) fn begin(&self, readers: usize, objects: usize, cpus: usize) {
         self.started.set(0);
-        self.ended.set(0);
+        self.seen.replace([0; COUNTED.len()]);
         self.start.set(0);
         self.done_at.set(None);
         let mut quiet = self.quiet.borrow_mut();
@@ -105,7 +107,7 @@ impl Oracle {
     /// ended that was there.
     pub(crate) fn grace_period_ends(&self, number: u32) -> Result<(), Broken> {
         let start = self.start.get();
-        self.ended.set(self.ended.get() + 1);
+        self.saw(ENDED);
         let quiet = self.quiet.borrow();
         if let Some(cpu) = quiet.iter().position(|&(is, last)| !is && last <= start) {
             let what = format!("grace period {number} ends, and CPU {cpu} has passed no quiescent state since it started");
@@ -145,19 +147,28 @@ impl Oracle {
         Ok(())
     }
 
-    /// The library's counts agree with what happened: callbacks that were queued, invoked and are
-    /// left, and grace periods that have ended.
-    pub(crate) fn compare(&self, counts: [u64; 4]) -> Result<(), Broken> {
-        let queued = self.queued.borrow().len() as u64;
-        let left = self.left.get() as u64;
-        let right = [queued, queued - left, left, self.ended.get()];
-        match counts == right {
-            true => Ok(()),
-            false => Err((
-                Invariant::Statistics,
-                format!("callbacks queued, invoked and left, and grace periods, are counted as {counts:?}, and were {right:?}"),
-            )),
+    /// Something happened that the library counts as well, by its place in [`COUNTED`].
+    pub(crate) fn saw(&self, what: usize) {
+        self.seen.borrow_mut()[what] += 1;
+    }
+
+    /// The library's counts agree with what happened.
+    pub(crate) fn compare(&self, counts: &[u64; COUNTED.len()]) -> Result<(), Broken> {
+        let wrong = |of: &str, what: &str, count: u64, right: u64| {
+            Err((Invariant::Statistics, format!("{of}, {what}, are counted as {count}, and were {right}")))
+        };
+        for at in [QUEUED, LAZY, ENDED, INTERRUPTS, GRACE_PERIOD_WAKES, OFFLOAD_WAKES, SOFTIRQS] {
+            let (count, right) = (counts[at], self.seen.borrow()[at]);
+            if count != right {
+                return wrong(COUNTED[at].of, COUNTED[at].what, count, right);
+            }
         }
+        let left = self.left.get() as u64;
+        let invoked = counts[1] + counts[2];
+        if counts[3] != left || invoked != counts[QUEUED] - left {
+            return wrong("callbacks", "invoked", invoked, counts[QUEUED].saturating_sub(left));
+        }
+        Ok(())
     }
 
     /// A stall is reported of a grace period that has lasted for this number of jiffies.
@@ -186,6 +197,7 @@ impl Oracle {
     /// A callback is about to be queued that frees an object; returns its number.
     pub(crate) fn queue(&self, object: usize, jiffy: u64, may_wait: bool) -> usize {
         let at = self.next_moment();
+        self.saw(QUEUED);
         let mut queued = self.queued.borrow_mut();
         let started_before = self.started.get();
         queued.push(Queued { at, invoked: false, jiffy, may_wait, started_before, object });

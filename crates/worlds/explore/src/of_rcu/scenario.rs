@@ -67,6 +67,16 @@ impl Mode {
         }
     }
 
+    /// True if a callback of this urgency counts as lazy on a CPU.
+    pub(crate) fn is_lazy(self, urgency: Urgency, cpu: usize) -> bool {
+        match self {
+            Self::OffloadModern => false,
+            // Every other CPU is offloaded.
+            Self::Lazy | Self::HotplugModern => urgency != Urgency::Hurry && cpu.is_multiple_of(2),
+            _ => urgency == Urgency::Lazy,
+        }
+    }
+
     /// True if CPUs go off.
     pub(crate) fn hotplug(self) -> bool {
         matches!(self, Self::Hotplug2013 | Self::HotplugModern)

@@ -95,7 +95,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         for (sum, count) in self.counts.iter_mut().zip(counts) {
             *sum += count;
         }
-        self.kernel.oracle.compare([counts[0], counts[1] + counts[2], counts[3], counts[7]])
+        self.kernel.oracle.compare(&counts)
     }
 }
 
@@ -181,7 +181,9 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
                 Did::Store { cell, .. }
                 | Did::FetchAdd { cell, .. }
                 | Did::Swap { cell, .. }
-                | Did::CompareExchange { cell, .. } => (cell, true),
+                | Did::CompareExchange { cell, .. }
+                | Did::Update { cell, .. }
+                | Did::StoreExclusive { cell, .. } => (cell, true),
                 _ => continue,
             };
             let (word, actor) = (super::names::kind_of(names.counts(), cell), 2 * actors[process] + u16::from(stores));
