@@ -95,6 +95,8 @@ struct CpuBooks {
     unsettled: [(u8, u64); 3],
     /// Since when it is in no suspend.
     awake_since: Option<u32>,
+    /// Since when it has been waiting in its state.
+    rests_since: Option<u32>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -161,6 +163,7 @@ impl Ledger {
             verdict: None,
             unsettled: [(0, 0); 3],
             awake_since: Some(0),
+            rests_since: None,
         };
         let domain = |state| DomainBooks { state, stays: Stays::default() };
         let mut domains = vec![domain(off[1]); cpus.div_ceil(CPUS_PER_CLUSTER) + 1];
@@ -215,6 +218,7 @@ impl Ledger {
         }
         let own = &mut self.cpus[cpu];
         own.asks = asks;
+        own.rests_since = None;
         own.called = now;
         (own.mode, own.changes) = (self.mode, self.changes);
         (own.committed, own.slept, own.left_early, own.pending) = (false, false, false, false);
@@ -469,6 +473,7 @@ impl Ledger {
         let own = &mut self.cpus[cpu];
         own.slept = true;
         own.is_back = false;
+        own.rests_since = None;
         own.noted = [0; 3];
         let woke = (own.woke, now);
         if counts {
@@ -588,10 +593,15 @@ impl Ledger {
         self.before.filter(|_| !self.overlapped)
     }
 
-    /// True if CPU_SUSPEND has been down since before this operation and is still.
+    /// A CPU waits, and has completed all its stores: from here on everybody can know its state.
+    pub(crate) fn rests(&mut self, cpu: usize, now: u32) {
+        self.cpus[cpu].rests_since = Some(now);
+    }
+
+    /// True if a CPU rests in CPU_SUSPEND since before this operation and still.
     pub(crate) fn slept_since(&self, cpu: usize, then: u32) -> bool {
         let own = &self.cpus[cpu];
-        own.down.is_some_and(|down| down.suspend) && own.stays.since.is_some_and(|(_, began)| began < then || began == u32::MAX)
+        own.down.is_some_and(|down| down.suspend) && own.rests_since.is_some_and(|since| since <= then)
     }
 
     /// True if a CPU has been in no suspend since before this operation.

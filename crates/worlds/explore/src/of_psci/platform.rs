@@ -183,6 +183,7 @@ impl Board {
         let result = self.ledger.borrow_mut().goes_down(process, states);
         self.hold(result);
         self.barrier_now();
+        self.ledger.borrow_mut().rests(process, self.steps.get());
         self.block(Waits::Interrupt);
         self.ledger.borrow_mut().standby_ends(process, states, self.steps.get());
     }
