@@ -128,7 +128,7 @@ impl Machine {
         if order == Order::Relaxed {
             self.settle_word(cell)
         } else {
-            self.settle()
+            self.settle();
         }
         self.operation(Did::Store { cell, value });
         self.cpu().polled.set((u16::MAX, 0, 0));
@@ -228,7 +228,7 @@ impl Machine {
     #[inline(always)]
     fn start_atomic(&self, cell: u16, order: AtomicOrder, did: Did, with: u64) {
         if order.releases() {
-            self.settle()
+            self.settle();
         } else {
             self.settle_word(cell)
         }
@@ -305,8 +305,9 @@ impl Machine {
             looks_at.iter().all(|&(cell, value)| memory.newest(cell) == value)
         };
         if let (true, Some(&(cell, _))) = (is_newest, looks_at.last()) {
-            self.settle();
-            self.block(Waits::Spin(cell));
+            if !self.settle() && !self.drain() {
+                self.block(Waits::Spin(cell));
+            }
         } else {
             self.settle();
             self.memory.borrow_mut().empty_buffer(process);
@@ -346,8 +347,10 @@ impl Machine {
 
     /// Waits until a word changes.
     pub(crate) fn wait_for_change(&self, cell: u16) {
-        self.settle();
-        self.block(Waits::Change(cell));
+        // Whatever lets others go may let the word change: then it is looked at again.
+        if !self.settle() && !self.drain() {
+            self.block(Waits::Change(cell));
+        }
     }
 
     /// A barrier.

@@ -42,6 +42,9 @@ pub enum Kind {
     LateTick,
     /// 1: a store exclusive fails though nobody was in its way.
     ExclusiveFails,
+    /// A store that was held back leaves the buffer before the operation: its number plus 1, among
+    /// those that a later store of the CPU has overtaken.
+    StoreLeaves,
     /// A load is late: the value that it returns is stored only afterwards.
     LoadLate,
 }
@@ -65,7 +68,7 @@ pub struct Deviation {
 
 impl Kind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Preempt,
         Self::Next,
         Self::StoreDelay,
@@ -81,6 +84,7 @@ impl Kind {
         Self::LateTick,
         Self::ExclusiveFails,
         Self::LoadLate,
+        Self::StoreLeaves,
     ];
 
     /// How many there are.
@@ -104,6 +108,7 @@ impl Kind {
             Self::LateTick => "a tick comes late",
             Self::ExclusiveFails => "a store exclusive fails for no reason",
             Self::LoadLate => "a load is performed late",
+            Self::StoreLeaves => "a store leaves its buffer",
         }
     }
 
@@ -112,7 +117,16 @@ impl Kind {
     pub const fn is_memory(self) -> bool {
         matches!(
             self,
-            Self::StoreDelay | Self::MaintenanceDelay | Self::LoadAge | Self::LoadLate | Self::Evict | Self::Fill
+            Self::StoreDelay
+                | Self::StoreLeaves
+                | Self::MaintenanceDelay
+                | Self::LoadAge
+                | Self::LoadLate
+                | Self::Evict
+                | Self::Fill
         )
     }
 }
+
+/// The [`Kind::StoreDelay`] of a store that another one of its CPU is to overtake.
+pub(crate) const HELD: u64 = crate::LONGEST_DELAY as u64 + 1;

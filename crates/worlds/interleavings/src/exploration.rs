@@ -165,6 +165,8 @@ pub struct Exploration<C> {
 pub struct Tally<M, C> {
     /// Runs so far.
     pub schedules: u64,
+    /// Those that were cut, since they would have repeated others.
+    pub repeated: u64,
     /// Operations of all runs.
     pub steps: u64,
     /// The first run that broke an invariant.
@@ -177,7 +179,8 @@ pub struct Tally<M, C> {
 
 impl<M, C> Default for Tally<M, C> {
     fn default() -> Self {
-        Self { schedules: 0, steps: 0, found: None, complete: false, coverage: Coverage::default() }
+        let coverage = Coverage::default();
+        Self { schedules: 0, repeated: 0, steps: 0, found: None, complete: false, coverage }
     }
 }
 
@@ -281,6 +284,7 @@ impl<M, C> Tally<M, C> {
         let RunResult { failure, steps, hash } = ran;
         let run = self.schedules;
         self.schedules += 1;
+        self.repeated += u64::from(session.machine().pruned.get());
         self.steps += u64::from(steps);
         if let Some(failure) = failure {
             let (script, schedule) = (session.script(), session.schedule());

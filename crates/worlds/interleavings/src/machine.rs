@@ -1,15 +1,16 @@
 //! The machine: CPUs and one process more, without any notion of time. What they are about is the
 //! subject's.
 
-use crate::choice::{Deviation, Kind};
+use crate::choice::{Deviation, HELD, Kind};
 use crate::failure::{Failure, Invariant};
 use crate::memory::{Answers, Memory};
 use crate::names::Names;
 use crate::options::{CPUS_PER_CLUSTER, Limits};
 use crate::place::OperationIndex;
+use crate::ready::Ready;
 use crate::spin::Spin;
 use crate::step::{Did, Step};
-use crate::strategy::{Chooser, RandomChoices, Ready};
+use crate::strategy::{Chooser, NOBODY, RandomChoices};
 use crate::watchdog::beat;
 use engine::Scheduler;
 use std::cell::{Cell, RefCell};
@@ -136,6 +137,8 @@ pub struct Machine {
     pub pruned: Cell<bool>,
     pub(crate) keeps_steps: Cell<bool>,
     pub(crate) log: RefCell<Vec<Step>>,
+    /// Accesses of each step are kept, where every run is tried that differs.
+    pub(crate) traces: Cell<bool>,
     /// Loops that wait are found by all that they load, not by one word alone.
     pub(crate) spins: Cell<bool>,
     /// Loads that acquire are those of RCpc.
@@ -171,6 +174,42 @@ impl Answers for LoggedAnswers<'_> {
     #[inline(always)]
     fn answer(&mut self, kind: Kind, options: u32) -> u32 {
         let value = self.chooser.answer(self.process, self.operation, kind, options);
+        self.log(kind, value)
+    }
+
+    #[inline(always)]
+    fn delay(&mut self, kind: Kind) -> u8 {
+        const LONGEST: u32 = crate::LONGEST_DELAY as u32;
+        let held = HELD as u32;
+        let value = match self.chooser {
+            Chooser::Dpor(dpor) => held * dpor.answer(kind, 2),
+            Chooser::ReplayedChoices(_) => self.chooser.answer(self.process, self.operation, kind, held + 1),
+            _ => self.chooser.answer(self.process, self.operation, kind, LONGEST + 1),
+        };
+        let value = self.log(kind, value);
+        if value == held { u8::MAX } else { value as u8 }
+    }
+
+    #[inline(always)]
+    fn age(&mut self, choices: u32, in_order: u32) -> u32 {
+        let value = match self.chooser {
+            Chooser::Dpor(dpor) => {
+                // A value that came since this process's last step is seen where that goes earlier.
+                let older = choices.saturating_sub(1 + in_order);
+                match dpor.answer(Kind::LoadAge, older + 1) {
+                    0 => 0,
+                    nth => in_order + nth,
+                }
+            }
+            _ => self.chooser.answer(self.process, self.operation, Kind::LoadAge, choices),
+        };
+        self.log(Kind::LoadAge, value)
+    }
+}
+
+impl LoggedAnswers<'_> {
+    #[inline(always)]
+    fn log(&mut self, kind: Kind, value: u32) -> u32 {
         if value != 0 {
             let (process, operation) = (self.process as u8, self.operation);
             self.schedule.push(Deviation { process, operation, kind, value: u64::from(value) });
@@ -212,6 +251,7 @@ impl Machine {
             pruned: Cell::new(false),
             keeps_steps: Cell::new(false),
             log: RefCell::default(),
+            traces: Cell::new(false),
             spins: Cell::new(false),
             rcpc: Cell::new(false),
             exclusives: Cell::new(false),
@@ -345,20 +385,8 @@ impl Machine {
         if self.known.borrow().is_some() && !self.has_late.get() {
             self.prune(process);
         }
-        let goes = self.chooser.borrow_mut().preempt(process, operation, self.ready());
-        if goes != process {
-            self.schedule.borrow_mut().push(Deviation {
-                process: process as u8,
-                operation,
-                kind: Kind::Preempt,
-                value: goes as u64,
-            });
-            self.give_way_to(goes);
-            self.scheduler.advance(0);
-        }
-        if self.over.get() {
-            self.stay();
-        }
+        self.let_somebody_go(process, operation);
+        let operation = self.let_held_stores_leave(process, operation);
         self.mix((process as u64) << 32 | did.number());
         if self.followed.get() >> process & 1 != 0 {
             self.follow(process, did.number(), true);
@@ -377,6 +405,115 @@ impl Machine {
         }
     }
 
+    /// Another process may go before an operation of this one.
+    #[inline(always)]
+    fn let_somebody_go(&self, process: usize, operation: OperationIndex) {
+        if self.traces.get() {
+            self.end_step(process);
+        }
+        let goes = self.chooser.borrow_mut().preempt(process, operation, self.ready());
+        if goes != process {
+            if goes == NOBODY {
+                self.cut();
+                self.stay();
+            }
+            self.schedule.borrow_mut().push(Deviation {
+                process: process as u8,
+                operation,
+                kind: Kind::Preempt,
+                value: goes as u64,
+            });
+            self.give_way_to(goes);
+            self.scheduler.advance(0);
+        }
+        if self.over.get() {
+            self.stay();
+        }
+    }
+
+    /// Stores that were held back until a later one has overtaken them leave the buffer, or not yet;
+    /// each is an operation of its own.
+    #[inline(always)]
+    fn let_held_stores_leave(&self, process: usize, operation: OperationIndex) -> OperationIndex {
+        let mut operation = operation;
+        while process < self.cpus.len() {
+            let overtaken = self.memory.borrow().overtaken(process);
+            if overtaken == 0 {
+                break;
+            }
+            let Some(nth) = self.answer(Kind::StoreLeaves, overtaken as u32 + 1).checked_sub(1) else { break };
+            self.memory.borrow_mut().let_overtaken_leave(process, nth as usize);
+            self.wake_pollers();
+            if self.keeps_steps.get() {
+                self.log.borrow_mut().push(Step { process: process as u8, operation, did: Did::Own });
+            }
+            operation = operation.next();
+            self.operations[process].set(operation);
+            self.let_somebody_go(process, operation);
+        }
+        operation
+    }
+
+    /// Stores that were held back and overtaken leave the buffer one by one: the process is about to
+    /// wait, or to end. Others may go before each, so what it waits for may have come: true if there
+    /// were any.
+    pub(crate) fn drain(&self) -> bool {
+        let process = self.process();
+        let mut any = false;
+        while process < self.cpus.len() {
+            let overtaken = self.memory.borrow().overtaken(process);
+            if overtaken == 0 {
+                break;
+            }
+            any = true;
+            let operation = self.operations[process].get().next();
+            self.operations[process].set(operation);
+            self.let_somebody_go(process, operation);
+            let nth = self.answer(Kind::StoreLeaves, overtaken as u32);
+            self.memory.borrow_mut().let_overtaken_leave(process, nth as usize);
+            self.wake_pollers();
+            if self.keeps_steps.get() {
+                self.log.borrow_mut().push(Step { process: process as u8, operation, did: Did::Own });
+            }
+        }
+        any
+    }
+
+    /// A step of the process ends, where every run is tried that differs.
+    #[cold]
+    fn end_step(&self, process: usize) {
+        let mut memory = self.memory.borrow_mut();
+        memory.note_step(process);
+        if let (Chooser::Dpor(dpor), Some(trace)) = (&mut *self.chooser.borrow_mut(), &mut memory.trace) {
+            dpor.end_step(trace);
+            trace.clear();
+        }
+        if std::mem::take(&mut memory.redundant) {
+            drop(memory);
+            self.cut();
+        }
+    }
+
+    /// The run would repeat another one, and ends.
+    fn cut(&self) {
+        self.pruned.set(true);
+        self.over.set(true);
+    }
+
+    /// The run is over: its last step ends.
+    pub(crate) fn end_last_step(&self) {
+        if self.traces.get() {
+            self.end_step(0);
+        }
+    }
+
+    /// A process knows what another one knew, where every run is tried that differs.
+    fn note_learns(&self, process: usize, from: usize) {
+        if let Chooser::Dpor(dpor) = &mut *self.chooser.borrow_mut() {
+            dpor.learns_from(process, from);
+        }
+    }
+
     /// Ends the run if it has come, by choices that are new, to a state from which all was tried.
     #[cold]
     fn prune(&self, process: usize) {
@@ -387,8 +524,7 @@ impl Machine {
         state.extend(self.cpus.iter().map(|cpu| u64::from(cpu.event.get())));
         self.memory.borrow().state(&mut state);
         if !self.known.borrow_mut().as_mut().is_none_or(|known| known.insert(state)) {
-            self.pruned.set(true);
-            self.over.set(true);
+            self.cut();
         }
     }
 
@@ -486,6 +622,7 @@ impl Machine {
     /// Lets a process go that was absent; it sees what the present one has seen and done.
     pub(crate) fn start_process(&self, process: usize) {
         self.memory.borrow_mut().inherit(process, self.process());
+        self.note_learns(process, self.process());
         self.wake_pollers();
         self.note_waits(process, Waits::Nothing);
         self.can_go(process);
@@ -495,9 +632,12 @@ impl Machine {
     pub(crate) fn wait_for_process(&self, process: usize) {
         self.settle();
         while self.cpus[process].waits.get() != Waits::Done {
-            self.block(Waits::Process(process as u8));
+            if !self.drain() {
+                self.block(Waits::Process(process as u8));
+            }
         }
         self.memory.borrow_mut().inherit(self.process(), process);
+        self.note_learns(self.process(), process);
     }
 
     /// The process is done.
@@ -523,8 +663,16 @@ impl Machine {
         // It counts as an operation, so that it can be told from the next time.
         let operation = self.operations[process].get().next();
         self.operations[process].set(operation);
+        if self.traces.get() {
+            self.end_step(process);
+            if self.over.get() {
+                return;
+            }
+        }
         let ready = self.ready();
-        match self.chooser.borrow_mut().next(process, operation, ready) {
+        let goes = self.chooser.borrow_mut().next(process, operation, ready);
+        match goes {
+            Some(NOBODY) => self.cut(),
             Some(goes) => {
                 if Some(goes) != ready.first() {
                     self.schedule.borrow_mut().push(Deviation {
@@ -567,8 +715,19 @@ impl Machine {
             if self.followed.get() != 0 {
                 self.note_paid();
             }
+            let changes = std::mem::take(&mut self.memory.borrow_mut().changes);
+            let sees = |cpu: &Cpu| match cpu.waits.get() {
+                // That another word has changed is nothing to who waits for this one; where all is to
+                // be tried, who goes is told from who could.
+                Waits::Change(cell) if self.traces.get() => changes.contains(&cell),
+                Waits::Spin(_) if self.traces.get() => {
+                    cpu.spin.borrow().loads().iter().any(|(cell, _)| changes.contains(cell))
+                }
+                Waits::Change(_) | Waits::Spin(_) => true,
+                _ => false,
+            };
             for (index, cpu) in self.cpus.iter().enumerate() {
-                if matches!(cpu.waits.get(), Waits::Change(_) | Waits::Spin(_)) && self.awake.get() >> index & 1 == 0 {
+                if sees(cpu) && self.awake.get() >> index & 1 == 0 {
                     self.unblock(index);
                 }
             }
@@ -606,26 +765,29 @@ impl Machine {
         for process in (0..self.cpus.len()).filter(|process| paid >> process & 1 != 0) {
             self.late.borrow_mut().push(LateLoad { process, followed: self.follows[process].get() });
             self.followed.set(self.followed.get() & !(1 << process));
+            self.note_learns(process, self.process());
             if self.cpus[process].waits.get() == Waits::LateLoad {
                 self.unblock(process);
             }
         }
     }
 
-    /// Waits until a late load of this process has got its value.
+    /// Waits until a late load of this process has got its value; true if it had to wait.
     #[inline(always)]
-    pub fn settle(&self) {
-        if self.followed.get() != 0 {
-            self.settle_now();
-        }
+    pub fn settle(&self) -> bool {
+        self.followed.get() != 0 && self.settle_now()
     }
 
     #[cold]
-    fn settle_now(&self) {
+    fn settle_now(&self) -> bool {
         let process = self.process();
+        let waits = self.memory.borrow().owed(process).is_some();
         while self.memory.borrow().owed(process).is_some() {
-            self.block(Waits::LateLoad);
+            if !self.drain() {
+                self.block(Waits::LateLoad);
+            }
         }
+        waits
     }
 
     /// The run is void: a late load has not got its value.

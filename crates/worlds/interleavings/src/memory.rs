@@ -56,6 +56,7 @@
 //! at a time.
 
 use crate::choice::Kind;
+use crate::dpor::Access;
 use crate::races::{Races, Tag};
 
 /// Values that a history keeps; older ones count as seen by everybody.
@@ -163,6 +164,10 @@ struct Entry {
     tag: Tag,
     /// The store of a read-modify-write: nobody else may store in between.
     reserved: bool,
+    /// A younger store of the CPU has left before it.
+    overtaken: bool,
+    /// Its number among those of the CPU.
+    age: u32,
     /// Of a store: when the newest of the values came on which its address and its data depend.
     after: Moment,
 }
@@ -199,6 +204,10 @@ struct View {
     stored: Moment,
     released: Moment,
     maintained: Moment,
+    /// When its last step ended.
+    last_step: Moment,
+    /// Entries that its buffer has had.
+    entered: u32,
     coherent: bool,
     cluster: u8,
     buffer: [Entry; BUFFER],
@@ -207,13 +216,25 @@ struct View {
 
 impl View {
     fn new(cluster: u8) -> Self {
-        let empty = Entry { what: Buffered::Store, cell: 0, value: 0, left: 0, tag: 0, reserved: false, after: 0 };
+        let empty = Entry {
+            what: Buffered::Store,
+            cell: 0,
+            value: 0,
+            left: 0,
+            tag: 0,
+            reserved: false,
+            overtaken: false,
+            age: 0,
+            after: 0,
+        };
         Self {
             floor: 0,
             loaded: 0,
             stored: 0,
             released: 0,
             maintained: 0,
+            last_step: 0,
+            entered: 0,
             coherent: false,
             cluster,
             buffer: [empty; BUFFER],
@@ -292,7 +313,15 @@ pub struct Lost {
 pub trait Answers {
     fn answer(&mut self, kind: Kind, options: u32) -> u32;
 
-    /// For how many operations of its CPU something stays in the buffer.
+    /// The age of the value that a load returns, of so many choices; `in_order` of the newer values
+    /// came since the CPU's last step.
+    #[inline(always)]
+    fn age(&mut self, choices: u32, _in_order: u32) -> u32 {
+        self.answer(Kind::LoadAge, choices)
+    }
+
+    /// For how many operations of its CPU something stays in the buffer; [`u8::MAX`] for as long as
+    /// nothing drives it out.
     #[inline(always)]
     fn delay(&mut self, kind: Kind) -> u8 {
         self.answer(kind, u32::from(crate::LONGEST_DELAY) + 1) as u8
@@ -340,6 +369,12 @@ pub struct Memory {
     owing: u32,
     /// CPUs whose late load has got its value since that was last asked, as a set of bits.
     pub(crate) paid: u64,
+    /// The accesses of the present step, where every run is tried that differs, and the words that
+    /// changed.
+    pub(crate) trace: Option<Vec<Access>>,
+    pub(crate) changes: Vec<u16>,
+    /// A store was held back for others to overtake it, and none has.
+    pub(crate) redundant: bool,
     /// By word; it outlives runs.
     stored: Vec<Stored>,
     /// Words whose value changed for somebody since it was last asked, for those who poll.
@@ -370,6 +405,9 @@ impl Memory {
             debts: vec![None; clusters.len()],
             owing: 0,
             paid: 0,
+            trace: None,
+            changes: Vec::new(),
+            redundant: false,
             stored: vec![Stored::default(); values.len()],
             changed: None,
         }
@@ -403,6 +441,11 @@ impl Memory {
         self.forget_debts();
         self.changed = None;
         self.reserved = 0;
+        self.redundant = false;
+        self.changes.clear();
+        if let Some(trace) = &mut self.trace {
+            trace.clear();
+        }
         if let Some(races) = &mut self.races {
             races.begin();
         }
@@ -479,6 +522,12 @@ impl Memory {
         self.forget_debts();
         self.changed = None;
         self.reserved = other.reserved;
+    }
+
+    /// Forgets what other tests have stored.
+    pub(crate) fn forget_stored(&mut self) {
+        self.stored.clear();
+        self.stored.resize(self.cells.len(), Stored::default());
     }
 
     fn forget_debts(&mut self) {
@@ -579,7 +628,9 @@ impl Memory {
         let mut due = None;
         let view = &mut self.views[cpu];
         for (at, entry) in view.buffer[..usize::from(view.buffered)].iter_mut().enumerate() {
-            entry.left = entry.left.saturating_sub(1);
+            if entry.left != u8::MAX {
+                entry.left = entry.left.saturating_sub(1);
+            }
             if entry.left == 0 {
                 due = Some(at);
             }
@@ -652,7 +703,8 @@ impl Memory {
         if newest.at > floor {
             let choices = history.choices(floor);
             if choices > 1 {
-                message = history.aged(answers.answer(Kind::LoadAge, choices));
+                let in_order = history.choices(view.last_step) - 1;
+                message = history.aged(answers.age(choices, in_order));
             }
         }
         // What the whole machine holds as the newest, wherever it lies.
@@ -667,6 +719,9 @@ impl Memory {
         self.known[known] = self.known[known].max(message.at);
         if let Some(races) = &mut self.races {
             races.loads(cpu, order != Order::Relaxed, message.tag);
+        }
+        if let Some(trace) = &mut self.trace {
+            trace.push(Access { cell, writes: false });
         }
         Loaded { value: message.value, newest_elsewhere, is_newest_here: message.at == newest.at, at: message.at }
     }
@@ -689,7 +744,7 @@ impl Memory {
         let left = answers.delay(Kind::StoreDelay);
         let releases = order != Order::Relaxed;
         let tag = self.races.as_mut().map_or(0, |races| races.stores(cpu, releases, 0));
-        self.enter(cpu, Entry { what, cell, value, left, tag, reserved: false, after });
+        self.enter(cpu, Entry { what, cell, value, left, tag, reserved: false, overtaken: false, age: 0, after });
     }
 
     /// Changes a word in one step, as an instruction does that reads and writes (LSE: `CAS`, `SWP`,
@@ -772,6 +827,9 @@ impl Memory {
         if let Some(races) = &mut self.races {
             races.loads(cpu, order.acquires(), message.tag);
         }
+        if let Some(trace) = &mut self.trace {
+            trace.push(Access { cell, writes: false });
+        }
         message
     }
 
@@ -779,7 +837,10 @@ impl Memory {
         let what = if order.releases() { Buffered::Release } else { Buffered::Store };
         let tag = self.races.as_mut().map_or(0, |races| races.stores(cpu, order.releases(), found.tag));
         self.reserved += 1;
-        self.enter(cpu, Entry { what, cell, value, left, tag, reserved: true, after: found.at });
+        self.enter(
+            cpu,
+            Entry { what, cell, value, left, tag, reserved: true, overtaken: false, age: 0, after: found.at },
+        );
     }
 
     /// The store of a read-modify-write that has not reached the others: its CPU, and its place in
@@ -802,7 +863,10 @@ impl Memory {
     pub fn maintain(&mut self, cpu: usize, cell: u16, invalidate: bool, answers: &mut impl Answers) {
         let what = if invalidate { Buffered::CleanInvalidate } else { Buffered::Clean };
         let left = answers.delay(Kind::MaintenanceDelay);
-        self.enter(cpu, Entry { what, cell, value: 0, left, tag: 0, reserved: false, after: 0 });
+        self.enter(
+            cpu,
+            Entry { what, cell, value: 0, left, tag: 0, reserved: false, overtaken: false, age: 0, after: 0 },
+        );
     }
 
     /// `DSB SY`.
@@ -838,7 +902,10 @@ impl Memory {
     pub fn store_barrier(&mut self, cpu: usize) {
         if self.views[cpu].buffered != 0 {
             let (what, left) = (Buffered::StoreBarrier, u8::MAX);
-            self.enter(cpu, Entry { what, cell: 0, value: 0, left, tag: 0, reserved: false, after: 0 });
+            self.enter(
+                cpu,
+                Entry { what, cell: 0, value: 0, left, tag: 0, reserved: false, overtaken: false, age: 0, after: 0 },
+            );
         }
     }
 
@@ -883,7 +950,9 @@ impl Memory {
 
     // --- Store buffers ---------------------------------------------------------------------------
 
-    fn enter(&mut self, cpu: usize, entry: Entry) {
+    fn enter(&mut self, cpu: usize, mut entry: Entry) {
+        self.views[cpu].entered += 1;
+        entry.age = self.views[cpu].entered;
         let coherent = self.views[cpu].coherent;
         if entry.left == 0 && (self.views[cpu].buffered == 0 || !self.must_follow_any(cpu, &entry, coherent)) {
             self.perform(cpu, entry);
@@ -961,6 +1030,9 @@ impl Memory {
 
     fn perform(&mut self, cpu: usize, entry: Entry) {
         self.reserved -= u32::from(entry.reserved);
+        if self.trace.is_some() && entry.what.is_store() {
+            self.note_overtaking(cpu, &entry);
+        }
         match entry.what {
             Buffered::Store => self.write(cpu, entry.cell, entry.value, entry.tag),
             Buffered::Release => {
@@ -970,6 +1042,43 @@ impl Memory {
             Buffered::Clean => self.clean(cpu, entry.cell, false),
             Buffered::CleanInvalidate => self.clean(cpu, entry.cell, true),
             Buffered::StoreBarrier => {}
+        }
+    }
+
+    /// A store reaches the others: it has overtaken the older ones that are left.
+    fn note_overtaking(&mut self, cpu: usize, entry: &Entry) {
+        self.redundant |= entry.left == u8::MAX && !entry.overtaken;
+        let view = &mut self.views[cpu];
+        for older in &mut view.buffer[..usize::from(view.buffered)] {
+            older.overtaken |= older.what.is_store() && older.age < entry.age;
+        }
+    }
+
+    /// A step of the CPU has ended.
+    pub(crate) fn note_step(&mut self, cpu: usize) {
+        let now = self.now;
+        if let Some(view) = self.views.get_mut(cpu) {
+            view.last_step = now;
+        }
+    }
+
+    fn overtaken_entries(&self, cpu: usize) -> impl Iterator<Item = usize> {
+        let view = &self.views[cpu];
+        let entries = view.buffer[..usize::from(view.buffered)].iter().enumerate();
+        entries.filter(|(_, entry)| entry.overtaken && entry.left == u8::MAX).map(|(at, _)| at)
+    }
+
+    /// The stores that were held back and that a later one has overtaken.
+    #[inline(always)]
+    pub(crate) fn overtaken(&self, cpu: usize) -> usize {
+        if self.views[cpu].buffered == 0 { 0 } else { self.overtaken_entries(cpu).count() }
+    }
+
+    /// Lets one of them leave the buffer.
+    pub(crate) fn let_overtaken_leave(&mut self, cpu: usize, nth: usize) {
+        let at = self.overtaken_entries(cpu).nth(nth);
+        if let Some(at) = at {
+            self.leave(cpu, at);
         }
     }
 
@@ -1007,6 +1116,10 @@ impl Memory {
         let known = self.known_at(cell, coherent, cpu);
         self.known[known] = at;
         self.changed = Some(cell);
+        if let Some(trace) = &mut self.trace {
+            trace.push(Access { cell, writes: true });
+            self.changes.push(cell);
+        }
         if self.owing != 0 {
             self.pay(cpu, cell, message);
         }

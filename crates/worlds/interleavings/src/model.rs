@@ -6,6 +6,7 @@
 use crate::cell::{OnMachine, made_by};
 use crate::choice::Deviation;
 use crate::current::{self, Lasting};
+use crate::dpor::Dpor;
 use crate::exploration::Tally;
 use crate::failure::{Failure, Invariant};
 use crate::machine::{Machine, Waits};
@@ -233,6 +234,7 @@ pub fn check_on<P: OnMachine>(
     let on = make(cpus, &values);
     let machine = on.machine();
     machine.names.set(Names::NUMBERS);
+    machine.memory.borrow_mut().forget_stored();
     machine.late_loads.set(config.late_loads);
     machine.exclusives.set(!config.core.lse);
     machine.rcpc.set(config.core.rcpc);
@@ -288,6 +290,10 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         }
         _ => None,
     };
+    if let [Strategy::Dpor] = config.strategies[..] {
+        try_all_that_differ(config, session, script, &mut tally);
+        return tally;
+    }
     let mut later = Vec::new();
     while tally.schedules < config.schedules {
         let run = tally.schedules;
@@ -324,6 +330,38 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
     tally
 }
 
+/// Every run that differs from the others, once more with late loads until they bring no new values.
+fn try_all_that_differ(
+    config: &Config,
+    session: &mut dyn Runs<Bodies>,
+    script: &Bodies,
+    tally: &mut Tally<(), Bodies>,
+) {
+    let mut dpor = Box::new(Dpor::new(config.orders));
+    let mut later = Vec::new();
+    while tally.schedules < config.schedules {
+        let ran = session.run(script, By::Dpor(dpor));
+        tally.note(session, (), ran, Strategy::Dpor);
+        let Some(tape) = session.machine().take_dpor().filter(|_| tally.found.is_none()) else { return };
+        dpor = tape;
+        if dpor.advance() {
+            continue;
+        }
+        let stored = session.machine().memory.borrow().all_later_values();
+        match (config.orders && config.late_loads, stored) {
+            (true, None) => return,
+            (true, Some(stored)) if stored != later && stored.iter().any(|values| !values.is_empty()) => {
+                dpor = Box::new(dpor.again_with_later_values(stored.clone()));
+                later = stored;
+            }
+            _ => {
+                tally.complete = true;
+                return;
+            }
+        }
+    }
+}
+
 fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
     let machine = on.machine();
     // Nobody powers anything off here.
@@ -335,6 +373,7 @@ fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
     let body = catch_unwind(AssertUnwindSafe(|| (model.bodies[process])(on)));
     drop(model);
     machine.settle();
+    machine.drain();
     if let Err(payload) = body {
         let Failure { invariant, what, .. } = Failure::of_panic(&*payload);
         machine.fail(invariant, what);

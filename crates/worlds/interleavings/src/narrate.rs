@@ -1,6 +1,6 @@
 //! Steps and deviations in words.
 
-use crate::choice::{Deviation, Kind};
+use crate::choice::{Deviation, HELD, Kind};
 use crate::names::{self, Names};
 use crate::script::Script;
 use crate::step::{Did, Step};
@@ -89,9 +89,10 @@ impl<'s, C: Script> Narrator<'s, C> {
                 format!("{who} stands still {after}, and {} goes on.", self.process(deviation.value as u8))
             }
             Kind::Next => format!("{who} cannot go on {after}, and {} does.", self.process(deviation.value as u8)),
-            Kind::StoreDelay => {
-                format!("{who} {doing}, and the others see that up to {} of its operations later.", deviation.value)
-            }
+            Kind::StoreDelay => match deviation.value {
+                HELD => format!("{who} {doing}, and the others see a later store of it first."),
+                value => format!("{who} {doing}, and the others see that up to {value} of its operations later."),
+            },
             Kind::MaintenanceDelay => {
                 format!("{who} {doing}, which takes effect up to {} of its operations later.", deviation.value)
             }
@@ -108,6 +109,7 @@ impl<'s, C: Script> Narrator<'s, C> {
             Kind::Denied => format!("The platform refuses {who}'s power-down."),
             Kind::PowerOnFails => format!("The power controller refuses what {who} asks for."),
             Kind::LateTick => format!("{who} {doing}, and its tick does not come yet."),
+            Kind::StoreLeaves => format!("Before {who} {doing}, the others see a store that it made before."),
             Kind::ExclusiveFails => format!("{who} {doing}, and that fails."),
             Kind::Spurious => format!("{who}'s wait for an event ends without one."),
         }

@@ -2,6 +2,7 @@
 
 use crate::choice::Deviation;
 use crate::coverage::Access;
+use crate::dpor::Dpor;
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::step::Step;
@@ -26,6 +27,8 @@ pub enum By<'a> {
     RandomChoices(Strategy, u64),
     /// A tape of all choices.
     Every(Every),
+    /// Every run that differs.
+    Dpor(Box<Dpor>),
     /// The choices of a schedule that is written down.
     Schedule(&'a [Deviation]),
 }
@@ -58,9 +61,10 @@ pub trait Runs<C> {
         if self.machine().is_void() {
             return RunResult { failure: None, ..ran };
         }
+        self.machine().end_last_step();
         let schedule = self.schedule();
         let late = self.machine().late.borrow().clone();
-        let every = self.machine().take_every();
+        let tape = self.machine().take_tape();
         let independent = late.iter().all(|late| {
             let without: Vec<Deviation> =
                 schedule.iter().filter(|deviation| !late.is_made_by(deviation)).copied().collect();
@@ -70,9 +74,7 @@ pub trait Runs<C> {
         });
         // The machine is left as that run left it.
         self.run_once(script, By::Schedule(&schedule));
-        if let Some(every) = every {
-            self.machine().choose_by(By::Every(every), 0);
-        }
+        self.machine().put_tape_back(tape);
         let failure = ran.failure.filter(|_| independent);
         RunResult { failure, ..ran }
     }
@@ -122,12 +124,16 @@ impl Machine {
 
     /// Says who answers the choices of the next run, which has about `length` operations.
     pub fn choose_by(&self, by: By<'_>, length: u64) {
+        let traces = matches!(by, By::Dpor(_));
+        self.traces.set(traces);
+        self.memory.borrow_mut().trace = traces.then(Vec::new);
         let mut chooser = self.chooser.borrow_mut();
         match by {
             By::Schedule(schedule) => {
                 *chooser = Chooser::ReplayedChoices(ReplayedChoices::new(schedule, self.cpus.len() + 1))
             }
             By::Every(every) => *chooser = Chooser::Every(every),
+            By::Dpor(dpor) => *chooser = Chooser::Dpor(dpor),
             By::RandomChoices(strategy, seed) => {
                 if !matches!(*chooser, Chooser::RandomChoices(_)) {
                     *chooser = Chooser::RandomChoices(RandomChoices::new());
@@ -136,6 +142,26 @@ impl Machine {
                     drawn.begin(strategy, seed, length);
                 }
             }
+        }
+    }
+
+    /// The choices that go on after this run, if there are any.
+    fn take_tape(&self) -> Chooser {
+        self.chooser.replace(Chooser::RandomChoices(RandomChoices::new()))
+    }
+
+    fn put_tape_back(&self, tape: Chooser) {
+        if matches!(tape, Chooser::Every(_) | Chooser::Dpor(_)) {
+            self.chooser.replace(tape);
+        }
+    }
+
+    /// The same for every run that differs.
+    pub(crate) fn take_dpor(&self) -> Option<Box<Dpor>> {
+        self.end_last_step();
+        match self.chooser.replace(Chooser::RandomChoices(RandomChoices::new())) {
+            Chooser::Dpor(dpor) => Some(dpor),
+            _ => None,
         }
     }
 

@@ -1,31 +1,10 @@
 //! Strategies: who answers the choices of a run.
 
 use crate::choice::{Deviation, Kind};
+use crate::dpor::Dpor;
 use crate::place::OperationIndex;
+use crate::ready::Ready;
 use engine::SplitMix64;
-
-/// Processes that can go, as a set of bits: those that run, and CPUs that sleep until an interrupt,
-/// which may come at any time.
-#[derive(Clone, Copy, Debug)]
-pub struct Ready {
-    pub awake: u64,
-    pub asleep: u64,
-}
-
-impl Ready {
-    #[inline(always)]
-    pub fn can_go(self, process: usize) -> bool {
-        (self.awake | self.asleep) >> process & 1 != 0
-    }
-
-    /// The process that goes by default when the present one cannot: the lowest that is awake, else
-    /// the first interrupt comes.
-    #[inline(always)]
-    pub fn first(self) -> Option<usize> {
-        let set = if self.awake != 0 { self.awake } else { self.asleep };
-        (set != 0).then(|| set.trailing_zeros() as usize)
-    }
-}
 
 /// The `n`-th process of a set.
 #[inline(always)]
@@ -54,6 +33,10 @@ pub enum Strategy {
     /// the other: all choices of who goes on and of what the hardware answers, with memory
     /// sequentially consistent. Alone, or not at all.
     Every(u32),
+    /// Every run, as [`Strategy::Every`] with any number of preemptions, but of those that differ in
+    /// the order of independent operations alone one (dynamic partial-order reduction). Alone, and in
+    /// tests of one's own only.
+    Dpor,
 }
 
 impl Strategy {
@@ -71,6 +54,7 @@ impl std::fmt::Display for Strategy {
             Self::PassingOver => f.write_str("passing-over"),
             Self::Few(deviations) => write!(f, "few:{deviations}"),
             Self::Every(preemptions) => write!(f, "dfs:{preemptions}"),
+            Self::Dpor => f.write_str("dpor"),
         }
     }
 }
@@ -101,6 +85,9 @@ impl std::str::FromStr for Strategy {
     }
 }
 
+/// Who goes where all that could happen was tried before.
+pub(crate) const NOBODY: usize = usize::MAX;
+
 /// At most this many processes.
 pub const PROCESSES: usize = 64;
 
@@ -112,6 +99,7 @@ const LONGEST_PASS: u64 = 256;
 pub enum Chooser {
     RandomChoices(Box<RandomChoices>),
     Every(Every),
+    Dpor(Box<Dpor>),
     ReplayedChoices(ReplayedChoices),
 }
 
@@ -198,7 +186,9 @@ impl RandomChoices {
             return running;
         }
         match self.strategy {
-            Strategy::Random | Strategy::Every(_) => nth(set, self.random.below(u64::from(set.count_ones()))),
+            Strategy::Random | Strategy::Every(_) | Strategy::Dpor => {
+                nth(set, self.random.below(u64::from(set.count_ones())))
+            }
             Strategy::Pct(_) => self.highest(set),
             Strategy::Few(_) => match self.differs() {
                 true => nth(set, self.random.below(u64::from(set.count_ones()))),
@@ -480,6 +470,7 @@ impl Chooser {
                 let nth = every.below(others as u32 + 1).checked_sub(1)?;
                 every.later[usize::from(cell)].iter().copied().filter(|&value| value != newest).nth(nth as usize)
             }
+            Self::Dpor(dpor) => dpor.late(cell, newest),
             Self::ReplayedChoices(replayed) => replayed.find(process, operation, Kind::LoadLate),
         }
     }
@@ -494,8 +485,9 @@ impl Chooser {
     }
 
     #[inline(always)]
-    pub fn preempt(&mut self, running: usize, operation: OperationIndex, ready: Ready) -> usize {
+    pub(crate) fn preempt(&mut self, running: usize, operation: OperationIndex, ready: Ready) -> usize {
         match self {
+            Self::Dpor(dpor) => dpor.who(Some(running), ready).unwrap_or(NOBODY),
             Self::RandomChoices(drawn) => drawn.preempt(running, ready),
             Self::Every(every) => every.preempt(running, ready),
             Self::ReplayedChoices(replayed) => match replayed.find(running, operation, Kind::Preempt) {
@@ -510,6 +502,8 @@ impl Chooser {
         match self {
             Self::RandomChoices(drawn) => drawn.next(ready),
             Self::Every(every) => every.next(ready),
+            Self::Dpor(_) if ready.awake | ready.asleep == 0 => None,
+            Self::Dpor(dpor) => Some(dpor.who(None, ready).unwrap_or(NOBODY)),
             Self::ReplayedChoices(replayed) => match replayed.find(blocked, operation, Kind::Next) {
                 Some(process) if ready.can_go(process as usize) => Some(process as usize),
                 _ => ready.first(),
@@ -522,6 +516,7 @@ impl Chooser {
         match self {
             Self::RandomChoices(drawn) => drawn.answer(kind, options),
             Self::Every(every) => every.answer(kind, options),
+            Self::Dpor(dpor) => dpor.answer(kind, options),
             Self::ReplayedChoices(replayed) => match replayed.find(process, operation, kind) {
                 Some(value) => (value as u32).min(options.saturating_sub(1)),
                 None => 0,

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use stopwatt_explore::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use stopwatt_explore::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
 use stopwatt_explore::sync::{Arc, Mutex, UnsafeCell};
-use stopwatt_explore::{Config, Core, explore, hint, thread};
+use stopwatt_explore::{Config, Core, Strategy, explore, hint, thread};
 
 fn drawn() -> Config {
     Config { schedules: 5_000, ..Config::default() }
@@ -274,4 +274,61 @@ fn who_waits_for_ever_is_told_of() {
         (0..5).for_each(|_| assert!(!word.load(Relaxed)));
     });
     assert_eq!(nothing, None);
+}
+
+/// Every run that differs, in all orders of memory; late loads on or off.
+fn all(late_loads: bool) -> Config {
+    let strategies = vec![Strategy::Dpor];
+    Config { strategies, schedules: 10_000_000, orders: true, late_loads, ..Config::default() }
+}
+
+/// A queue of one slot between two threads.
+struct Ring {
+    slot: Shared<u32>,
+    head: AtomicUsize,
+    tail: AtomicUsize,
+}
+
+fn ring(items: u32, head: Ordering) {
+    let ring =
+        Arc::new(Ring { slot: Shared(UnsafeCell::new(0)), head: AtomicUsize::new(0), tail: AtomicUsize::new(0) });
+    let other = ring.clone();
+    let producer = thread::spawn(move || {
+        for item in 0..items {
+            while other.head.load(Acquire) != item as usize {
+                thread::yield_now();
+            }
+            other.slot.set(item);
+            other.tail.store(item as usize + 1, Release);
+        }
+    });
+    for item in 0..items {
+        while ring.tail.load(Acquire) != item as usize + 1 {
+            thread::yield_now();
+        }
+        assert_eq!(ring.slot.get(), item);
+        ring.head.store(item as usize + 1, head);
+    }
+    producer.join().unwrap();
+}
+
+#[test]
+fn every_run_that_differs_is_tried() {
+    let config = all(false);
+    let complete = |test: fn()| {
+        let tally = explore(&config, test);
+        assert!(tally.complete);
+        println!("{} runs, {} cut", tally.schedules, tally.repeated);
+        tally.schedules - tally.repeated
+    };
+    complete(|| message(Release, Acquire));
+    complete(|| ring(2, Release));
+    complete(|| spin_lock(Acquire, Release));
+    for (store, load) in [(Relaxed, Acquire), (Release, Relaxed)] {
+        assert!(found(&config, move || message(store, load)).is_some());
+    }
+    assert!(found(&config, || ring(2, Relaxed)).unwrap().contains("data-race"));
+    assert!(found(&config, || spin_lock(Relaxed, Release)).unwrap().contains("data-race"));
+    assert!(found(&config, || around_updates(Acquire)).unwrap().contains("both are 0"));
+    assert_eq!(found(&config, || around_updates(AcqRel)), None);
 }

@@ -9,7 +9,7 @@ macro_rules! library {
             use crate::of_rcu::library::{COUNTED, HZ, Interrupted, Library, Need, Stepped};
             use crate::of_rcu::scenario::{KernelScenario, Mode, Urgency};
             use crate::of_rcu::thread::Thread;
-            use stopwatt_explore::subject::OnMachine;
+            use stopwatt_explore::subject::{AtomicOrder, OnMachine, Order};
             use $library::{
                 Callback, Form, IdleNeed, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step,
             };
@@ -17,6 +17,19 @@ macro_rules! library {
             impl<T: Scalar> SharedCell<T, Kernel> for Word<T> {
                 fn swap(&self, kernel: &Kernel, value: T) -> T {
                     T::from_word(kernel.machine.swap(self.cell, value.to_word(), Kernel::ATOMICS))
+                }
+
+                fn compare_exchange_acquire(&self, kernel: &Kernel, current: T, new: T) -> bool {
+                    let order = AtomicOrder::Acquire;
+                    kernel.machine.compare_exchange(self.cell, current.to_word(), new.to_word(), order)
+                }
+
+                fn load_relaxed(&self, kernel: &Kernel) -> T {
+                    T::from_word(kernel.load(self.cell, Order::Relaxed))
+                }
+
+                fn store_relaxed(&self, kernel: &Kernel, value: T) {
+                    kernel.machine.store(self.cell, value.to_word(), Order::Relaxed);
                 }
 
                 fn compare_exchange(&self, kernel: &Kernel, current: T, new: T) -> bool {
