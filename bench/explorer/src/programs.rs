@@ -2,7 +2,7 @@
 
 /// The faults, by program: what is left out.
 pub const PROGRAMS: [(&str, &str); 5] = [
-    ("peterson", "the fence behind its stores"),
+    ("peterson", "the order of its swap"),
     ("bakery", "the wait for who is choosing"),
     ("ring", "the release of the slot that was read"),
     ("seqlock", "the writer's fence"),
@@ -48,10 +48,7 @@ macro_rules! programs {
             two(move |me| {
                 let other = 1 - me;
                 flags[me].store(true, Relaxed);
-                turn.swap(other, AcqRel);
-                if !faulty {
-                    fence(SeqCst);
-                }
+                turn.swap(other, if faulty { Relaxed } else { AcqRel });
                 while flags[other].load(Acquire) && turn.load(Acquire) == other {
                     yield_now();
                 }

@@ -39,6 +39,8 @@ pub fn record<S: Recorded>(
         sentences: sentences.collect(),
         scenario: found.script.sentences(),
         missed: missed.take(MISSED_SHOWN).collect(),
+        causes: narrator.causes(steps),
+        coverage: None,
     });
     let (calls, operations) = (names_of_calls(&found.script), names_of_operations(steps));
     let lane = |title: &str, begin: &str, end: &str, names: &mut dyn Iterator<Item = String>| Lane {

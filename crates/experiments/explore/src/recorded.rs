@@ -1,7 +1,7 @@
 //! The subject of an exploration, as far as recordings need to know it.
 
 use explore::{CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Psci, Rcu, Scenario, Script, Subject};
-use seeded::Fault;
+use seeded::{Fault, Place};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stopwatt_explore::subject::Narrator;
@@ -36,6 +36,12 @@ pub trait Recorded: Subject<Machine = Self::Kind, Script = Self::Actions> {
     /// A sentence.
     fn check(machine: &Self::Kind, script: &Self::Actions) -> Result<(), String>;
 
+    /// The branches of the library.
+    fn places() -> &'static [Place];
+
+    /// The name of a kind of word, and of who loads or stores, as pairs of operations have them.
+    fn names() -> [fn(u16) -> String; 2];
+
     /// Puts a run into words.
     fn narrator(machine: Self::Kind, script: &Self::Actions) -> Narrator<'_, Self::Actions>;
 }
@@ -61,6 +67,14 @@ impl Recorded for Psci {
 
     fn faults() -> &'static [Fault] {
         psci_faults::FAULTS
+    }
+
+    fn places() -> &'static [Place] {
+        psci_faults::PLACES
+    }
+
+    fn names() -> [fn(u16) -> String; 2] {
+        [Psci::name_of_word, Psci::name_of_actor]
     }
 
     fn check(machine: &MachineOptions, script: &Scenario) -> Result<(), String> {
@@ -100,6 +114,14 @@ impl Recorded for Rcu {
 
     fn faults() -> &'static [Fault] {
         rcu_faults::FAULTS
+    }
+
+    fn places() -> &'static [Place] {
+        rcu_faults::PLACES
+    }
+
+    fn names() -> [fn(u16) -> String; 2] {
+        [Rcu::name_of_word, Rcu::name_of_actor]
     }
 
     fn check(_: &Mode, script: &KernelScenario) -> Result<(), String> {

@@ -264,6 +264,16 @@ fn search<S: Recorded>(
     let took = start.elapsed().as_secs_f64();
     let Some(found) = tally.found.as_ref() else {
         drop(shown);
+        let mut recording = explore_experiments::nothing_found::<S>(subject, &tally, options.seed);
+        recording.header.run = provenance::this_run();
+        if options.output.is_some() {
+            recording.write(&folder).into_diagnostic()?;
+        }
+        if options.format == Format::Term {
+            let shown = folder.display().to_string();
+            let published = Published::default();
+            output::print_text(console, &Report::new(&recording, &shown, &published).run_text(console.style(), true))?;
+        }
         print_rates::<S>(console, options.format, &tally, took, None)?;
         return Ok(Answer::Yes);
     };
@@ -284,6 +294,7 @@ fn search<S: Recorded>(
     drop(watchdog);
     drop(shown);
     let mut recording = explore_experiments::record(subject, &shrunk, &steps, limits, options.seed);
+    explore_experiments::add_coverage::<S>(&mut recording, &tally);
     recording.header.run = provenance::this_run();
     recording.write(&folder).into_diagnostic()?;
     match options.format {

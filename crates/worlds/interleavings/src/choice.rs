@@ -67,6 +67,51 @@ pub struct Deviation {
 }
 
 impl Kind {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 16] = [
+        Self::Preempt,
+        Self::Next,
+        Self::StoreDelay,
+        Self::MaintenanceDelay,
+        Self::LoadAge,
+        Self::Evict,
+        Self::Fill,
+        Self::Pending,
+        Self::WfiReturns,
+        Self::Denied,
+        Self::PowerOnFails,
+        Self::Spurious,
+        Self::LateTick,
+        Self::ExclusiveFails,
+        Self::LoadLate,
+        Self::StoreLeaves,
+    ];
+
+    /// How many there are.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// What happens when it is taken, in a few words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Preempt => "another process goes first",
+            Self::Next => "another process goes on than the lowest",
+            Self::StoreDelay => "a store stays in its buffer",
+            Self::MaintenanceDelay => "maintenance is put off",
+            Self::LoadAge => "a load is satisfied early",
+            Self::Evict => "a line leaves the caches",
+            Self::Fill => "a line is read into the caches",
+            Self::Pending => "an interrupt is pending",
+            Self::WfiReturns => "an interrupt ends the terminal WFI",
+            Self::Denied => "the platform refuses a power-down",
+            Self::PowerOnFails => "the power controller refuses a power-on",
+            Self::Spurious => "a wait ends without an event",
+            Self::LateTick => "a tick comes late",
+            Self::ExclusiveFails => "a store exclusive fails for no reason",
+            Self::LoadLate => "a load is performed late",
+            Self::StoreLeaves => "a store leaves its buffer",
+        }
+    }
+
     /// True if the deviation lies in the order of memory, not in who runs or in what the hardware
     /// answers.
     pub const fn is_memory(self) -> bool {

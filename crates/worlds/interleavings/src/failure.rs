@@ -26,8 +26,13 @@ pub enum Invariant {
     DirtyLineLost,
     /// Atomics are used in coherency only.
     Atomic,
-    /// No statistic counts more stays than there were.
+    /// Statistics count the stays that there were, no more and no fewer.
     Statistics,
+    /// A power domain is in the state that its CPUs asked for and in no other, and a CPU that wakes
+    /// finds it as it was left.
+    DomainState,
+    /// A call is refused where it must be, and only there.
+    Answer,
     /// No reader sees an object that was freed, and no callback is invoked while somebody reads who
     /// read when it was queued.
     ReadersSafe,
@@ -35,6 +40,11 @@ pub enum Invariant {
     InvokedOnce,
     /// Every callback is invoked in the end.
     NoCallbackLost,
+    /// A grace period ends after every CPU has passed a quiescent state in it, and every reader that
+    /// it waits for has ended.
+    GracePeriod,
+    /// No callback waits for more grace periods than it must.
+    SoonEnough,
     /// No two CPUs access plain data, one of them to write it, unless something orders them.
     DataRace,
     /// The property that a test of one's own asks for.
@@ -56,10 +66,14 @@ impl Invariant {
             Self::Livelock => "The run comes to an end.",
             Self::DirtyLineLost => "Nothing that was stored is lost.",
             Self::Atomic => "Atomics are used in coherency only.",
-            Self::Statistics => "No statistic counts more stays than there were.",
+            Self::Statistics => "Statistics count the stays that there were, no more and no fewer.",
+            Self::DomainState => "A power domain is in the state that its CPUs asked for, and in no other.",
+            Self::Answer => "A call is refused where it must be, and only there.",
             Self::ReadersSafe => "No reader sees an object that was freed.",
             Self::InvokedOnce => "No callback is invoked twice.",
             Self::NoCallbackLost => "Every callback is invoked in the end.",
+            Self::GracePeriod => "A grace period waits for every CPU and every reader that were there when it started.",
+            Self::SoonEnough => "No callback waits for more grace periods than it must.",
             Self::DataRace => "Something orders accesses of plain data of which one writes.",
             Self::Own => "What the test asks for holds.",
             Self::Panic => "The code under test does not panic.",
@@ -79,9 +93,13 @@ impl Invariant {
             Self::DirtyLineLost => "dirty-line-lost",
             Self::Atomic => "atomic",
             Self::Statistics => "statistics",
+            Self::DomainState => "domain-state",
+            Self::Answer => "answer",
             Self::ReadersSafe => "readers-safe",
             Self::InvokedOnce => "invoked-once",
             Self::NoCallbackLost => "no-callback-lost",
+            Self::GracePeriod => "grace-period",
+            Self::SoonEnough => "soon-enough",
             Self::DataRace => "data-race",
             Self::Own => "own",
             Self::Panic => "panic",

@@ -5,6 +5,7 @@ mod access;
 mod cell;
 mod choice;
 mod counterexample;
+mod coverage;
 mod current;
 mod dpor;
 mod exploration;

@@ -32,6 +32,11 @@ impl Names {
         Self { waits, ..self }
     }
 
+    /// The numbers that the names of words depend on.
+    pub fn counts(self) -> [u16; 3] {
+        self.counts
+    }
+
     /// The name of a word.
     pub fn cell(self, cell: u16) -> String {
         (self.word)(self.counts, cell)

@@ -4,6 +4,10 @@ use crate::choice::{Deviation, HELD, Kind};
 use crate::names::{self, Names};
 use crate::script::Script;
 use crate::step::{Did, Step};
+use std::collections::BTreeMap;
+
+/// The stores that explain a failure are told of so often at most.
+const CAUSES_SHOWN: usize = 4;
 
 /// The name of a process on a machine with `cpus` CPUs; `last` is the name of the one that is no
 /// CPU.
@@ -130,6 +134,93 @@ impl<'s, C: Script> Narrator<'s, C> {
             }
         };
         Some(format!("{who} {} (its operation {}): {why}.", self.step(here), here.operation))
+    }
+
+    /// How the process that failed came by what it saw: the last values that it loaded and that
+    /// another one had stored, the latest first, and what those stores had overwritten. Values that
+    /// took the place of its own come first.
+    pub fn causes(&self, steps: &[Step]) -> Vec<String> {
+        let Some(last) = steps.last() else { return Vec::new() };
+        // Of each word its last store, and what that took the place of; of each process its action.
+        let mut stores: BTreeMap<u16, (usize, Option<usize>)> = BTreeMap::new();
+        let mut found: Vec<(bool, usize, usize, Option<usize>)> = Vec::new();
+        for (at, step) in steps.iter().enumerate() {
+            match step.did {
+                Did::Store { cell, .. } => {
+                    let before = stores.get(&cell).map(|&(before, _)| before);
+                    stores.insert(cell, (at, before));
+                }
+                Did::FetchAdd { cell, .. }
+                | Did::Swap { cell, .. }
+                | Did::CompareExchange { cell, .. }
+                | Did::Update { cell, .. }
+                | Did::StoreExclusive { cell, .. } => {
+                    stores.remove(&cell);
+                }
+                Did::Loaded { cell, value, .. } if step.process == last.process => {
+                    let Some(&(store, before)) = stores.get(&cell) else { continue };
+                    let stored = |at: usize| matches!(steps[at].did, Did::Store { value: of, .. } if of == value);
+                    if steps[store].process == step.process || !stored(store) {
+                        continue;
+                    }
+                    let took_own =
+                        before.is_some_and(|before| steps[before].process == step.process && !stored(before));
+                    found.retain(
+                        |&(_, load, ..)| !matches!(steps[load].did, Did::Loaded { cell: of, .. } if of == cell),
+                    );
+                    found.push((took_own, at, store, before));
+                }
+                _ => {}
+            }
+        }
+        found.sort_by_key(|&(took_own, at, ..)| std::cmp::Reverse((took_own, at)));
+        found
+            .iter()
+            .take(CAUSES_SHOWN)
+            .map(|&(_, load, store, before)| self.cause(steps, load, store, before))
+            .collect()
+    }
+
+    /// A load of a value, the store of it, and the store that this one took the place of.
+    fn cause(&self, steps: &[Step], load: usize, store: usize, before: Option<usize>) -> String {
+        let writer = &steps[store];
+        let who = self.process(steps[load].process);
+        let of_call = match writer.operation.action() {
+            Some(number) => match self.script.action(usize::from(writer.process), number) {
+                Some(action) => format!(" when it {action}{}", self.answer(steps, store)),
+                None => String::new(),
+            },
+            None => String::new(),
+        };
+        let over = match before.map(|before| &steps[before]) {
+            Some(Step { process, did: Did::Store { value, .. }, .. }) => {
+                format!(", over the {value:#x} of {}", self.process(*process))
+            }
+            _ => String::new(),
+        };
+        let value = match writer.did {
+            Did::Store { value, .. } => value,
+            _ => 0,
+        };
+        format!(
+            "{who} {}; {} had stored {value:#x}{of_call} (its operation {}){over}.",
+            self.step(&steps[load]),
+            self.process(writer.process),
+            writer.operation
+        )
+    }
+
+    /// What the call came to in which a step was made, if it has ended.
+    fn answer(&self, steps: &[Step], within: usize) -> String {
+        let own = |step: &&Step| step.process == steps[within].process;
+        for step in steps[within..].iter().filter(own) {
+            match step.did {
+                Did::Act { act, with } if act.ends_action => return format!(", for which it {}", act.words(with)),
+                Did::Action { .. } => break,
+                _ => {}
+            }
+        }
+        String::new()
     }
 
     fn step_past(&self, past: &Step) -> String {

@@ -1,6 +1,7 @@
 //! Runs: what CPUs do, under a chooser.
 
 use crate::choice::Deviation;
+use crate::coverage::Access;
 use crate::dpor::Dpor;
 use crate::failure::Failure;
 use crate::machine::Machine;
@@ -87,6 +88,22 @@ pub trait Runs<C> {
     /// The machine, with what the last run left.
     fn machine(&self) -> &Machine;
 
+    /// Adds what was counted since the last call to `counts`, in the order of
+    /// [`crate::subject::Opens::counted`].
+    fn take_counts(&mut self, counts: &mut [u64]) {
+        let _ = counts;
+    }
+
+    /// Hands over the numbers of the branches that the last run took.
+    fn take_reached(&mut self, each: &mut dyn FnMut(usize)) {
+        let _ = each;
+    }
+
+    /// Hands over the accesses of shared words in the last run, whose steps were kept.
+    fn accesses(&self, each: &mut dyn FnMut(Access)) {
+        let _ = each;
+    }
+
     /// The deviations of the last run.
     fn schedule(&self) -> Vec<Deviation> {
         self.machine().schedule.borrow().clone()
@@ -104,6 +121,11 @@ pub trait Runs<C> {
 }
 
 impl Machine {
+    /// The steps of the last run, if they were kept.
+    pub fn steps_of_run(&self) -> std::cell::Ref<'_, Vec<Step>> {
+        self.log.borrow()
+    }
+
     /// Says who answers the choices of the next run, which has about `length` operations.
     pub fn choose_by(&self, by: By<'_>, length: u64) {
         let traces = matches!(by, By::Dpor(_));

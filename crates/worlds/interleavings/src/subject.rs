@@ -5,6 +5,7 @@
 pub use crate::cell::{OnMachine, Word, made_by, make_word};
 pub use crate::choice::{Deviation, Kind};
 pub use crate::counterexample::Counterexample;
+pub use crate::coverage::{Access, Counted, Coverage, Growth, Kinds};
 pub use crate::exploration::{CounterexampleIn, Exploration, Opens, Subject, Tally, TallyOf};
 pub use crate::failure::{Failure, Invariant};
 pub use crate::machine::{Cpu, Machine, Waits};

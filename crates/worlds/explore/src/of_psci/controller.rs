@@ -29,6 +29,7 @@ impl Board {
         let process = self.process();
         // The port's WFI has a DSB before it.
         self.barrier_now();
+        self.ledger.borrow_mut().rests(process, self.steps.get());
         if self.is_going_down(process) {
             if self.answer(Kind::WfiReturns, 2) == 1 {
                 self.commands.borrow_mut().retain(|command| !command.takes_down(process));
@@ -127,6 +128,7 @@ impl Board {
         self.cpus[process].waits.set(Waits::Nothing);
         self.clusters[cpu.cluster].power.set(true);
         self.memory.borrow_mut().learn(process);
+        self.ledger.borrow_mut().wakes(process, self.steps.get());
         self.operation(Did::Act { act: &RESET, with: 0 });
     }
 }

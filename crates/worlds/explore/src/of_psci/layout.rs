@@ -24,6 +24,12 @@ pub(crate) fn loses(level: u8, state: u8) -> bool {
 /// The state that CPU_OFF asks for.
 pub(crate) const OFF: [u8; 4] = [2, 2, 1, 0];
 
+/// The state of CPU_DEFAULT_SUSPEND: of every other CPU one that keeps its contents, of the others
+/// one in which the cluster may go down.
+pub(crate) fn default_suspend(cpu: usize) -> [u8; 3] {
+    if cpu % 2 == 1 { [1, 0, 0] } else { [2, 2, 0] }
+}
+
 /// The `power_state` of a suspend, in the original format.
 pub(crate) fn power_state(states: [u8; 3], last: u8) -> u32 {
     let [cpu, cluster, system] = states.map(u32::from);

@@ -6,11 +6,13 @@ mod board;
 mod controller;
 mod frame;
 mod layout;
+mod ledger;
 mod library;
 mod names;
 mod options;
 mod own;
 mod platform;
+mod reached;
 mod scenario;
 mod session;
 
@@ -22,7 +24,7 @@ pub use own::{Model, check};
 pub use scenario::{Ask, Scenario, ScenarioError};
 use seeded::Fault;
 use session::with_session;
-use stopwatt_explore::subject::{Limits, Narrator, Opens, Runs, Subject};
+use stopwatt_explore::subject::{Counted, Kinds, Limits, Narrator, Opens, Runs, Subject};
 
 /// The PSCI library, sound or with a fault.
 #[derive(Clone, Debug)]
@@ -50,11 +52,25 @@ impl Opens for Psci {
         &self.machines
     }
 
-    fn draw(&self, _: MachineOptions, script: &mut Scenario, random: &mut SplitMix64) {
-        script.draw(random, self.cpus);
+    fn draw(&self, _: MachineOptions, script: &mut Scenario, random: &mut SplitMix64, counts: &[u64]) {
+        script.draw(random, self.cpus, counts);
     }
 
-    fn open<R>(&self, machine: MachineOptions, limits: Limits, use_it: impl FnOnce(&mut dyn Runs<Scenario>) -> R) -> R {
+    fn counted(&self) -> Vec<Counted> {
+        reached::counted()
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds { words: names::KINDS as u16, actors: reached::ACTORS, places: psci_faults::PLACES.len() }
+    }
+
+    fn open<R>(
+        &self,
+        machine: MachineOptions,
+        limits: Limits,
+        watched: bool,
+        use_it: impl FnOnce(&mut dyn Runs<Scenario>) -> R,
+    ) -> R {
         let mut options = machine;
         match self.fault.map(|fault| fault.name) {
             Some("outside-locks") => options.outside_locks = true,
@@ -63,11 +79,26 @@ impl Opens for Psci {
         }
         seeded::set(self.fault);
         let result = match self.fault {
-            None => with_sound(self.cpus, options, |board, library| with_session(board, library, limits, use_it)),
-            Some(_) => with_faults(self.cpus, options, |board, library| with_session(board, library, limits, use_it)),
+            // Branches are counted in the second compilation, which does the same without a fault.
+            None if !watched => {
+                with_sound(self.cpus, options, |board, library| with_session(board, library, limits, use_it))
+            }
+            _ => with_faults(self.cpus, options, |board, library| with_session(board, library, limits, use_it)),
         };
         seeded::set(None);
         result
+    }
+}
+
+impl Psci {
+    /// The name of a kind of word, as pairs of operations have it.
+    pub fn name_of_word(kind: u16) -> String {
+        names::name_of_kind(kind)
+    }
+
+    /// The name of who loads or stores.
+    pub fn name_of_actor(actor: u16) -> String {
+        reached::name_of_actor(actor)
     }
 }
 

@@ -14,7 +14,7 @@ mod thread;
 use engine::SplitMix64;
 pub use scenario::{Action, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
-use stopwatt_explore::subject::{Limits, Narrator, Opens, Runs, Subject};
+use stopwatt_explore::subject::{Counted, Kinds, Limits, Narrator, Opens, Runs, Subject};
 
 /// The RCU library, sound or with a fault.
 #[derive(Clone, Debug)]
@@ -41,15 +41,43 @@ impl Opens for Rcu {
         &self.modes
     }
 
-    fn draw(&self, mode: Mode, script: &mut KernelScenario, random: &mut SplitMix64) {
+    fn draw(&self, mode: Mode, script: &mut KernelScenario, random: &mut SplitMix64, _: &[u64]) {
         script.draw(mode, random, self.cpus);
     }
 
-    fn open<R>(&self, mode: Mode, limits: Limits, use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R) -> R {
+    fn counted(&self) -> Vec<Counted> {
+        library::COUNTED.to_vec()
+    }
+
+    fn kinds(&self) -> Kinds {
+        let (words, actors) = (names::KINDS as u16, 2 * Action::KINDS.len() as u16);
+        Kinds { words, actors, places: rcu_faults::PLACES.len() }
+    }
+
+    fn open<R>(
+        &self,
+        mode: Mode,
+        limits: Limits,
+        watched: bool,
+        use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R,
+    ) -> R {
         seeded::set(self.fault);
-        let result = session::with_session(self.cpus, mode, self.fault.is_some(), limits, use_it);
+        let result = session::with_session(self.cpus, mode, self.fault.is_some() || watched, limits, use_it);
         seeded::set(None);
         result
+    }
+}
+
+impl Rcu {
+    /// The name of a kind of word, as pairs of operations have it.
+    pub fn name_of_word(kind: u16) -> String {
+        names::name_of_kind(kind)
+    }
+
+    /// The name of who loads or stores.
+    pub fn name_of_actor(actor: u16) -> String {
+        let who = Action::KINDS[usize::from(actor / 2)];
+        format!("{} of a CPU that {who}", if actor % 2 == 1 { "the store" } else { "the load" })
     }
 }
 
