@@ -681,8 +681,8 @@ impl Memory {
             let view = &self.views[cpu];
             let mut own = view.buffer[..usize::from(view.buffered)].iter().rev();
             let own = own.find(|entry| entry.what.is_store() && entry.cell == cell);
-            // A load that acquires what a read-modify-write stores comes after that store (DDI 0487,
-            // B2.3: Atomic-ordered-before).
+            // A load that acquires what a read-modify-write stores comes after that store (DDI
+            // 0487, B2.3: Atomic-ordered-before).
             if order != Order::Relaxed && own.is_some_and(|entry| entry.reserved) {
                 self.leave_while(cpu, |entry| entry.reserved && entry.cell == cell);
             } else if let Some(&Entry { value, after, .. }) = own {

@@ -33,9 +33,9 @@ pub enum Strategy {
     /// the other: all choices of who goes on and of what the hardware answers, with memory
     /// sequentially consistent. Alone, or not at all.
     Every(u32),
-    /// Every run, as [`Strategy::Every`] with any number of preemptions, but of those that differ in
-    /// the order of independent operations alone one (dynamic partial-order reduction), with memory in
-    /// all its orders. Alone.
+    /// Every run, as [`Strategy::Every`] with any number of preemptions, but of those that differ
+    /// in the order of independent operations alone one (dynamic partial-order reduction), with
+    /// memory in all its orders. Alone.
     Dpor,
 }
 

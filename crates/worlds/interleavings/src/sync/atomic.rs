@@ -189,7 +189,8 @@ macro_rules! common {
                 self.0.compare_exchange(current, new, success, failure, true)
             }
 
-            /// Stores what `change` makes of the value until nobody comes between; the value before.
+            /// Stores what `change` makes of the value until nobody comes between; the value
+            /// before.
             ///
             /// # Errors
             /// `change` makes nothing of it.
