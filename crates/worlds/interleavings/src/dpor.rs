@@ -22,7 +22,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// What is no word.
+    /// All that is no word.
     pub(crate) const HARDWARE: Self = Self { cell: u16::MAX, writes: true };
 }
 
@@ -182,7 +182,8 @@ impl Dpor {
         }
     }
 
-    /// Who goes: `running` if it can, by choice. `None` if all that could happen was tried before.
+    /// The process that goes: `running` if it can, by choice. `None` if all that could happen was
+    /// tried before.
     pub(crate) fn who(&mut self, running: Option<usize>, ready: Ready) -> Option<usize> {
         let enabled = ready.awake | ready.asleep | running.map_or(0, |process| 1 << process);
         if self.at == self.tape.len() {

@@ -44,7 +44,7 @@ pub enum Waits {
 
 /// A CPU of the machine.
 pub struct Cpu {
-    /// What its process waits for.
+    /// The wait of its process.
     pub waits: Cell<Waits>,
     /// An event has come that it has not waited for yet.
     pub event: Cell<bool>,
@@ -52,7 +52,7 @@ pub struct Cpu {
     pub polled: Cell<(u16, u64, u8)>,
     /// The word of its last atomic.
     pub last_atomic: Cell<u16>,
-    /// What it has loaded and done nothing else.
+    /// Its loads since it has done anything else.
     pub(crate) spin: RefCell<Spin>,
 }
 
@@ -124,7 +124,7 @@ pub struct Machine {
     pub limits: Cell<Limits>,
     /// Nobody makes another operation: the run is over.
     pub over: Cell<bool>,
-    /// What broke, if anything did.
+    /// The failure, if anything broke.
     pub failure: RefCell<Option<Failure>>,
     hash: Cell<u64>,
     /// The same for each process by itself: what it did and got. Code that draws on nothing else

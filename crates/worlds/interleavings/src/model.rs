@@ -91,7 +91,7 @@ impl Default for Config {
     }
 }
 
-/// What a core has of instructions for atomics.
+/// The instructions for atomics that a core has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Core {
     /// `LDADD`, `SWP`, `CAS` and their like (FEAT_LSE). Without them a read-modify-write is a load
@@ -118,7 +118,7 @@ type AtTheEnd<P> = (Box<dyn Fn(&P) -> bool>, &'static str);
 /// A test on a platform: what each CPU does, and what must hold at the end.
 pub struct Model<P> {
     bodies: Vec<Body<P>>,
-    /// The last ones so many start when another one starts them.
+    /// This number of them, the last ones, start when another one starts them.
     absent: usize,
     at_the_end: Vec<AtTheEnd<P>>,
 }

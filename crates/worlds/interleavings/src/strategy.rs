@@ -88,7 +88,7 @@ impl std::str::FromStr for Strategy {
     }
 }
 
-/// Who goes where all that could happen was tried before.
+/// No process: all that could happen was tried before.
 pub(crate) const NOBODY: usize = usize::MAX;
 
 /// At most this many processes.

@@ -8,7 +8,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
 pub use std::sync::atomic::{Ordering, compiler_fence};
 
-/// How a value lies in a word.
+/// A value that lies in a word.
 trait InWord: Copy + 'static {
     fn to_word(self) -> u64;
     fn from_word(word: u64) -> Self;
