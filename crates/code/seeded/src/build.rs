@@ -142,7 +142,8 @@ impl Finder<'_> {
     }
 
     fn function(&mut self, signature: &syn::Signature, block: &syn::Block) {
-        let opaque = matches!(&signature.output, syn::ReturnType::Type(_, of) if matches!(**of, syn::Type::ImplTrait(_)));
+        let opaque =
+            matches!(&signature.output, syn::ReturnType::Type(_, of) if matches!(**of, syn::Type::ImplTrait(_)));
         let single = match signature.constness {
             Some(_) => Some("is constant, and cannot ask which fault is on"),
             None => opaque.then_some("returns a type that its body makes"),
@@ -294,10 +295,12 @@ impl Source {
             writeln!(text, "_ => // no fault\n{plain}\n}} }}").expect("a string grows");
             edits.push(Edit { at, text });
         }
-        let within = |edit: &Edit| changed.iter().any(|&body| {
-            let body = &self.bodies[body].at;
-            body.start < edit.at.start && edit.at.end < body.end
-        });
+        let within = |edit: &Edit| {
+            changed.iter().any(|&body| {
+                let body = &self.bodies[body].at;
+                body.start < edit.at.start && edit.at.end < body.end
+            })
+        };
         let rest = self.always.iter().chain(&self.counters).filter(|edit| !within(edit));
         rewritten(&self.text, 0..self.text.len(), edits.iter().chain(rest))
     }
@@ -305,8 +308,7 @@ impl Source {
 
 /// A part of a text with some edits; those that lie elsewhere are left out.
 fn rewritten<'e>(text: &str, part: Range<usize>, edits: impl Iterator<Item = &'e Edit>) -> String {
-    let mut edits: Vec<&Edit> =
-        edits.filter(|edit| part.start <= edit.at.start && edit.at.end <= part.end).collect();
+    let mut edits: Vec<&Edit> = edits.filter(|edit| part.start <= edit.at.start && edit.at.end <= part.end).collect();
     // In the order in which they were noted where they stand at one place.
     edits.sort_by_key(|edit| edit.at.start);
     let (mut new, mut from) = (String::new(), part.start);

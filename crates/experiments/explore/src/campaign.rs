@@ -120,12 +120,7 @@ impl Experiment for ExploreRcu {
     }
 }
 
-fn run<S: Recorded>(
-    subject: &S,
-    limits: Limits,
-    request: &Request<'_>,
-    sink: &mut dyn Sink,
-) -> Result<(), Error> {
+fn run<S: Recorded>(subject: &S, limits: Limits, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     let settings = &request.settings;
     let (schedules, seed) = (settings.get(SCHEDULES), settings.get(SEED));
     let strategies = settings.get(STRATEGY).map_or_else(Strategy::in_turn, |strategy| vec![strategy]);

@@ -39,7 +39,12 @@ fn coverage<S: Recorded>(tally: &TallyOf<S>) -> facts::Coverage {
         }
         one_order += 1;
         if one_way.len() < ONE_WAY_SHOWN {
-            one_way.push(format!("{}: {} came right after {}, and never right before", word(of), actor(second), actor(first)));
+            one_way.push(format!(
+                "{}: {} came right after {}, and never right before",
+                word(of),
+                actor(second),
+                actor(first)
+            ));
         }
     }
     let (never_called, never_taken) = never::<S>(&coverage.places);

@@ -20,7 +20,12 @@ fn look_for<S: Subject>(subject: &S, seed: u64, limits: Limits, time: Duration) 
     let seconds = start.elapsed().as_secs_f64();
     match tally.found {
         Some(found) => {
-            println!("found {} {} {seconds:.2} {}", found.failure.invariant.name(), tally.schedules, found.failure.what);
+            println!(
+                "found {} {} {seconds:.2} {}",
+                found.failure.invariant.name(),
+                tally.schedules,
+                found.failure.what
+            );
         }
         None => println!("nothing {} {seconds:.2}", tally.schedules),
     }

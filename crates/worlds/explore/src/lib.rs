@@ -33,8 +33,8 @@ pub use cell::Word;
 pub use of_psci::{Ask, Board, MachineOptions, Model, POWER_CONTROLLER, Psci, Scenario, ScenarioError, check};
 pub use of_rcu::{Action, CLOCK, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
 pub use stopwatt_explore::subject::{
-    Act, Bodies, Config, Counterexample, CounterexampleIn, Coverage, Deviation, Did, Exploration, Failure, Invariant, Kind,
-    Limits, MOST_ACTIONS, MOST_CPUS, Machine, OperationIndex, RunResult, Script, Step, Strategy, Subject, Tally,
+    Act, Bodies, Config, Counterexample, CounterexampleIn, Coverage, Deviation, Did, Exploration, Failure, Invariant,
+    Kind, Limits, MOST_ACTIONS, MOST_CPUS, Machine, OperationIndex, RunResult, Script, Step, Strategy, Subject, Tally,
     TallyOf, Watchdog, watch,
 };
 pub use stopwatt_explore::{litmus, narrate};

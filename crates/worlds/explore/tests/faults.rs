@@ -148,7 +148,8 @@ fn runs_reach_every_outcome_and_every_state() {
 fn the_system_goes_down_after_a_change_of_mode() {
     use explore::Ask;
     let deep = |last| Ask::Suspend { states: [2, 2, if last == 2 { 1 } else { 0 }], last };
-    let cpus = vec![vec![Ask::Mode(1), deep(2)], vec![Ask::Suspend { states: [2, 0, 0], last: 0 }], vec![deep(1)], vec![]];
+    let cpus =
+        vec![vec![Ask::Mode(1), deep(2)], vec![Ask::Suspend { states: [2, 0, 0], last: 0 }], vec![deep(1)], vec![]];
     let scenario = Scenario { os_initiated: false, cpus, off: vec![3], resident: None };
     let exploration = Exploration { script: Some(scenario), ..exploration(1, 3_000) };
     let tally = Psci { cpus: 4, ..subject(None) }.explore(&exploration, |_| true);

@@ -129,9 +129,7 @@ fn highest(states: &States) -> u8 {
 /// keeps them.
 pub(crate) fn is_sound(states: &States) -> bool {
     let loses = |level: u8| states[usize::from(level)] != 0 && layout::loses(level, states[usize::from(level)]);
-    states[0] != 0
-        && !(states[1] == 0 && states[2] != 0)
-        && (1..3).all(|level| loses(level - 1) || !loses(level))
+    states[0] != 0 && !(states[1] == 0 && states[2] != 0) && (1..3).all(|level| loses(level - 1) || !loses(level))
 }
 
 fn shown(states: &States) -> String {
@@ -290,8 +288,7 @@ impl Ledger {
             return INVALID_PARAMETERS;
         }
         let mut answer = 0;
-        for level in 1..=usize::from(last) {
-            let wanted = states[level];
+        for (level, &wanted) in states.iter().enumerate().take(usize::from(last) + 1).skip(1) {
             for (other, books) in self.cpus.iter().enumerate() {
                 if other == cpu || !Self::shares(cpu, other, level) {
                     continue;
@@ -348,7 +345,8 @@ impl Ledger {
         let (granted, lock_to) = match asks {
             Asks::Off => (self.coordinate(cpu, &SYSTEM, TOP), TOP),
             Asks::SystemSuspend => {
-                let up = |(other, books): &(usize, &CpuBooks)| *other != cpu && !books.down.is_some_and(|down| down.off);
+                let up =
+                    |(other, books): &(usize, &CpuBooks)| *other != cpu && !books.down.is_some_and(|down| down.off);
                 if let Some((other, _)) = self.cpus.iter().enumerate().find(up) {
                     let what = format!("CPU {cpu} suspends the system, and CPU {other} is not off");
                     return Err((Invariant::Answer, what));
@@ -421,10 +419,7 @@ impl Ledger {
             // Before its first run there is nothing that it could have asked for.
             _ => return Err((Invariant::DomainState, format!("CPU {cpu} goes to {} unasked", shown(&states)))),
         };
-        if own.down.is_none()
-            && matches!(own.asks, Asks::Suspend { .. })
-            && self.mode_of(cpu) == Some(1)
-        {
+        if own.down.is_none() && matches!(own.asks, Asks::Suspend { .. }) && self.mode_of(cpu) == Some(1) {
             let what = format!("CPU {cpu} waits where nobody knows of it, though the OS coordinates");
             return Err((Invariant::DomainState, what));
         }
@@ -518,7 +513,9 @@ impl Ledger {
                     return wrong("a suspend that the platform refused returned".to_owned());
                 }
                 if !own.slept && !own.left_early {
-                    return wrong("a suspend in which it did not sleep, and which no interrupt ended, returned".to_owned());
+                    return wrong(
+                        "a suspend in which it did not sleep, and which no interrupt ended, returned".to_owned(),
+                    );
                 }
             }
             Asks::Suspend { .. } if own.vetoed => {
@@ -554,7 +551,7 @@ impl Ledger {
             }
             Asks::SystemSuspend => {
                 let slept = x0 == 0 && (own.slept || own.left_early);
-                if !slept && x0 != DENIED || own.vetoed && x0 != DENIED {
+                if x0 != DENIED && (!slept || own.vetoed) {
                     return wrong("SYSTEM_SUSPEND, in which it did not sleep, returned".to_owned());
                 }
             }

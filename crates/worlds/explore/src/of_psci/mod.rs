@@ -80,7 +80,9 @@ impl Opens for Psci {
         seeded::set(self.fault);
         let result = match self.fault {
             // Branches are counted in the second compilation, which does the same without a fault.
-            None if !watched => with_sound(self.cpus, options, |board, library| with_session(board, library, limits, use_it)),
+            None if !watched => {
+                with_sound(self.cpus, options, |board, library| with_session(board, library, limits, use_it))
+            }
             _ => with_faults(self.cpus, options, |board, library| with_session(board, library, limits, use_it)),
         };
         seeded::set(None);

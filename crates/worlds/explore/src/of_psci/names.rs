@@ -133,6 +133,8 @@ pub(crate) fn name_of_kind(kind: u16) -> String {
     match at.checked_sub(WORDS_OF_CPU) {
         None => format!("a CPU's {}", word(&OF_CPU, at)),
         Some(at) if at < WORDS_OF_DOMAIN => format!("a domain's {}", word(&OF_DOMAIN, at)),
-        Some(at) => ["a bakery word", "the suspend mode", "the mark that a CPU has suspended"][at - WORDS_OF_DOMAIN].to_owned(),
+        Some(at) => {
+            ["a bakery word", "the suspend mode", "the mark that a CPU has suspended"][at - WORDS_OF_DOMAIN].to_owned()
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! The board as the two compilations of the PSCI library see it.
 
 use super::acts::{POWER_DOWN, POWERED_UP, STANDBY, TURN_ON};
-use super::ledger::SYSTEM;
 use super::board::{Board, Command, FREQUENCY};
 use super::layout;
+use super::ledger::SYSTEM;
 use super::names::lock;
 use super::reached;
 use crate::cell::Word;
@@ -60,9 +60,9 @@ impl Board {
     /// A request is granted, up to this level.
     fn note_granted(&self, highest: u32) {
         let cpu = self.process();
-        let held = self.holders.borrow().iter().filter(|holder| holder.1 == cpu).filter_map(|&(id, _)| level_of(id)).max();
-        let result =
-            self.ledger.borrow_mut().is_granted(cpu, highest as u8, held.unwrap_or(0), self.steps.get());
+        let held =
+            self.holders.borrow().iter().filter(|holder| holder.1 == cpu).filter_map(|&(id, _)| level_of(id)).max();
+        let result = self.ledger.borrow_mut().is_granted(cpu, highest as u8, held.unwrap_or(0), self.steps.get());
         match result {
             Ok((granted, by_os)) => {
                 if let Some(at) = reached::states(&granted, by_os) {

@@ -145,7 +145,11 @@ pub(crate) fn counted() -> Vec<Counted> {
         all.extend(outcomes.map(|what| Counted { group: "calls by outcome", of, what }));
     }
     for of in COORDINATORS {
-        all.extend(GRANTED.map(|(_, what)| Counted { group: "states granted to a CPU, its cluster and the system", of, what }));
+        all.extend(GRANTED.map(|(_, what)| Counted {
+            group: "states granted to a CPU, its cluster and the system",
+            of,
+            what,
+        }));
     }
     all
 }
@@ -158,8 +162,20 @@ pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) ->
         (Call::Affinity, Some(0)) => IS_ON,
         (Call::Affinity, Some(1)) => IS_OFF,
         (Call::Affinity, Some(2)) => IS_PENDING,
-        (Call::Count | Call::Residency, Some(count)) => if count == 0 { NONE } else { SOME },
-        (Call::Suspend | Call::DefaultSuspend | Call::SystemSuspend, Some(0)) => if early { EARLY } else { ABANDONED },
+        (Call::Count | Call::Residency, Some(count)) => {
+            if count == 0 {
+                NONE
+            } else {
+                SOME
+            }
+        }
+        (Call::Suspend | Call::DefaultSuspend | Call::SystemSuspend, Some(0)) => {
+            if early {
+                EARLY
+            } else {
+                ABANDONED
+            }
+        }
         (_, Some(0)) => SUCCESS,
         (_, Some(-3)) if vetoed => VETOED,
         (_, Some(-3)) => DENIED,

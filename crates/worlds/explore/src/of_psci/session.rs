@@ -1,8 +1,8 @@
 //! Runs: a scenario under a chooser, from a machine in which some CPUs run.
 
 use super::acts::{ENTERED, RESET, RETURNED};
-use super::board::{Board, Entered, Power, TurnOn};
 use super::board::FREQUENCY;
+use super::board::{Board, Entered, Power, TurnOn};
 use super::frame::{BOOT, DOWN, SCRIPT};
 use super::layout;
 use super::ledger::{Asks, DENIED, Ledger};
@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use stopwatt_explore::subject::{
-    Access,    By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Memory, RunResult, Runs, Waits,
+    Access, By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Memory, RunResult, Runs, Waits,
 };
 
 /// The machine after its boot, with some CPUs running.
@@ -99,7 +99,8 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
             let actor = &mut actors[usize::from(step.process)];
             let (cell, stores) = match step.did {
                 Did::Action { number } => {
-                    let ask = scenario.cpus.get(usize::from(step.process)).and_then(|asks| asks.get(usize::from(number)));
+                    let ask =
+                        scenario.cpus.get(usize::from(step.process)).and_then(|asks| asks.get(usize::from(number)));
                     *actor = ask.map_or(reached::WARM_BOOT, |ask| ask.call() as u16);
                     continue;
                 }
@@ -428,7 +429,12 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
             let x0 = returned(board, library.call(wide(smc::SYSTEM_SUSPEND), [pc, context_id, 0]));
             let refused = x0 == DENIED && !board.ledger.borrow().was_vetoed(process);
             if refused && others().all(was_off) {
-                board.fail(Invariant::Answer, format!("SYSTEM_SUSPEND returned DENIED to CPU {process}, and all other CPUs were off all the time"));
+                board.fail(
+                    Invariant::Answer,
+                    format!(
+                        "SYSTEM_SUSPEND returned DENIED to CPU {process}, and all other CPUs were off all the time"
+                    ),
+                );
             }
             Some(x0)
         }
@@ -470,7 +476,10 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
                 let right = if must { "nothing stood in its way" } else { "another CPU stood in its way" };
                 board.fail(
                     Invariant::Answer,
-                    format!("PSCI_SET_SUSPEND_MODE to {mode} returned {} to CPU {process}, and {right} all the time", x0 as i64),
+                    format!(
+                        "PSCI_SET_SUSPEND_MODE to {mode} returned {} to CPU {process}, and {right} all the time",
+                        x0 as i64
+                    ),
                 );
             }
             board.ledger.borrow_mut().mode_changed(mode, x0 == SUCCESS);
@@ -494,7 +503,8 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
             let microseconds = |ticks: u64| ticks.saturating_mul(1_000_000) / FREQUENCY;
             let (least, most) = (microseconds(least), microseconds(most));
             if !is_count && !(least..=most).contains(&x0) {
-                let what = format!("PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us");
+                let what =
+                    format!("PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us");
                 board.fail(Invariant::Statistics, what);
             }
             Some(x0)

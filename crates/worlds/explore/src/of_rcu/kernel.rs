@@ -4,8 +4,8 @@
 //! middle of anything, but not for ever.
 
 use super::acts;
-use super::library::{Interrupted, Library, Need, Stepped};
 use super::library::{GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, OFFLOAD_WAKES, SOFTIRQS};
+use super::library::{Interrupted, Library, Need, Stepped};
 use super::oracle::{Broken, Oracle};
 use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency};
 use super::thread::Thread;

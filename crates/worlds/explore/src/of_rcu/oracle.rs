@@ -110,7 +110,8 @@ impl Oracle {
         self.saw(ENDED);
         let quiet = self.quiet.borrow();
         if let Some(cpu) = quiet.iter().position(|&(is, last)| !is && last <= start) {
-            let what = format!("grace period {number} ends, and CPU {cpu} has passed no quiescent state since it started");
+            let what =
+                format!("grace period {number} ends, and CPU {cpu} has passed no quiescent state since it started");
             return Err((Invariant::GracePeriod, what));
         }
         let reads = self.reads_since.borrow();
@@ -141,7 +142,9 @@ impl Oracle {
         }
         let waited = self.done_at.get().map_or(0, |done| jiffy - done.max(queued.jiffy));
         if !queued.may_wait && waited > SOON {
-            let what = format!("callback {number}, which may not be put off, is invoked {waited} jiffies after all work was done");
+            let what = format!(
+                "callback {number}, which may not be put off, is invoked {waited} jiffies after all work was done"
+            );
             return Err((Invariant::SoonEnough, what));
         }
         Ok(())
@@ -174,7 +177,10 @@ impl Oracle {
     /// A stall is reported of a grace period that has lasted for this number of jiffies.
     pub(crate) fn stalled(&self, age: u64, patience: u64) -> Result<(), Broken> {
         match age < patience {
-            true => Err((Invariant::SoonEnough, format!("a stall is reported after {age} jiffies, and {patience} are none"))),
+            true => Err((
+                Invariant::SoonEnough,
+                format!("a stall is reported after {age} jiffies, and {patience} are none"),
+            )),
             false => Ok(()),
         }
     }

@@ -3,8 +3,8 @@
 use super::compiled::{faulty, sound};
 use super::kernel::{Kernel, WAITS};
 use super::library::{COUNTED, Library};
-use super::oracle::Broken;
 use super::names;
+use super::oracle::Broken;
 use super::scenario::{Action, KernelScenario, Mode, POINTERS};
 use super::thread::Thread;
 use crate::cell::Word;
@@ -13,7 +13,8 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use stopwatt_explore::subject::{
-    Access, Did,    By, Failure, Invariant, Limits, Machine, MachineChoice, Names, OperationIndex, RunResult, Runs, Waits, made_by,
+    Access, By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Names, OperationIndex, RunResult, Runs, Waits,
+    made_by,
 };
 
 struct Session<'s, M: Fn(usize, u32)> {
@@ -40,7 +41,16 @@ pub(super) fn with_session<R>(
     let library = RefCell::new(None);
     let main = |process: usize, _| frame(&kernel, &library, process);
     let runner = Runner::with_chooser(&kernel.machine.scheduler, &main, MachineChoice(&kernel.machine));
-    let mut session = Session { kernel: &kernel, library: &library, runner, mode, faulty, limits, counts: [0; COUNTED.len()], length: 4_000 };
+    let mut session = Session {
+        kernel: &kernel,
+        library: &library,
+        runner,
+        mode,
+        faulty,
+        limits,
+        counts: [0; COUNTED.len()],
+        length: 4_000,
+    };
     use_it(&mut session)
 }
 
