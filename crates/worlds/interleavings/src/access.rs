@@ -19,10 +19,19 @@ impl Answers for Newest {
 impl Machine {
     /// Loads a word. A CPU that loads the same value twice in a row waits for the word to change.
     pub fn load(&self, cell: u16, order: Order) -> u64 {
+        self.load_with(cell, order, self.late_loads.get())
+    }
+
+    /// As [`Machine::load`], and never late: of an address, which differs from run to run.
+    pub(crate) fn load_address(&self, cell: u16, order: Order) -> u64 {
+        self.load_with(cell, order, false)
+    }
+
+    fn load_with(&self, cell: u16, order: Order, may_be_late: bool) -> u64 {
         self.settle_word(cell);
         self.operation(Did::Load { cell });
         let process = self.process();
-        if order == Order::Relaxed && self.late_loads.get() {
+        if order == Order::Relaxed && may_be_late {
             match self.try_late(process, cell) {
                 Some(value) => return value,
                 None => self.follow_if_tried(process),

@@ -20,6 +20,11 @@ pub struct Access {
     pub(crate) writes: bool,
 }
 
+impl Access {
+    /// What is no word.
+    pub(crate) const HARDWARE: Self = Self { cell: u16::MAX, writes: true };
+}
+
 fn are_dependent(one: &[Access], other: &[Access]) -> bool {
     one.iter().any(|one| other.iter().any(|other| one.cell == other.cell && (one.writes || other.writes)))
 }

@@ -2,6 +2,7 @@
 
 use crate::counterexample::Counterexample;
 use crate::coverage::{Access, Counted, Coverage, Kinds};
+use crate::dpor::Dpor;
 use crate::options::Limits;
 use crate::run::{By, RunResult, Runs};
 use crate::script::Script;
@@ -23,7 +24,14 @@ pub trait Subject: Opens {
     ) -> TallyOf<Self> {
         let mut tally = Tally { coverage: Coverage::new(self.counted(), self.kinds()), ..Tally::default() };
         if let [Strategy::Every(preemptions)] = exploration.strategies[..] {
-            explore_every(self, exploration, preemptions, &mut tally, &mut goes_on);
+            let choices = || By::Every(Every::new(preemptions));
+            explore_every(self, exploration, &choices, &mut tally, &mut goes_on);
+            tally.coverage.grow(tally.schedules, true);
+            return tally;
+        }
+        if let [Strategy::Dpor] = exploration.strategies[..] {
+            let choices = || By::Dpor(Box::new(Dpor::new(true)));
+            explore_every(self, exploration, &choices, &mut tally, &mut goes_on);
             tally.coverage.grow(tally.schedules, true);
             return tally;
         }
@@ -196,12 +204,12 @@ const WATCHED_EVERY: u64 = 16;
 /// Runs between two looks at whether to go on.
 const BATCH: u64 = 64;
 
-/// Every run of a script with at most this number of preemptions, on each machine; without a
-/// script, of one that is drawn after the other.
+/// Every run of a script that these choices allow, on each machine; without a script, of one that
+/// is drawn after the other.
 fn explore_every<S: Subject + ?Sized>(
     subject: &S,
     exploration: &Exploration<S::Script>,
-    preemptions: u32,
+    choices: &dyn Fn() -> By<'static>,
     tally: &mut TallyOf<S>,
     goes_on: &mut dyn FnMut(&TallyOf<S>) -> bool,
 ) {
@@ -212,21 +220,20 @@ fn explore_every<S: Subject + ?Sized>(
                 subject.draw(machine, &mut script, &mut SplitMix64::fork(exploration.seed, number), &[]);
             }
             let all = subject.open(machine, exploration.limits, true, |session| {
-                let mut every = Every::new(preemptions);
+                let mut by = choices();
                 loop {
                     let watched = tally.schedules.is_multiple_of(WATCHED_EVERY);
                     session.keep_steps(watched);
-                    let ran = session.run(&script, By::Every(every));
-                    tally.note(session, machine, ran, Strategy::Every(preemptions));
+                    let ran = session.run(&script, by);
+                    tally.note(session, machine, ran, exploration.strategies[0]);
                     tally.watch(session, watched);
                     session.take_counts(&mut tally.coverage.counts);
                     if tally.found.is_some() {
                         return false;
                     }
-                    let Some(tape) = session.machine().take_every() else { return false };
-                    every = tape;
-                    if !every.advance() {
-                        return true;
+                    match session.machine().take_next_choices() {
+                        Some(next) => by = next,
+                        None => return true,
                     }
                     let looks_up = tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
                     if tally.schedules >= exploration.schedules || looks_up {

@@ -2,6 +2,7 @@
 //! subject's.
 
 use crate::choice::{Deviation, HELD, Kind};
+use crate::dpor::Access;
 use crate::failure::{Failure, Invariant};
 use crate::memory::{Answers, Memory};
 use crate::names::Names;
@@ -391,6 +392,9 @@ impl Machine {
         if self.followed.get() >> process & 1 != 0 {
             self.follow(process, did.number(), true);
         }
+        if self.traces.get() && (process == self.cpus.len() || did.touches_hardware()) {
+            self.note_hardware();
+        }
         if process < self.cpus.len() {
             let mut memory = self.memory.borrow_mut();
             memory.pass(process);
@@ -477,6 +481,15 @@ impl Machine {
             }
         }
         any
+    }
+
+    /// The present step is about what is no word: hardware, events, who has power. All such steps count
+    /// as dependent.
+    #[cold]
+    fn note_hardware(&self) {
+        if let Some(trace) = &mut self.memory.borrow_mut().trace {
+            trace.push(Access::HARDWARE);
+        }
     }
 
     /// A step of the process ends, where every run is tried that differs.

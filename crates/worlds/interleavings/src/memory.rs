@@ -367,6 +367,9 @@ pub struct Memory {
     /// The late load of each CPU, and how many there are.
     debts: Vec<Option<Debt>>,
     owing: u32,
+    /// The run has had a late load: what is stored from then on may follow from a value that is not
+    /// to be.
+    foresaw: bool,
     /// CPUs whose late load has got its value since that was last asked, as a set of bits.
     pub(crate) paid: u64,
     /// The accesses of the present step, where every run is tried that differs, and the words that
@@ -404,6 +407,7 @@ impl Memory {
             reserved: 0,
             debts: vec![None; clusters.len()],
             owing: 0,
+            foresaw: false,
             paid: 0,
             trace: None,
             changes: Vec::new(),
@@ -532,7 +536,7 @@ impl Memory {
 
     fn forget_debts(&mut self) {
         self.debts.fill(None);
-        (self.owing, self.paid) = (0, 0);
+        (self.owing, self.paid, self.foresaw) = (0, 0, false);
     }
 
     // --- Late loads ------------------------------------------------------------------------------
@@ -564,6 +568,7 @@ impl Memory {
     pub(crate) fn owe(&mut self, cpu: usize, cell: u16, value: u64) {
         self.debts[cpu] = Some(Debt { cell, value });
         self.owing += 1;
+        self.foresaw = true;
     }
 
     /// The word whose load of this CPU is late.
@@ -1101,7 +1106,7 @@ impl Memory {
         if coherent || !cached {
             state.coherent.append(message);
             let stored = &mut self.stored[usize::from(cell)];
-            if stored.wanted && !stored.values.contains(&value) {
+            if stored.wanted && !self.foresaw && !stored.values.contains(&value) {
                 match stored.values.len() < MOST_STORED {
                     true => stored.values.push(value),
                     false => stored.values[stored.count % MOST_STORED] = value,
@@ -1115,11 +1120,7 @@ impl Memory {
         self.views[cpu].stored = at;
         let known = self.known_at(cell, coherent, cpu);
         self.known[known] = at;
-        self.changed = Some(cell);
-        if let Some(trace) = &mut self.trace {
-            trace.push(Access { cell, writes: true });
-            self.changes.push(cell);
-        }
+        self.note_change(cell);
         if self.owing != 0 {
             self.pay(cpu, cell, message);
         }
@@ -1132,6 +1133,25 @@ impl Memory {
     fn fill(&mut self, line: usize) {
         if !self.lines[line].cached {
             self.lines[line] = Line { cached: true, dirty: Dirty::Nowhere };
+            self.trace_line(line);
+        }
+    }
+
+    fn note_change(&mut self, cell: u16) {
+        self.changed = Some(cell);
+        if let Some(trace) = &mut self.trace {
+            trace.push(Access { cell, writes: true });
+            self.changes.push(cell);
+        }
+    }
+
+    /// The state of a line has changed.
+    fn trace_line(&mut self, line: usize) {
+        let cells = self.cells_of(line);
+        if let Some(trace) = &mut self.trace
+            && self.views.iter().any(|view| !view.coherent)
+        {
+            trace.extend(cells.map(|cell| Access { cell: cell as u16, writes: true }));
         }
     }
 
@@ -1142,7 +1162,7 @@ impl Memory {
             if coherent.value != memory.value {
                 let at = self.tick();
                 self.cells[cell].coherent.append(Message { at, ..memory });
-                self.changed = Some(cell as u16);
+                self.note_change(cell as u16);
             }
         }
     }
@@ -1153,13 +1173,14 @@ impl Memory {
             return;
         }
         self.lines[line].dirty = Dirty::Nowhere;
+        self.trace_line(line);
         for cell in self.cells_of(line) {
             // All of the line is written, also those words of it that memory has newer ones of.
             let (coherent, memory) = (self.cells[cell].coherent.newest(), self.cells[cell].memory.newest());
             if coherent.value != memory.value {
                 let at = self.tick();
                 self.cells[cell].memory.append(Message { at, ..coherent });
-                self.changed = Some(cell as u16);
+                self.note_change(cell as u16);
             }
         }
     }
@@ -1170,6 +1191,7 @@ impl Memory {
             self.write_back(line);
             if invalidate && self.lines[line].cached {
                 self.lines[line].cached = false;
+                self.trace_line(line);
                 self.read_memory(line);
             }
         }

@@ -61,6 +61,10 @@ pub struct Config {
     pub threads: usize,
     /// The core's instructions for atomics.
     pub core: Core,
+    /// The folder for the schedule of a failure. Without one it is that of the variable
+    /// STOPWATT_SCHEDULES; else `target/explore` for what Cargo has built, and the present folder for
+    /// other programs.
+    pub folder: Option<PathBuf>,
     /// True if all CPUs are in coherency from the start; otherwise their caches are off, and
     /// [`Machine::join`] turns them on.
     pub coherent: bool,
@@ -82,6 +86,7 @@ impl Default for Config {
             coherent: true,
             threads: 4,
             core: Core::default(),
+            folder: None,
         }
     }
 }
@@ -175,7 +180,7 @@ impl Machine {
 ///
 /// # Panics
 /// A run fails. The message has the schedule in sentences, and the file that repeats it:
-/// `target/explore/NAME.schedule`, after the thread's name, which is that of the test.
+/// `NAME.schedule` in [`Config::folder`], after the thread's name, which is that of the test.
 pub fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(), Bodies> {
     check_on(config, |cpus, values| Machine::new(cpus, values, 1), set_up)
 }
@@ -268,7 +273,7 @@ pub fn check_on<P: OnMachine>(
         let shrunk = crate::shrink::shrink(&mut session, found);
         session.keep_steps(true);
         session.run(&script, By::Schedule(&shrunk.schedule));
-        let file = leave(&shrunk.schedule, cpus);
+        let file = leave(&shrunk.schedule, cpus, config.folder.as_ref());
         panic!("{}", story(&script, &shrunk.failure, &shrunk.schedule, &session.steps(), Some(&file)));
     }
     tally
@@ -501,12 +506,15 @@ struct File {
     deviation: Vec<Deviation>,
 }
 
-/// Leaves a schedule in `target/explore`, whole or not at all.
-fn leave(schedule: &[Deviation], cpus: usize) -> PathBuf {
+/// Leaves a schedule, whole or not at all.
+fn leave(schedule: &[Deviation], cpus: usize, folder: Option<&PathBuf>) -> PathBuf {
     let name = std::thread::current().name().unwrap_or("test").replace("::", "-");
-    // A test's program lies in `target/PROFILE/deps`, wherever `target` is.
-    let target = std::env::current_exe().ok().and_then(|program| program.ancestors().nth(3).map(PathBuf::from));
-    let folder = target.unwrap_or_else(|| PathBuf::from("target")).join("explore");
+    let folder = folder.cloned().or_else(|| std::env::var_os("STOPWATT_SCHEDULES").map(PathBuf::from));
+    // What Cargo builds lies below a folder with this file, wherever that is; anything else leaves its
+    // schedules where it runs.
+    let program = std::env::current_exe().unwrap_or_default();
+    let target = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
+    let folder = folder.unwrap_or_else(|| target.map_or_else(PathBuf::new, |target| target.join("explore")));
     let path = folder.join(format!("{name}.schedule"));
     let text = toml::to_string(&File { cpus, deviation: schedule.to_vec() })
         .unwrap_or_else(|error| unreachable!("a schedule is plain data: {error}"));

@@ -55,6 +55,10 @@ pub trait Runs<C> {
     /// does the same until then where the load is not late: each is tried, in a run of its own.
     fn run(&mut self, script: &C, by: By<'_>) -> RunResult {
         let ran = self.run_once(script, by);
+        // A run that was cut has come to no end.
+        if self.machine().pruned.get() {
+            return RunResult { failure: None, ..ran };
+        }
         if ran.failure.is_none() || !self.machine().has_late.get() {
             return ran;
         }
@@ -161,6 +165,16 @@ impl Machine {
         self.end_last_step();
         match self.chooser.replace(Chooser::RandomChoices(RandomChoices::new())) {
             Chooser::Dpor(dpor) => Some(dpor),
+            _ => None,
+        }
+    }
+
+    /// The choices of the run after the last one; `None` if there is no other.
+    pub(crate) fn take_next_choices(&self) -> Option<By<'static>> {
+        self.end_last_step();
+        match self.take_tape() {
+            Chooser::Every(mut every) => every.advance().then_some(By::Every(every)),
+            Chooser::Dpor(mut dpor) => dpor.advance().then_some(By::Dpor(dpor)),
             _ => None,
         }
     }

@@ -195,6 +195,11 @@ impl Did {
         }
     }
 
+    /// True if it is about what others share and is no word.
+    pub(crate) fn touches_hardware(self) -> bool {
+        matches!(self, Self::WaitForEvent | Self::SendEvent | Self::Flush { .. } | Self::CachesOn | Self::Act { .. })
+    }
+
     /// A number for hashes.
     #[inline(always)]
     pub fn number(self) -> u64 {

@@ -34,8 +34,8 @@ pub enum Strategy {
     /// sequentially consistent. Alone, or not at all.
     Every(u32),
     /// Every run, as [`Strategy::Every`] with any number of preemptions, but of those that differ in
-    /// the order of independent operations alone one (dynamic partial-order reduction). Alone, and in
-    /// tests of one's own only.
+    /// the order of independent operations alone one (dynamic partial-order reduction), with memory in
+    /// all its orders. Alone.
     Dpor,
 }
 
@@ -68,6 +68,7 @@ impl std::str::FromStr for Strategy {
             None if text == "passing-over" => Ok(Self::PassingOver),
             None if text == "pct" => Ok(Self::Pct(3)),
             None if text == "dfs" => Ok(Self::Every(2)),
+            None if text == "dpor" => Ok(Self::Dpor),
             Some(("dfs", preemptions)) => match preemptions.parse() {
                 Ok(preemptions @ 0..=64) => Ok(Self::Every(preemptions)),
                 _ => Err(format!("`{preemptions}` preemptions: a number from 0 to 64 is right")),
@@ -80,7 +81,9 @@ impl std::str::FromStr for Strategy {
                 Ok(deviations @ 1..=64) => Ok(Self::Few(deviations)),
                 _ => Err(format!("`{deviations}` deviations: a number from 1 to 64 is right")),
             },
-            _ => Err(format!("there is no strategy `{text}`: random, pct:N, passing-over, few:N and dfs:N are right")),
+            _ => Err(format!(
+                "there is no strategy `{text}`: random, pct:N, passing-over, few:N, dfs:N and dpor are right"
+            )),
         }
     }
 }

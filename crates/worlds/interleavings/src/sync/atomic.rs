@@ -339,7 +339,7 @@ impl<T> AtomicPtr<T> {
 
     /// The pointer.
     pub fn load(&self, order: Ordering) -> *mut T {
-        Self::pointer(self.word.load(order))
+        Self::pointer(machine().load_address(self.word.0.word, load_order(order)) as usize)
     }
 
     /// Stores a pointer.
