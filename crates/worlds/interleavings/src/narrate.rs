@@ -179,7 +179,7 @@ impl<'s, C: Script> Narrator<'s, C> {
         found.sort_by_key(|&(took_own, at, ..)| std::cmp::Reverse((took_own, at)));
         found
             .iter()
-            .take(CAUSES_SHOWN)
+            .take(if found.first().is_some_and(|&(took_own, ..)| took_own) { CAUSES_SHOWN } else { CAUSES_SHOWN / 2 })
             .map(|&(_, load, store, before)| self.cause(steps, load, store, before))
             .collect()
     }
