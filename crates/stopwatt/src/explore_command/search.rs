@@ -272,7 +272,14 @@ fn search<S: Recorded>(
         if options.format == Format::Term {
             let shown = folder.display().to_string();
             let published = Published::default();
-            output::print_text(console, &Report::new(&recording, &shown, &published).run_text(console.style(), true))?;
+            let told = Report::new(&recording, &shown, &published);
+            output::print_text(
+                console,
+                &match options.output {
+                    Some(_) => told.run_text(console.style(), true),
+                    None => told.story_text(console.style(), true),
+                },
+            )?;
         }
         print_rates::<S>(console, options.format, &tally, took, None)?;
         return Ok(Answer::Yes);

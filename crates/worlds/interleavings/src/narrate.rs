@@ -4,7 +4,10 @@ use crate::choice::{Deviation, HELD, Kind};
 use crate::names::{self, Names};
 use crate::script::Script;
 use crate::step::{Did, Step};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Operations that one can read.
+const READABLE: usize = 2_000;
 
 /// The stores that explain a failure are told of so often at most.
 const CAUSES_SHOWN: usize = 4;
@@ -176,9 +179,47 @@ impl<'s, C: Script> Narrator<'s, C> {
         found.sort_by_key(|&(took_own, at, ..)| std::cmp::Reverse((took_own, at)));
         found
             .iter()
-            .take(CAUSES_SHOWN)
+            .take(if found.first().is_some_and(|&(took_own, ..)| took_own) { CAUSES_SHOWN } else { CAUSES_SHOWN / 2 })
             .map(|&(_, load, store, before)| self.cause(steps, load, store, before))
             .collect()
+    }
+
+    /// The numbers of the steps that matter, in order, 2 000 at most: all of a short run. Of a long
+    /// one calls, what the hardware did, and, from the failure back, loads of who failed, the stores
+    /// that they saw, what those who stored had loaded before, and so on; the latest are kept.
+    pub fn that_matter(&self, steps: &[Step]) -> Vec<usize> {
+        let Some(last) = steps.last().filter(|_| steps.len() > READABLE) else { return (0..steps.len()).collect() };
+        // Processes whose loads matter, and words whose last store before here does.
+        let (mut processes, mut cells) = (vec![last.process], BTreeSet::new());
+        let mut kept = Vec::new();
+        for (at, step) in steps.iter().enumerate().rev() {
+            let matters = match step.did {
+                Did::Load { .. } => false,
+                Did::Loaded { cell, .. } => processes.contains(&step.process) && cells.insert(cell),
+                Did::Store { cell, .. }
+                | Did::FetchAdd { cell, .. }
+                | Did::Swap { cell, .. }
+                | Did::CompareExchange { cell, .. }
+                | Did::Update { cell, .. }
+                | Did::StoreExclusive { cell, .. } => {
+                    let seen = cells.remove(&cell);
+                    if seen && !processes.contains(&step.process) {
+                        processes.push(step.process);
+                    }
+                    seen
+                }
+                Did::Action { .. } | Did::Act { .. } => true,
+                _ => processes.contains(&step.process),
+            };
+            if matters {
+                kept.push(at);
+                if kept.len() == READABLE {
+                    break;
+                }
+            }
+        }
+        kept.reverse();
+        kept
     }
 
     /// A load of a value, the store of it, and the store that this one took the place of.

@@ -139,20 +139,23 @@ impl Explored<'_> {
             text!["Again: ", code(format!("stopwatt explore replay {folder}"))],
             text!["Timeline: ", code(format!("stopwatt report {folder} -o timeline.html"))],
         ])]);
-        if let Some(coverage) = &self.coverage {
-            told.rest();
-            reached(coverage, told);
-        }
     }
 }
+
+/// An outcome that there should not be.
+const OTHER: &str = "something else";
 
 /// Branches that were never taken are named so often at most; the recording has all.
 const NEVER_SHOWN: usize = 12;
 
 /// What the runs have reached, and what they never did.
 fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
-    let never: Vec<&facts::Reached> =
-        coverage.counted.iter().chain(&coverage.chosen).filter(|reached| reached.count == 0).collect();
+    let never: Vec<&facts::Reached> = coverage
+        .counted
+        .iter()
+        .chain(&coverage.chosen)
+        .filter(|reached| reached.count == 0 && reached.what != OTHER)
+        .collect();
     told.paragraph(format!(
         "In {} runs that were watched, {} of {} branches of the library were taken, and {} pairs of operations met in both orders; {} met in one order only.",
         coverage.watched, coverage.taken, coverage.branches, coverage.both_orders, coverage.one_order

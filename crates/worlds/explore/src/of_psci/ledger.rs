@@ -288,8 +288,7 @@ impl Ledger {
             return INVALID_PARAMETERS;
         }
         let mut answer = 0;
-        for level in 1..=usize::from(last) {
-            let wanted = states[level];
+        for (level, &wanted) in states.iter().enumerate().take(usize::from(last) + 1).skip(1) {
             for (other, books) in self.cpus.iter().enumerate() {
                 if other == cpu || !Self::shares(cpu, other, level) {
                     continue;
@@ -552,7 +551,7 @@ impl Ledger {
             }
             Asks::SystemSuspend => {
                 let slept = x0 == 0 && (own.slept || own.left_early);
-                if !slept && x0 != DENIED || own.vetoed && x0 != DENIED {
+                if x0 != DENIED && (!slept || own.vetoed) {
                     return wrong("SYSTEM_SUSPEND, in which it did not sleep, returned".to_owned());
                 }
             }
