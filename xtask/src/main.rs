@@ -28,7 +28,8 @@ const HELP: &str = "cargo xtask <command>
   explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
   mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours, and needs
-                 cargo-mutants; its options --file, --re and --shard choose some of them
+                 cargo-mutants; its options --file, --re and --shard choose some of them. With --explore: a hundred of psci and rcu,
+                 which of them the explorer sees, which the tests, and which nobody; --sample, --seed, --seconds, --library, --no-tests
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time
   soak           the data plane at full load for ten minutes, or as many seconds as are said: memory, losses, routes that change

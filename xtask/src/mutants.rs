@@ -53,10 +53,12 @@ struct Outcome {
     missed: Vec<String>,
 }
 
-/// Tests the mutants of [`PACKAGES`] with cargo-mutants, and prints how many tests caught. `more`
+/// Tests the mutants of [`PACKAGES`] with cargo-mutants, and prints how many tests caught; with
+/// `--explore`, looks for some of the PSCI and the RCU library with the explorer as well. `more`
 /// are options of cargo-mutants that choose among them: all take hours, so this is no stage of
 /// `test`, and a file that was changed (`--file`) takes minutes.
 pub fn run(more: &[String]) -> Result<(), String> {
+    let explored = more.iter().position(|option| option == "--explore");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let version = Command::new(&cargo).args(["mutants", "--version"]).output();
     let Some(version) = version.ok().filter(|output| output.status.success()) else {
@@ -65,6 +67,9 @@ pub fn run(more: &[String]) -> Result<(), String> {
         );
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    if let Some(at) = explored {
+        return explore(&root, &[&more[..at], &more[at + 1..]].concat());
+    }
     let mut outcomes = Vec::new();
     for (package, testers) in PACKAGES {
         let run = Run { cargo: &cargo, root: &root, package, output: Path::new("target/mutants-of").join(package) };
@@ -97,6 +102,17 @@ pub fn run(more: &[String]) -> Result<(), String> {
     match outcomes.iter().map(|(_, outcome)| outcome.missed.len()).sum() {
         0 => Ok(()),
         missed => Err(format!("{missed} mutants were seen by no test")),
+    }
+}
+
+/// Looks for a seeded sample of mutants with the explorer and with the tests; the options are those
+/// of the script.
+fn explore(root: &Path, options: &[String]) -> Result<(), String> {
+    let status = Command::new("python3").current_dir(root).arg("bench/explore_mutants.py").args(options).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("bench/explore_mutants.py ended with {status}")),
+        Err(error) => Err(format!("cannot start python3: {error}")),
     }
 }
 

@@ -1,10 +1,15 @@
-//! The same bakery lock in shuttle and in the explorer, in turn, five times each: schedules a
+//! First five programs, correct and faulty, in loom, in shuttle and in the explorer: see `beside`.
+//!
+//! Then the same bakery lock in shuttle and in the explorer, in turn, five times each: schedules a
 //! second by random choice and by PCT.
 //!
 //! Both run three CPUs that enter a section once. In shuttle each access of a word is one of its
 //! atomics, so that it is a choice point there as it is here; a wait yields. Each program runs in
 //! one thread.
 #![allow(missing_docs)]
+
+mod beside;
+mod programs;
 
 use explore::{Board, Config, Strategy, Word, check};
 use psci::SharedWord;
@@ -30,7 +35,8 @@ mod theirs {
                 let (words, inside) = (words.clone(), inside.clone());
                 thread::spawn(move || {
                     words[me].store(1, SeqCst);
-                    let highest = (0..CPUS).filter(|&other| other != me).map(|other| words[other].load(SeqCst) >> 1).max();
+                    let highest =
+                        (0..CPUS).filter(|&other| other != me).map(|other| words[other].load(SeqCst) >> 1).max();
                     let ticket = highest.unwrap_or(0) + 1;
                     words[me].store(ticket << 1, SeqCst);
                     for other in (0..CPUS).filter(|&other| other != me) {
@@ -107,6 +113,13 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn main() {
+    // Panics are what is looked for, and shuttle ends threads with them.
+    std::panic::set_hook(Box::new(|panic| {
+        if std::env::var_os("SHOW_PANICS").is_some() {
+            eprintln!("{panic}");
+        }
+    }));
+    beside::table();
     println!("{CPUS} CPUs, {SCHEDULES} schedules a round, {ROUNDS} rounds in turn, median schedules/s");
     let kinds: [(&str, fn(u64), Strategy); 2] =
         [("random", theirs::random, Strategy::Random), ("pct:3", theirs::pct, Strategy::Pct(3))];

@@ -49,12 +49,12 @@ impl<P: Platform> Rcu<P> {
         let sequence = self.sequence.load(p);
         node.lock.acquire(p);
         let mask = match node.is_leaf() {
-            true if node.blocked.borrow().is_empty() => node.online.load(p),
-            true => node.online.load(p) | READERS,
+            true if node.blocked.borrow().is_empty() => node.online.load_relaxed(p),
+            true => node.online.load_relaxed(p) | READERS,
             false => node.children,
         };
-        node.mask.store(p, mask);
-        node.sequence.store(p, sequence);
+        node.mask.store_relaxed(p, mask);
+        node.sequence.store_relaxed(p, sequence);
         match mask {
             0 => self.report_upwards(p, index),
             _ => node.lock.release(p),
@@ -91,7 +91,7 @@ impl<P: Platform> Rcu<P> {
         };
         self.phase.set(GpPhase::Force(index + 1, first));
         leaf.lock.acquire(p);
-        let mask = leaf.mask.load(p);
+        let mask = leaf.mask.load_relaxed(p);
         let mut left = mask;
         for (number, bit) in leaf.members().filter(|&(_, bit)| mask & bit != 0) {
             let cpu = &self.cpus[number];
@@ -105,7 +105,7 @@ impl<P: Platform> Rcu<P> {
             }
         }
         if left != mask {
-            leaf.mask.store(p, left);
+            leaf.mask.store_relaxed(p, left);
             self.report_upwards(p, index);
         } else {
             leaf.lock.release(p);
@@ -149,7 +149,7 @@ impl<P: Platform> Rcu<P> {
             return Step::Again;
         };
         node.lock.acquire(p);
-        node.sequence.store(p, ended);
+        node.sequence.store_relaxed(p, ended);
         node.lock.release(p);
         for (number, _) in node.members() {
             let cpu = &self.cpus[number];

@@ -1,6 +1,6 @@
 //! CPUs that go off and come back.
 
-use crate::cell::SharedWord;
+use crate::cell::{SharedCell, SharedWord};
 use crate::platform::Platform;
 use crate::settings::Form;
 use crate::state::Rcu;
@@ -48,12 +48,12 @@ impl<P: Platform> Rcu<P> {
         }
         let leaf = &self.nodes[cpu.leaf];
         leaf.lock.acquire(p);
-        let was_online = leaf.online.load(p);
-        leaf.online.store(p, was_online & !cpu.bit);
-        let mask = leaf.mask.load(p);
+        let was_online = leaf.online.load_relaxed(p);
+        leaf.online.store_relaxed(p, was_online & !cpu.bit);
+        let mask = leaf.mask.load_relaxed(p);
         cpu.needs_report.set(false);
         if mask & cpu.bit != 0 {
-            leaf.mask.store(p, mask & !cpu.bit);
+            leaf.mask.store_relaxed(p, mask & !cpu.bit);
             self.report_upwards(p, cpu.leaf);
         } else {
             leaf.lock.release(p);
@@ -94,9 +94,9 @@ impl<P: Platform> Rcu<P> {
         self.watch(p, cpu);
         let leaf = &self.nodes[cpu.leaf];
         leaf.lock.acquire(p);
-        let online = leaf.online.load(p);
-        leaf.online.store(p, online | cpu.bit);
-        cpu.sequence.set(leaf.sequence.load(p));
+        let online = leaf.online.load_relaxed(p);
+        leaf.online.store_relaxed(p, online | cpu.bit);
+        cpu.sequence.set(leaf.sequence.load_relaxed(p));
         leaf.lock.release(p);
         cpu.needs_report.set(false);
         cpu.quiescent.set(false);

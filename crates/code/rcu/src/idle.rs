@@ -1,6 +1,6 @@
 //! The needs of RCU from a CPU that wants to go idle.
 
-use crate::cell::SharedWord;
+use crate::cell::SharedCell;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::state::Rcu;
@@ -62,7 +62,7 @@ impl<P: Platform> Rcu<P> {
             return false;
         }
         let pending = cpu.list.borrow().pending();
-        if pending && self.nodes[cpu.leaf].sequence.load(p) != cpu.sequence.get() {
+        if pending && self.nodes[cpu.leaf].sequence.load_relaxed(p) != cpu.sequence.get() {
             self.note_grace_periods(p, cpu);
         }
         cpu.list.borrow().done() > 0

@@ -8,6 +8,10 @@ use crate::platform::Platform;
 
 /// A spin lock.
 ///
+/// It acquires and releases, and what one CPU did before it let a lock go comes before what another
+/// does after it took one (Linux asks for that with `smp_mb__after_unlock_lock`, which is nothing
+/// on Arm). So the fields of a node are relaxed under its lock.
+///
 /// It is taken with the CPU's interrupts off, and held only for a bounded number of steps. An
 /// uncontended pair costs two accesses.
 pub(crate) struct Spin<P: Platform> {
@@ -24,7 +28,7 @@ impl<P: Platform> Spin<P> {
     /// Waits until the caller holds the lock.
     #[inline]
     pub(crate) fn acquire(&self, platform: &P) {
-        while !self.held.compare_exchange(platform, false, true) {
+        while !self.held.compare_exchange_acquire(platform, false, true) {
             platform.lock_wait(self.id);
         }
     }
@@ -32,7 +36,7 @@ impl<P: Platform> Spin<P> {
     /// Lets the lock go.
     #[inline]
     pub(crate) fn release(&self, platform: &P) {
-        self.held.store(platform, false);
+        self.held.store_release(platform, false);
         platform.lock_released(self.id);
     }
 }

@@ -1,6 +1,6 @@
 //! Readers, and what happens when one is preempted.
 
-use crate::cell::SharedWord;
+use crate::cell::SharedCell;
 use crate::node::{Blocked, READERS};
 use crate::platform::Platform;
 use crate::state::Rcu;
@@ -57,12 +57,12 @@ impl<P: Platform> Rcu<P> {
     fn unblock(&self, p: &P, id: u32, leaf: usize) {
         let node = &self.nodes[leaf];
         node.lock.acquire(p);
-        let now = node.sequence.load(p);
+        let now = node.sequence.load_relaxed(p);
         node.blocked.borrow_mut().retain(|blocked| blocked.reader != id);
         let holds_up = node.blocked.borrow().iter().any(|blocked| blocked.from <= now);
-        let mask = node.mask.load(p);
+        let mask = node.mask.load_relaxed(p);
         if mask & READERS != 0 && !holds_up {
-            node.mask.store(p, mask & !READERS);
+            node.mask.store_relaxed(p, mask & !READERS);
             self.report_upwards(p, leaf);
         } else {
             node.lock.release(p);
@@ -77,15 +77,15 @@ impl<P: Platform> Rcu<P> {
         if outgoing.is_reading() && outgoing.blocked_in.get().is_none() {
             let leaf = &self.nodes[cpu.leaf];
             leaf.lock.acquire(p);
-            let now = leaf.sequence.load(p);
-            let mask = leaf.mask.load(p);
+            let now = leaf.sequence.load_relaxed(p);
+            let mask = leaf.mask.load_relaxed(p);
             // As long as the CPU has not reported, the reader may have started before the grace
             // period; afterwards it is too young for it.
             let waits_for_us = mask & cpu.bit != 0;
             let from = if waits_for_us { now } else { (now + 1) | 1 };
             leaf.blocked.borrow_mut().push(Blocked { reader: outgoing.id, from });
             if waits_for_us {
-                leaf.mask.store(p, mask | READERS);
+                leaf.mask.store_relaxed(p, mask | READERS);
             }
             leaf.lock.release(p);
             outgoing.blocked_in.set(Some(cpu.leaf));

@@ -1,6 +1,6 @@
 //! Asking for grace periods, learning of them, and reporting quiescent states up the tree.
 
-use crate::cell::SharedWord;
+use crate::cell::{SharedCell, SharedWord};
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::sequence::{Sequence, after_a_whole_one, in_progress};
@@ -51,12 +51,12 @@ impl<P: Platform> Rcu<P> {
     /// this counts as a quiescent state of the one that runs.
     pub(crate) fn note_grace_periods(&self, p: &P, cpu: &Cpu<P>) {
         let leaf = &self.nodes[cpu.leaf];
-        if leaf.sequence.load(p) == cpu.sequence.get() {
+        if leaf.sequence.load_relaxed(p) == cpu.sequence.get() {
             return;
         }
         leaf.lock.acquire(p);
-        let now = leaf.sequence.load(p);
-        let waits_for_us = in_progress(now) && leaf.mask.load(p) & cpu.bit != 0;
+        let now = leaf.sequence.load_relaxed(p);
+        let waits_for_us = in_progress(now) && leaf.mask.load_relaxed(p) & cpu.bit != 0;
         leaf.lock.release(p);
         cpu.sequence.set(now);
         cpu.needs_report.set(waits_for_us);
@@ -71,19 +71,19 @@ impl<P: Platform> Rcu<P> {
     pub(crate) fn report(&self, p: &P, cpu: &Cpu<P>) {
         let leaf = &self.nodes[cpu.leaf];
         leaf.lock.acquire(p);
-        if leaf.sequence.load(p) != cpu.sequence.get() {
+        if leaf.sequence.load_relaxed(p) != cpu.sequence.get() {
             // Another grace period, which began after that quiescent state.
             leaf.lock.release(p);
             cpu.quiescent.set(false);
             return;
         }
         cpu.needs_report.set(false);
-        let mask = leaf.mask.load(p);
+        let mask = leaf.mask.load_relaxed(p);
         if mask & cpu.bit == 0 {
             leaf.lock.release(p);
             return;
         }
-        leaf.mask.store(p, mask & !cpu.bit);
+        leaf.mask.store_relaxed(p, mask & !cpu.bit);
         cpu.count(|counters| counters.quiescent_reported += 1);
         self.report_upwards(p, cpu.leaf);
     }
@@ -94,7 +94,7 @@ impl<P: Platform> Rcu<P> {
         let mut index = from;
         loop {
             let node = &self.nodes[index];
-            let done = node.mask.load(p) == 0;
+            let done = node.mask.load_relaxed(p) == 0;
             node.lock.release(p);
             match node.parent {
                 _ if !done => return,
@@ -103,8 +103,8 @@ impl<P: Platform> Rcu<P> {
                     // The grace period cannot end in between: the parent still waits for this bit.
                     let parent_node = &self.nodes[parent];
                     parent_node.lock.acquire(p);
-                    let mask = parent_node.mask.load(p);
-                    parent_node.mask.store(p, mask & !bit);
+                    let mask = parent_node.mask.load_relaxed(p);
+                    parent_node.mask.store_relaxed(p, mask & !bit);
                     index = parent;
                 }
             }

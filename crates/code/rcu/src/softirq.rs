@@ -1,6 +1,6 @@
 //! The tick and the softirq: where a CPU notices grace periods, reports, and invokes callbacks.
 
-use crate::cell::SharedWord;
+use crate::cell::SharedCell;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::points;
@@ -38,7 +38,7 @@ impl<P: Platform> Rcu<P> {
         if cpu.needs_report.get() && cpu.quiescent.get() {
             return true;
         }
-        if self.nodes[cpu.leaf].sequence.load(p) != cpu.sequence.get() {
+        if self.nodes[cpu.leaf].sequence.load_relaxed(p) != cpu.sequence.get() {
             return true;
         }
         if cpu.offloaded {

@@ -1,7 +1,8 @@
 //! `explore-psci` and `explore-rcu`: a number of schedules from a seed, as experiments. A sweep
 //! repeats them with other seeds, on many machines.
 
-use crate::record::record;
+use crate::coverage::add_coverage;
+use crate::record::{experiment, record};
 use crate::recorded::Recorded;
 use document::nearest;
 use experiment::setting::{Checked, Number, Or};
@@ -103,7 +104,7 @@ impl Experiment for ExplorePsci {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let (cpus, fault) = (request.settings.get(PSCI_CPUS), request.settings.get(PSCI_FAULT));
         let subject = Psci { cpus, machines: MachineOptions::all(), fault };
-        run(&subject, &PSCI, Limits::default(), request, sink)
+        run(&subject, Limits::default(), request, sink)
     }
 }
 
@@ -115,17 +116,11 @@ impl Experiment for ExploreRcu {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let (cpus, fault) = (request.settings.get(RCU_CPUS), request.settings.get(RCU_FAULT));
         let subject = Rcu { cpus, modes: Mode::ALL.to_vec(), fault };
-        run(&subject, &RCU, Limits::of_kernel(), request, sink)
+        run(&subject, Rcu::LIMITS, request, sink)
     }
 }
 
-fn run<S: Recorded>(
-    subject: &S,
-    about: &About,
-    limits: Limits,
-    request: &Request<'_>,
-    sink: &mut dyn Sink,
-) -> Result<(), Error> {
+fn run<S: Recorded>(subject: &S, limits: Limits, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     let settings = &request.settings;
     let (schedules, seed) = (settings.get(SCHEDULES), settings.get(SEED));
     let strategies = settings.get(STRATEGY).map_or_else(Strategy::in_turn, |strategy| vec![strategy]);
@@ -140,11 +135,7 @@ fn run<S: Recorded>(
     });
     progress.check()?;
     let mut recording = match &tally.found {
-        None => {
-            let mut header = Header::new(about.name, World::Explore.name(), "us");
-            header.seed = seed;
-            Recording::new(header)
-        }
+        None => nothing_found::<S>(subject, &tally, seed),
         Some(found) => {
             let shrunk = subject.simplest(found, limits);
             let (_, steps) = subject.replay(&shrunk, limits);
@@ -153,9 +144,23 @@ fn run<S: Recorded>(
     };
     recording.header.iterations = 1;
     recording.header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    count(&mut recording, subject, &tally);
+    if tally.found.is_some() {
+        add_coverage::<S>(&mut recording, &tally);
+        count(&mut recording, subject, &tally);
+    }
     sink.start(recording.header.clone())?;
     sink.append(&recording)
+}
+
+/// A recording of runs that broke nothing: how many there were, and what they have reached.
+pub fn nothing_found<S: Recorded>(subject: &S, tally: &TallyOf<S>, seed: u64) -> Recording {
+    let mut header = Header::new(&experiment::<S>(), World::Explore.name(), "us");
+    header.seed = seed;
+    header.iterations = 1;
+    let mut recording = Recording::new(header);
+    add_coverage::<S>(&mut recording, tally);
+    count(&mut recording, subject, tally);
+    recording
 }
 
 /// Notes how much was tried, in a case of its own: the other is named after the invariant that

@@ -6,11 +6,13 @@
 #![forbid(unsafe_code)]
 
 mod campaign;
+mod coverage;
 mod record;
 mod recorded;
 mod schedule;
 
-pub use campaign::{ExplorePsci, ExploreRcu};
+pub use campaign::{ExplorePsci, ExploreRcu, nothing_found};
+pub use coverage::add_coverage;
 pub use record::{experiment, record};
 pub use recorded::Recorded;
 pub use schedule::{Schedule, ScheduleError, subject_of};

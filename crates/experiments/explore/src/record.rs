@@ -39,6 +39,8 @@ pub fn record<S: Recorded>(
         sentences: sentences.collect(),
         scenario: found.script.sentences(),
         missed: missed.take(MISSED_SHOWN).collect(),
+        causes: narrator.causes(steps),
+        coverage: None,
     });
     let (calls, operations) = (names_of_calls(&found.script), names_of_operations(steps));
     let lane = |title: &str, begin: &str, end: &str, names: &mut dyn Iterator<Item = String>| Lane {
@@ -62,7 +64,9 @@ pub fn record<S: Recorded>(
     let [call, operation] = ["call", "operation"].map(|name| recording.point_with_argument(name, name));
     let [call_end, operation_end] = ["call-end", "operation-end"].map(|name| recording.point(name));
     let mut calling = vec![false; cpus + 1];
-    for (time, step) in (0..).zip(steps) {
+    // Of a long run, what matters: nobody reads more.
+    for at in narrator.that_matter(steps) {
+        let (time, step) = (at as u64, &steps[at]);
         let cpu = u16::from(step.process);
         let process = usize::from(step.process);
         if let Did::Action { number } = step.did {
@@ -81,7 +85,7 @@ pub fn record<S: Recorded>(
         {
             if let Some((_, point, _)) = MARKS.iter().find(|(kind, _, _)| *kind == deviation.kind) {
                 let point = recording.point(point);
-                recording.event(series, 0, cpu, time, time, point, u32::from(deviation.value));
+                recording.event(series, 0, cpu, time, time, point, deviation.value as u32);
             }
         }
         recording.event(series, 0, cpu, time, time, operation, operations[step.did.kind()]);
@@ -110,11 +114,12 @@ pub fn record<S: Recorded>(
 }
 
 /// Deviations that are marks on the timeline: their point, and what to call it.
-const MARKS: [(Kind, &str, &str); 12] = [
+const MARKS: [(Kind, &str, &str); 13] = [
     (Kind::Preempt, "stood-still", "stood still before"),
     (Kind::StoreDelay, "store-delayed", "store stays in the buffer"),
     (Kind::MaintenanceDelay, "maintenance-delayed", "maintenance not done yet"),
     (Kind::LoadAge, "load-early", "load satisfied early"),
+    (Kind::LoadLate, "load-late", "load satisfied late"),
     (Kind::Evict, "evicted", "a line left the caches"),
     (Kind::Fill, "filled", "a line was read into the caches"),
     (Kind::Pending, "interrupt-pending", "interrupt pending"),

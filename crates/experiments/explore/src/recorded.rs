@@ -1,10 +1,10 @@
 //! The subject of an exploration, as far as recordings need to know it.
 
-use explore::narrate::Narrator;
 use explore::{CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Psci, Rcu, Scenario, Script, Subject};
-use seeded::Fault;
+use seeded::{Fault, Place};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use stopwatt_explore::subject::Narrator;
 
 /// A subject whose runs can be recorded and repeated.
 pub trait Recorded: Subject<Machine = Self::Kind, Script = Self::Actions> {
@@ -36,6 +36,12 @@ pub trait Recorded: Subject<Machine = Self::Kind, Script = Self::Actions> {
     /// A sentence.
     fn check(machine: &Self::Kind, script: &Self::Actions) -> Result<(), String>;
 
+    /// The branches of the library.
+    fn places() -> &'static [Place];
+
+    /// The name of a kind of word, and of who loads or stores, as pairs of operations have them.
+    fn names() -> [fn(u16) -> String; 2];
+
     /// Puts a run into words.
     fn narrator(machine: Self::Kind, script: &Self::Actions) -> Narrator<'_, Self::Actions>;
 }
@@ -63,6 +69,14 @@ impl Recorded for Psci {
         psci_faults::FAULTS
     }
 
+    fn places() -> &'static [Place] {
+        psci_faults::PLACES
+    }
+
+    fn names() -> [fn(u16) -> String; 2] {
+        [Psci::name_of_word, Psci::name_of_actor]
+    }
+
     fn check(machine: &MachineOptions, script: &Scenario) -> Result<(), String> {
         script.check().map_err(|error| error.to_string())?;
         if !(1..=64).contains(&machine.cells_per_line) {
@@ -75,7 +89,7 @@ impl Recorded for Psci {
     }
 
     fn narrator(machine: MachineOptions, script: &Scenario) -> Narrator<'_, Scenario> {
-        Narrator::of_psci(script, machine)
+        Psci::narrator(script, machine)
     }
 }
 
@@ -102,11 +116,19 @@ impl Recorded for Rcu {
         rcu_faults::FAULTS
     }
 
+    fn places() -> &'static [Place] {
+        rcu_faults::PLACES
+    }
+
+    fn names() -> [fn(u16) -> String; 2] {
+        [Rcu::name_of_word, Rcu::name_of_actor]
+    }
+
     fn check(_: &Mode, script: &KernelScenario) -> Result<(), String> {
         script.check().map_err(|error| error.to_string())
     }
 
     fn narrator(mode: Mode, script: &KernelScenario) -> Narrator<'_, KernelScenario> {
-        Narrator::of_rcu(script, mode)
+        Rcu::narrator(script, mode)
     }
 }

@@ -52,7 +52,12 @@ impl<'a> Report<'a> {
 
     /// The text that a run prints for people: its answers, and the rest if `all` is to be shown.
     pub fn run_text(&self, style: Style, all: bool) -> String {
-        terminal::story(&self.told.blocks, all, style) + &format!("Recording: {}\n", self.findings.folder)
+        self.story_text(style, all) + &format!("Recording: {}\n", self.findings.folder)
+    }
+
+    /// The same of a run that leaves no recording.
+    pub fn story_text(&self, style: Style, all: bool) -> String {
+        terminal::story(&self.told.blocks, all, style)
     }
 
     /// The value that a run prints for machines.

@@ -82,7 +82,7 @@ fn find_in_psci(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
 }
 
 fn find_in_rcu(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
-    look_for(&Rcu { cpus: 4, modes: Mode::ALL.to_vec(), fault: Some(fault) }, seed, Limits::of_kernel(), progress)
+    look_for(&Rcu { cpus: 4, modes: Mode::ALL.to_vec(), fault: Some(fault) }, seed, Rcu::LIMITS, progress)
 }
 
 fn look_for<S: Recorded>(subject: &S, seed: u64, limits: Limits, progress: &Progress) -> Try {

@@ -88,11 +88,20 @@ fn replay_of<S: Recorded>(
         Format::Term => {
             if options.all {
                 let narrator = S::narrator(found.machine, &found.script);
-                let lines = steps.iter().map(|step| {
+                let matter = narrator.that_matter(&steps);
+                let lines = matter.iter().map(|&at| {
+                    let step = &steps[at];
                     let who = narrator.process(step.process);
                     format!("{who:<21} {:>7}  {}\n", step.operation.to_string(), narrator.step(step))
                 });
                 output::print_text(console, &lines.collect::<String>())?;
+                if matter.len() < steps.len() {
+                    let left_out = steps.len() - matter.len();
+                    output::print_text(
+                        console,
+                        &format!("{left_out} operations that led to nothing of this are left out.\n"),
+                    )?;
+                }
             }
             let recording = explore_experiments::record(&subject, &found, &steps, limits, seed);
             if ran.failure.is_some() {

@@ -125,7 +125,7 @@ pub struct RcuOptions {
     #[arg(long, value_name = "MODE", value_parser = mode)]
     mode: Vec<Mode>,
     /// Operations that a run may make before it counts as one that never ends.
-    #[arg(long, default_value_t = Limits::of_kernel().steps, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*Limits::STEPS.start())..=i64::from(*Limits::STEPS.end())))]
+    #[arg(long, default_value_t = Rcu::LIMITS.steps, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*Limits::STEPS.start())..=i64::from(*Limits::STEPS.end())))]
     steps: u32,
     #[command(flatten)]
     search: SearchOptions,
@@ -264,6 +264,23 @@ fn search<S: Recorded>(
     let took = start.elapsed().as_secs_f64();
     let Some(found) = tally.found.as_ref() else {
         drop(shown);
+        let mut recording = explore_experiments::nothing_found::<S>(subject, &tally, options.seed);
+        recording.header.run = provenance::this_run();
+        if options.output.is_some() {
+            recording.write(&folder).into_diagnostic()?;
+        }
+        if options.format == Format::Term {
+            let shown = folder.display().to_string();
+            let published = Published::default();
+            let told = Report::new(&recording, &shown, &published);
+            output::print_text(
+                console,
+                &match options.output {
+                    Some(_) => told.run_text(console.style(), true),
+                    None => told.story_text(console.style(), true),
+                },
+            )?;
+        }
         print_rates::<S>(console, options.format, &tally, took, None)?;
         return Ok(Answer::Yes);
     };
@@ -284,6 +301,7 @@ fn search<S: Recorded>(
     drop(watchdog);
     drop(shown);
     let mut recording = explore_experiments::record(subject, &shrunk, &steps, limits, options.seed);
+    explore_experiments::add_coverage::<S>(&mut recording, &tally);
     recording.header.run = provenance::this_run();
     recording.write(&folder).into_diagnostic()?;
     match options.format {

@@ -1,16 +1,8 @@
-//! A shared word, as the machine keeps it.
+//! A shared word of the libraries, on whatever stands on the machine.
 
-use crate::machine::Machine;
-use crate::memory::Order;
 use cells::{Scalar, SharedWord};
-use std::cell::RefCell;
 use std::marker::PhantomData;
-
-thread_local! {
-    /// The words that were made on this thread and that no machine has taken yet, with what they
-    /// hold first.
-    static MADE: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
-}
+use stopwatt_explore::subject::{OnMachine, Order, make_word};
 
 /// A shared word: the number under which the machine keeps it.
 pub struct Word<T> {
@@ -21,33 +13,7 @@ pub struct Word<T> {
 impl<T> Word<T> {
     /// Another word, which holds `value` first.
     pub(crate) fn holding(value: u64) -> Self {
-        Self { cell: next(value), of: PhantomData }
-    }
-}
-
-/// Makes words with `make`, and returns what they hold first, in order.
-pub(crate) fn made_by<R>(make: impl FnOnce() -> R) -> (R, Vec<u64>) {
-    MADE.take();
-    let made = make();
-    (made, MADE.take())
-}
-
-fn next(value: u64) -> u16 {
-    MADE.with_borrow_mut(|made| {
-        made.push(value);
-        u16::try_from(made.len() - 1).expect("a machine has fewer than 65536 words")
-    })
-}
-
-/// A platform on the machine, which keeps its shared words.
-pub(crate) trait OnMachine {
-    /// The machine.
-    fn machine(&self) -> &Machine;
-
-    /// Loads a word in order with other accesses.
-    #[inline(always)]
-    fn load_ordered(&self, cell: u16) -> u64 {
-        self.machine().load(cell, Order::Ordered)
+        Self { cell: make_word(value), of: PhantomData }
     }
 }
 
@@ -65,6 +31,6 @@ impl<T: Scalar, P: OnMachine> SharedWord<T, P> for Word<T> {
     }
 
     fn fetch_add(&self, on: &P, value: T) -> T {
-        T::from_word(on.machine().fetch_add(self.cell, value.to_word(), |sum| T::from_word(sum).to_word()))
+        T::from_word(on.machine().fetch_add(self.cell, value.to_word(), P::ATOMICS, |sum| T::from_word(sum).to_word()))
     }
 }

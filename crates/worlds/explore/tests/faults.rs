@@ -122,8 +122,41 @@ fn words_lie_in_lines_as_they_do_in_the_image() {
 fn a_cluster_that_was_down_at_the_start_is_counted_once() {
     use explore::Ask;
     let cpus = vec![Vec::new(), Vec::new(), vec![Ask::On(0)], Vec::new()];
-    let scenario = Scenario { os_initiated: false, cpus, off: vec![0, 1] };
+    let scenario = Scenario { os_initiated: false, cpus, off: vec![0, 1], resident: None };
     let exploration = Exploration { script: Some(scenario), ..exploration(1, 3_000) };
     let tally = Psci { cpus: 4, ..subject(None) }.explore(&exploration, |_| true);
     assert_eq!(tally.found, None);
+}
+
+/// Runs come to every outcome that a call can have and to every state, under either coordinator;
+/// what they reach is told the same way twice.
+#[test]
+fn runs_reach_every_outcome_and_every_state() {
+    let explored = || subject(None).explore(&exploration(1, 60_000), |_| true).coverage;
+    let coverage = explored();
+    let counted = coverage.counted.iter().zip(&coverage.counts);
+    let never: Vec<_> = counted.filter(|(what, count)| **count == 0 && what.what != "something else").collect();
+    assert!(never.is_empty(), "never reached: {never:?}");
+    assert!(coverage.places_taken() * 2 > coverage.places.len(), "{} branches", coverage.places_taken());
+    assert!(coverage.pairs().any(|(.., both)| both) && coverage.curve.len() > 1);
+    assert_eq!(coverage, explored());
+}
+
+/// A run after PSCI_SET_SUSPEND_MODE takes clusters and the system down, where the platform
+/// coordinated first.
+#[test]
+fn the_system_goes_down_after_a_change_of_mode() {
+    use explore::Ask;
+    let deep = |last| Ask::Suspend { states: [2, 2, if last == 2 { 1 } else { 0 }], last };
+    let cpus =
+        vec![vec![Ask::Mode(1), deep(2)], vec![Ask::Suspend { states: [2, 0, 0], last: 0 }], vec![deep(1)], vec![]];
+    let scenario = Scenario { os_initiated: false, cpus, off: vec![3], resident: None };
+    let exploration = Exploration { script: Some(scenario), ..exploration(1, 3_000) };
+    let tally = Psci { cpus: 4, ..subject(None) }.explore(&exploration, |_| true);
+    assert_eq!(tally.found, None);
+    let granted = |of: &str, what: &str| {
+        let at = tally.coverage.counted.iter().position(|counted| counted.of == of && counted.what == what);
+        tally.coverage.counts[at.expect("it is counted")]
+    };
+    assert!(granted("the OS coordinates", "2.2.1") > 0);
 }

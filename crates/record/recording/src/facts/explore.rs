@@ -1,17 +1,82 @@
 use super::Facts;
 use serde::{Deserialize, Serialize};
 
-/// A schedule that breaks something, and the same in sentences.
+/// A schedule that breaks something, and the same in sentences; and what all runs have reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exploration {
-    /// The schedule, as `explore replay` reads it.
+    /// The schedule, as `explore replay` reads it; empty if nothing broke.
+    #[serde(default)]
     pub schedule: String,
     /// Its deviations from the plainest run, a sentence each.
+    #[serde(default)]
     pub sentences: Vec<String>,
     /// The calls of each CPU, a sentence each.
+    #[serde(default)]
     pub scenario: Vec<String>,
     /// The last loads that missed a newer value, the latest first.
+    #[serde(default)]
     pub missed: Vec<String>,
+    /// How it came to the failure: what was overwritten by whom, the latest first.
+    #[serde(default)]
+    pub causes: Vec<String>,
+    /// What all runs have reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
 }
 
 impl Facts for Exploration {}
+
+/// What the runs of an exploration have reached, and what they never did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Runs.
+    pub schedules: u64,
+    /// Runs in which branches and pairs of operations were watched: one in sixteen.
+    pub watched: u64,
+    /// Branches of the library.
+    pub branches: u64,
+    /// Branches that were taken.
+    pub taken: u64,
+    /// Pairs of operations on a word that met in both orders.
+    pub both_orders: u64,
+    /// Pairs that met in one order only.
+    pub one_order: u64,
+    /// Functions of the library that were never called, by file.
+    pub never_called: Vec<String>,
+    /// Branches of the other functions that were never taken.
+    pub never_taken: Vec<String>,
+    /// Some pairs that met in one order only.
+    pub one_way: Vec<String>,
+    /// What is counted in every run, such as calls by outcome.
+    pub counted: Vec<Reached>,
+    /// What the machine chose to do, such as faults of the hardware.
+    pub chosen: Vec<Reached>,
+    /// What had been reached after some runs.
+    pub curve: Vec<Growth>,
+}
+
+/// Something that is counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reached {
+    /// The kind of thing: a heading.
+    pub group: String,
+    /// The call, the domain.
+    pub of: String,
+    /// Its outcome or state.
+    pub what: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// What had been reached after some runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Runs.
+    pub schedules: u64,
+    /// Things that are counted in every run.
+    pub counted: u64,
+    /// Branches.
+    pub branches: u64,
+    /// Pairs of operations that met in both orders.
+    pub both_orders: u64,
+}

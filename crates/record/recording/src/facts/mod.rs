@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `dataplane.rs` | loaded graphs, the stride study, frame sizes, rates, the forwarder |
 //! | `energy.rs` | what configurations of RCU save; a workload under policies of placement; numbers of equal tasks |
-//! | `explore.rs` | a schedule that breaks something |
+//! | `explore.rs` | a schedule that breaks something; what an exploration reached |
 //! | `functions.rs` | instructions of passages by function |
 //! | `idle.rs` | governors replayed on a trace; clocks and divisions; a kernel's counts of idle states |
 //! | `kernel.rs` | a trace of a kernel |
@@ -26,7 +26,7 @@ pub use dataplane::{Driver, Forwarded, Loaded, Rates, Study};
 pub use energy::{
     Benchmark, Energy, Hypothesis, LazyCallbacks, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore,
 };
-pub use explore::Exploration;
+pub use explore::{Coverage, Exploration, Growth, Reached};
 pub use functions::{Counted, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Replay};
 pub use kernel::{IdleState, IdleUsage, KernelTrace, Mark};

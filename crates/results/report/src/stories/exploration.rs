@@ -3,7 +3,7 @@
 use super::run::Run;
 use super::story::Story;
 use crate::blocks::lanes::Lanes;
-use crate::blocks::{Block, Blocks, Text, code, text};
+use crate::blocks::{Block, Blocks, Table, Text, code, text, whole};
 use recording::Recording;
 use recording::facts::{self, FactsError};
 use serde::Serialize;
@@ -17,6 +17,8 @@ pub(super) struct Explored<'r> {
     scenario: Vec<String>,
     sentences: Vec<String>,
     missed: Vec<String>,
+    causes: Vec<String>,
+    coverage: Option<facts::Coverage>,
     schedule: Option<String>,
     schedules_tried: u64,
     operations_tried: u64,
@@ -54,7 +56,7 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Explored<'r>, FactsError> {
     // Of a campaign that broke something several times each variant has a schedule of its own, and
     // none is the campaign's.
     let facts = facts.filter(|_| broken.len() <= 1);
-    let schedule = facts.as_ref().map(|facts| facts.schedule.clone());
+    let schedule = facts.as_ref().map(|facts| facts.schedule.clone()).filter(|schedule| !schedule.is_empty());
     let facts = facts.unwrap_or_default();
     Ok(Explored {
         invariant: broken.first().map_or("", |(_, invariant)| invariant),
@@ -63,6 +65,8 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Explored<'r>, FactsError> {
         scenario: facts.scenario,
         sentences: facts.sentences,
         missed: facts.missed,
+        causes: facts.causes,
+        coverage: facts.coverage,
         schedule,
         schedules_tried: tried(recording, "schedules"),
         operations_tried: tried(recording, "operations_tried"),
@@ -99,6 +103,9 @@ impl Explored<'_> {
         told.answer(format!("{found} {schedules} schedules were tried, with {operations} operations."));
         let sentence = |(variant, invariant): &(&str, &str)| Text::from(format!("{variant} breaks {invariant}."));
         told.list(self.broken.iter().map(sentence).collect());
+        if let Some(coverage) = &self.coverage {
+            reached(coverage, told);
+        }
     }
 
     /// The failure, its deviations in sentences, and how to run it again.
@@ -119,6 +126,10 @@ impl Explored<'_> {
         });
         let numbered = (1..).zip(&self.sentences).map(|(number, sentence)| Text::from(format!("{number}. {sentence}")));
         told.list(numbered.collect());
+        if !self.causes.is_empty() {
+            told.paragraph("What it saw there that others had stored, what took the place of its own first:");
+            told.list(sentences(&self.causes));
+        }
         if !self.missed.is_empty() {
             told.paragraph("Loads that missed a newer value, the last first:");
             told.list(sentences(&self.missed));
@@ -128,5 +139,60 @@ impl Explored<'_> {
             text!["Again: ", code(format!("stopwatt explore replay {folder}"))],
             text!["Timeline: ", code(format!("stopwatt report {folder} -o timeline.html"))],
         ])]);
+    }
+}
+
+/// An outcome that there should not be.
+const OTHER: &str = "something else";
+
+/// Branches that were never taken are named so often at most; the recording has all.
+const NEVER_SHOWN: usize = 12;
+
+/// What the runs have reached, and what they never did.
+fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
+    let never: Vec<&facts::Reached> = coverage
+        .counted
+        .iter()
+        .chain(&coverage.chosen)
+        .filter(|reached| reached.count == 0 && reached.what != OTHER)
+        .collect();
+    told.paragraph(format!(
+        "In {} runs that were watched, {} of {} branches of the library were taken, and {} pairs of operations met in both orders; {} met in one order only.",
+        coverage.watched, coverage.taken, coverage.branches, coverage.both_orders, coverage.one_order
+    ));
+    let counted: Vec<&facts::Reached> = coverage.counted.iter().filter(|reached| reached.count > 0).collect();
+    if !counted.is_empty() {
+        let table = Table::with_rows(&counted)
+            .numbers("times", "", |reached| whole(reached.count as f64))
+            .words("what", |reached| reached.of.as_str())
+            .words("came to", |reached| reached.what.as_str());
+        told.table(table.done());
+    }
+    let chosen: Vec<&facts::Reached> = coverage.chosen.iter().filter(|reached| reached.count > 0).collect();
+    let table = Table::with_rows(&chosen)
+        .numbers("times", "", |reached| whole(reached.count as f64))
+        .words("the machine chose that", |reached| reached.what.as_str());
+    told.table(table.done());
+    if coverage.curve.len() > 1 {
+        let table = Table::with_rows(&coverage.curve)
+            .numbers("runs", "", |growth| whole(growth.schedules as f64))
+            .numbers("outcomes and states", "", |growth| whole(growth.counted as f64))
+            .numbers("branches", "", |growth| whole(growth.branches as f64))
+            .numbers("pairs in both orders", "", |growth| whole(growth.both_orders as f64));
+        told.table(table.done());
+    }
+    let mut items: Vec<Text> =
+        never.iter().map(|reached| Text::from(format!("{} {}", reached.of, reached.what).trim().to_owned())).collect();
+    let functions = coverage.never_called.iter().map(|functions| Text::from(format!("not called in {functions}")));
+    items.extend(functions);
+    let more = coverage.never_taken.len().saturating_sub(NEVER_SHOWN);
+    items.extend(coverage.never_taken.iter().take(NEVER_SHOWN).map(|branch| Text::from(branch.as_str())));
+    if more > 0 {
+        items.push(Text::from(format!("and {more} branches more, which the recording and --format json name")));
+    }
+    items.extend(coverage.one_way.iter().take(3).map(|pair| Text::from(pair.as_str())));
+    if !items.is_empty() {
+        told.paragraph("Never reached:");
+        told.list(items);
     }
 }

@@ -1,13 +1,13 @@
 //! The board that the PSCI library runs on: clusters, their power, and a power controller, on the
 //! explorer's machine.
 
+use super::ledger::{Broken, Ledger};
 use super::names::names;
 use super::options::MachineOptions;
-use crate::cell::OnMachine;
-use crate::machine::{Machine, Waits};
-use crate::options::CPUS_PER_CLUSTER;
+use super::reached;
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
+use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Machine, OnMachine, Waits};
 
 /// The terminal WFI waits for the power controller.
 pub(crate) const FOR_POWER_DOWN: Waits = Waits::Other(0);
@@ -15,6 +15,9 @@ pub(crate) const FOR_POWER_DOWN: Waits = Waits::Other(0);
 pub(crate) const FOR_COMMAND: Waits = Waits::Other(1);
 /// Both in words, in their order.
 const WAITS: [&str; 2] = ["waits to be powered down or turned on", "waits for a command"];
+
+/// Operations in a second, as the library is told: so few that runs last for seconds.
+pub(crate) const FREQUENCY: u64 = 64;
 
 /// True if a CPU has power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +92,12 @@ pub struct Board {
     pub(crate) commands: RefCell<Vec<Command>>,
     /// Locks that another may still be letting go: the lock's id, the other, and who has got it.
     pub(crate) contested: RefCell<Vec<(u32, usize, usize)>>,
-    /// The number of stays of each domain that have begun: the system, then the clusters.
-    pub(crate) stays: Vec<Cell<u64>>,
+    /// What must be true of requests, states and statistics.
+    pub(crate) ledger: RefCell<Ledger>,
+    /// The CPU on which a Trusted OS resides.
+    pub(crate) resident: Cell<Option<u8>>,
+    /// What this board was seen to do, in the order of `reached::counted`.
+    pub(crate) counts: RefCell<Vec<u64>>,
 }
 
 impl Board {
@@ -98,6 +105,8 @@ impl Board {
     pub(crate) fn new(cpus: usize, values: &[u64], options: MachineOptions) -> Self {
         let machine = Machine::new(cpus, values, options.cells_per_line);
         machine.names.set(names(cpus).with_waits(&WAITS));
+        // Ticket locks are tried with exclusives: those of LSE order more.
+        machine.exclusives.set(options.ticket);
         let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
         let state = |cpu| CpuState {
             cluster: cpu / CPUS_PER_CLUSTER,
@@ -116,7 +125,21 @@ impl Board {
             clusters: (0..clusters).map(|_| Cluster { power: Cell::new(false), port: Cell::new(false) }).collect(),
             commands: RefCell::new(Vec::with_capacity(16)),
             contested: RefCell::new(Vec::with_capacity(16)),
-            stays: (0..=clusters).map(|_| Cell::new(0)).collect(),
+            ledger: RefCell::new(Ledger::new(cpus)),
+            resident: Cell::new(None),
+            counts: RefCell::new(vec![0; reached::COUNTED]),
+        }
+    }
+
+    /// Counts something, by its place in `reached::counted`.
+    pub(crate) fn count(&self, at: usize) {
+        self.counts.borrow_mut()[at] += 1;
+    }
+
+    /// The run fails if the books say so.
+    pub(crate) fn hold(&self, result: Result<(), Broken>) {
+        if let Err((invariant, what)) = result {
+            self.fail(invariant, what);
         }
     }
 
@@ -131,7 +154,6 @@ impl Board {
         self.forget_run();
         self.commands.borrow_mut().clear();
         self.contested.borrow_mut().clear();
-        self.stays.iter().for_each(|stays| stays.set(0));
     }
 }
 

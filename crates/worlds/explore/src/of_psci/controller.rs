@@ -3,10 +3,7 @@
 use super::acts::{POWER_OFF, POWER_OFF_WITH_CLUSTER, POWER_ON, RESET, WAIT_FOR_POWER_DOWN};
 use super::board::{Board, Command, FOR_COMMAND, FOR_POWER_DOWN, Power};
 use super::frame::DOWN;
-use crate::choice::Kind;
-use crate::failure::Invariant;
-use crate::machine::Waits;
-use crate::step::Did;
+use stopwatt_explore::subject::{Did, Invariant, Kind, Waits};
 
 impl Board {
     pub(crate) fn send(&self, command: Command) {
@@ -32,6 +29,7 @@ impl Board {
         let process = self.process();
         // The port's WFI has a DSB before it.
         self.barrier_now();
+        self.ledger.borrow_mut().rests(process, self.steps.get());
         if self.is_going_down(process) {
             if self.answer(Kind::WfiReturns, 2) == 1 {
                 self.commands.borrow_mut().retain(|command| !command.takes_down(process));
@@ -93,7 +91,7 @@ impl Board {
                 "CPU {index}{} loses power while {}, as {} stored it, is dirty in its cache",
                 if cluster { " with its cluster" } else { "" },
                 self.names.get().cell(lost.cell),
-                crate::names::writer(lost.writer),
+                stopwatt_explore::subject::writer(lost.writer),
             );
             self.fail(Invariant::DirtyLineLost, what);
         }
@@ -130,6 +128,7 @@ impl Board {
         self.cpus[process].waits.set(Waits::Nothing);
         self.clusters[cpu.cluster].power.set(true);
         self.memory.borrow_mut().learn(process);
+        self.ledger.borrow_mut().wakes(process, self.steps.get());
         self.operation(Did::Act { act: &RESET, with: 0 });
     }
 }

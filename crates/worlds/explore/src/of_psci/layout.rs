@@ -5,7 +5,7 @@
 //! `power_state` has a nibble of its StateID for the state of each of the levels 0 to 2, then one
 //! for the level at which the caller is the last.
 
-use crate::options::CPUS_PER_CLUSTER;
+use stopwatt_explore::subject::CPUS_PER_CLUSTER;
 
 /// The affinity fields of a CPU: Aff1 is its cluster.
 pub(crate) fn mpidr(cpu: usize) -> u64 {
@@ -23,6 +23,12 @@ pub(crate) fn loses(level: u8, state: u8) -> bool {
 
 /// The state that CPU_OFF asks for.
 pub(crate) const OFF: [u8; 4] = [2, 2, 1, 0];
+
+/// The state of CPU_DEFAULT_SUSPEND: of every other CPU one that keeps its contents, of the others
+/// one in which the cluster may go down.
+pub(crate) fn default_suspend(cpu: usize) -> [u8; 3] {
+    if cpu % 2 == 1 { [1, 0, 0] } else { [2, 2, 0] }
+}
 
 /// The `power_state` of a suspend, in the original format.
 pub(crate) fn power_state(states: [u8; 3], last: u8) -> u32 {

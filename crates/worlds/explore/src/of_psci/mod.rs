@@ -6,18 +6,16 @@ mod board;
 mod controller;
 mod frame;
 mod layout;
+mod ledger;
 mod library;
 mod names;
 mod options;
 mod own;
 mod platform;
+mod reached;
 mod scenario;
 mod session;
 
-use crate::narrate::Narrator;
-use crate::options::Limits;
-use crate::run::Runs;
-use crate::subject::{Subject, sealed};
 pub use board::Board;
 use engine::SplitMix64;
 use library::{with_faults, with_sound};
@@ -26,6 +24,7 @@ pub use own::{Model, check};
 pub use scenario::{Ask, Scenario, ScenarioError};
 use seeded::Fault;
 use session::with_session;
+use stopwatt_explore::subject::{Counted, Kinds, Limits, Narrator, Opens, Runs, Subject};
 
 /// The PSCI library, sound or with a fault.
 #[derive(Clone, Debug)]
@@ -42,8 +41,7 @@ impl Subject for Psci {
     const NAME: &'static str = "psci";
 }
 
-#[expect(private_bounds, reason = "as the trait says")]
-impl sealed::Opens for Psci {
+impl Opens for Psci {
     type Machine = MachineOptions;
     type Script = Scenario;
 
@@ -54,11 +52,25 @@ impl sealed::Opens for Psci {
         &self.machines
     }
 
-    fn draw(&self, _: MachineOptions, script: &mut Scenario, random: &mut SplitMix64) {
-        script.draw(random, self.cpus);
+    fn draw(&self, _: MachineOptions, script: &mut Scenario, random: &mut SplitMix64, counts: &[u64]) {
+        script.draw(random, self.cpus, counts);
     }
 
-    fn open<R>(&self, machine: MachineOptions, limits: Limits, use_it: impl FnOnce(&mut dyn Runs<Scenario>) -> R) -> R {
+    fn counted(&self) -> Vec<Counted> {
+        reached::counted()
+    }
+
+    fn kinds(&self) -> Kinds {
+        Kinds { words: names::KINDS as u16, actors: reached::ACTORS, places: psci_faults::PLACES.len() }
+    }
+
+    fn open<R>(
+        &self,
+        machine: MachineOptions,
+        limits: Limits,
+        watched: bool,
+        use_it: impl FnOnce(&mut dyn Runs<Scenario>) -> R,
+    ) -> R {
         let mut options = machine;
         match self.fault.map(|fault| fault.name) {
             Some("outside-locks") => options.outside_locks = true,
@@ -67,21 +79,36 @@ impl sealed::Opens for Psci {
         }
         seeded::set(self.fault);
         let result = match self.fault {
-            None => with_sound(self.cpus, options, |board, library| with_session(board, library, limits, use_it)),
-            Some(_) => with_faults(self.cpus, options, |board, library| with_session(board, library, limits, use_it)),
+            // Branches are counted in the second compilation, which does the same without a fault.
+            None if !watched => {
+                with_sound(self.cpus, options, |board, library| with_session(board, library, limits, use_it))
+            }
+            _ => with_faults(self.cpus, options, |board, library| with_session(board, library, limits, use_it)),
         };
         seeded::set(None);
         result
     }
 }
 
+impl Psci {
+    /// The name of a kind of word, as pairs of operations have it.
+    pub fn name_of_word(kind: u16) -> String {
+        names::name_of_kind(kind)
+    }
+
+    /// The name of who loads or stores.
+    pub fn name_of_actor(actor: u16) -> String {
+        reached::name_of_actor(actor)
+    }
+}
+
 /// The process that is no CPU.
 pub const POWER_CONTROLLER: &str = "the power controller";
 
-impl<'s> Narrator<'s, Scenario> {
-    /// Of a run of the PSCI library on a machine of this kind.
-    pub fn of_psci(script: &'s Scenario, machine: MachineOptions) -> Self {
+impl Psci {
+    /// Puts a run of the library on a machine of this kind into words.
+    pub fn narrator(script: &Scenario, machine: MachineOptions) -> Narrator<'_, Scenario> {
         let names = names::names(script.cpus.len());
-        Self::new(script, names, machine.cells_per_line as u16, POWER_CONTROLLER)
+        Narrator::new(script, names, machine.cells_per_line as u16, POWER_CONTROLLER)
     }
 }

@@ -1,7 +1,7 @@
 //! Names of the library's words and locks.
 
-use crate::names::Names;
-use crate::options::CPUS_PER_CLUSTER;
+use super::ledger::Owner;
+use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Names};
 
 /// The words of a CPU's record that a domain's has not, in the order in which the library makes
 /// them.
@@ -98,8 +98,43 @@ pub(crate) fn lock(id: u32) -> String {
     }
 }
 
-/// The words that count a domain's stays, by state.
-pub(crate) fn counts_of_domain(cpus: usize, domain: usize) -> impl Iterator<Item = u16> {
-    let first = cpus * WORDS_OF_CPU + domain * WORDS_OF_DOMAIN;
-    (0..4).map(move |state| (first + 4 + 2 * state) as u16)
+/// The words of the statistics of a CPU or a domain in a state from 1 on: time and count.
+pub(crate) fn statistics(cpus: usize, owner: Owner, state: u8) -> [u16; 2] {
+    let first = match owner {
+        Owner::Cpu(cpu) => cpu * WORDS_OF_CPU + OF_CPU.len(),
+        Owner::Domain(domain) => cpus * WORDS_OF_CPU + domain * WORDS_OF_DOMAIN + OF_DOMAIN.len(),
+    };
+    let time = first + 2 * usize::from(state) - 1;
+    [time as u16, time as u16 + 1]
+}
+
+/// The kinds of words: those of a CPU's record, of a domain's, of bakeries, and of the whole.
+pub(crate) const KINDS: usize = WORDS_OF_CPU + WORDS_OF_DOMAIN + 3;
+
+/// The kind of a word.
+pub(crate) fn kind_of(cpus: usize, cell: u16) -> u16 {
+    let at = usize::from(cell);
+    let of_cpus = cpus * WORDS_OF_CPU;
+    let of_domains = (cpus.div_ceil(CPUS_PER_CLUSTER) + 1) * WORDS_OF_DOMAIN;
+    let kind = if at < of_cpus {
+        at % WORDS_OF_CPU
+    } else if at < of_cpus + of_domains {
+        WORDS_OF_CPU + (at - of_cpus) % WORDS_OF_DOMAIN
+    } else {
+        let rest = at - of_cpus - of_domains;
+        WORDS_OF_CPU + WORDS_OF_DOMAIN + (rest + 1).saturating_sub(2 * cpus)
+    };
+    kind.min(KINDS - 1) as u16
+}
+
+/// The name of a kind of word.
+pub(crate) fn name_of_kind(kind: u16) -> String {
+    let at = usize::from(kind);
+    match at.checked_sub(WORDS_OF_CPU) {
+        None => format!("a CPU's {}", word(&OF_CPU, at)),
+        Some(at) if at < WORDS_OF_DOMAIN => format!("a domain's {}", word(&OF_DOMAIN, at)),
+        Some(at) => {
+            ["a bakery word", "the suspend mode", "the mark that a CPU has suspended"][at - WORDS_OF_DOMAIN].to_owned()
+        }
+    }
 }

@@ -33,11 +33,10 @@
 
 use super::board::Board;
 use super::options::MachineOptions;
-use crate::model::{self, Bodies, Config};
-use crate::subject::Tally;
+use stopwatt_explore::subject::{Bodies, Config, Model as ModelOn, Tally, check_on};
 
 /// A test on a board: what each CPU does, and what must hold at the end.
-pub type Model = model::Model<Board>;
+pub type Model = ModelOn<Board>;
 
 /// Runs a test under [`Config::schedules`] schedules. `set_up` makes its words and says what each
 /// CPU does; it is called before each run, so that what is not a shared word starts anew as well.
@@ -49,5 +48,5 @@ pub type Model = model::Model<Board>;
 /// A run fails. The message has the schedule in sentences, and the file that repeats it:
 /// `target/explore/NAME.schedule`, after the thread's name, which is that of the test.
 pub fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally<(), Bodies> {
-    model::check(config, |cpus, values| Board::new(cpus, values, MachineOptions::default()), set_up)
+    check_on(config, |cpus, values| Board::new(cpus, values, MachineOptions::default()), set_up)
 }

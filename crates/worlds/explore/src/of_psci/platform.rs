@@ -1,16 +1,14 @@
 //! The board as the two compilations of the PSCI library see it.
 
 use super::acts::{POWER_DOWN, POWERED_UP, STANDBY, TURN_ON};
-use super::board::{Board, Command};
+use super::board::{Board, Command, FREQUENCY};
 use super::layout;
+use super::ledger::SYSTEM;
 use super::names::lock;
+use super::reached;
 use crate::cell::Word;
-use crate::choice::Kind;
-use crate::failure::Invariant;
-use crate::machine::Waits;
-use crate::memory::Order;
-use crate::step::Did;
 use ::points::{Point, Sink};
+use stopwatt_explore::subject::{Did, Invariant, Kind, Order, Waits};
 
 impl Sink for Board {
     fn now(&self) -> u64 {
@@ -18,13 +16,15 @@ impl Sink for Board {
     }
 
     fn capture(&self, point: Point, argument: u32, _ticks: u64) {
-        use psci::points::psci::{COORDINATED, LOCK_ACQUIRED, LOCK_RELEASED};
+        use psci::points::psci::{COORDINATED, LEFT_EARLY, LOCK_ACQUIRED, LOCK_RELEASED};
         if point == LOCK_ACQUIRED {
             self.note_acquired(argument);
         } else if point == LOCK_RELEASED {
             self.note_released(argument);
         } else if point == COORDINATED {
-            self.note_stays(argument);
+            self.note_granted(argument);
+        } else if point == LEFT_EARLY {
+            self.ledger.borrow_mut().left_early(self.process());
         }
     }
 }
@@ -32,6 +32,10 @@ impl Sink for Board {
 impl Board {
     fn note_acquired(&self, id: u32) {
         let cpu = self.process();
+        let own = id.checked_sub(psci::lock::CPU_LOCK).map(|own| own as usize);
+        if own.map_or(id as usize > self.clusters.len(), |own| own >= self.cpus.len()) {
+            self.fail(Invariant::OneHolder, format!("CPU {cpu} holds a lock {id:#x}, which there is not"));
+        }
         let mut holders = self.holders.borrow_mut();
         // Who has stored that it lets the lock go says so only after its event: until then it may
         // still stand as the holder.
@@ -40,6 +44,11 @@ impl Board {
             self.contested.borrow_mut().push((id, other, cpu));
         }
         holders.push((id, cpu));
+        drop(holders);
+        if let Some(level) = level_of(id) {
+            let result = self.ledger.borrow_mut().acquired(cpu, level, self.steps.get());
+            self.hold(result);
+        }
     }
 
     fn note_released(&self, id: u32) {
@@ -48,12 +57,27 @@ impl Board {
         self.contested.borrow_mut().retain(|&(lock, first, _)| (lock, first) != (id, cpu));
     }
 
-    /// A stay starts in every domain up to this level.
-    fn note_stays(&self, highest: u32) {
-        let domains = [1 + self.state().cluster, 0];
-        for domain in domains.into_iter().take(highest as usize) {
-            self.stays[domain].set(self.stays[domain].get() + 1);
+    /// A request is granted, up to this level.
+    fn note_granted(&self, highest: u32) {
+        let cpu = self.process();
+        let held =
+            self.holders.borrow().iter().filter(|holder| holder.1 == cpu).filter_map(|&(id, _)| level_of(id)).max();
+        let result = self.ledger.borrow_mut().is_granted(cpu, highest as u8, held.unwrap_or(0), self.steps.get());
+        match result {
+            Ok((granted, by_os)) => {
+                if let Some(at) = reached::states(&granted, by_os) {
+                    self.count(at);
+                }
+            }
+            Err((invariant, what)) => self.fail(invariant, what),
         }
+    }
+
+    /// The states that the CPU takes itself and its domains to be in, as it comes up.
+    fn note_out(&self, states: [u8; 4], counts: bool) {
+        let found = [states[0], states[1], states[2]];
+        let result = self.ledger.borrow_mut().is_out(self.process(), counts, Some(found), self.steps.get());
+        self.hold(result);
     }
 
     /// A CPU that another one has taken a lock from does what only a holder may.
@@ -99,6 +123,11 @@ impl Board {
     fn announce(&self, states: [u8; 4], wakes: bool) {
         self.act(Did::Act { act: &POWER_DOWN, with: 0 });
         let process = self.process();
+        let result = self.ledger.borrow_mut().goes_down(process, [states[0], states[1], states[2]]);
+        self.hold(result);
+        if self.resident.get() == Some(process as u8) && self.ledger.borrow().is_off(process) {
+            self.fail(Invariant::Answer, format!("CPU {process} goes off, and the Trusted OS resides there"));
+        }
         let own = self.states[process].cluster;
         let cluster = layout::loses(1, states[1]);
         if cluster {
@@ -129,8 +158,9 @@ impl Board {
         self.send(Command::Down { cpu: process as u8, cluster, wakes });
     }
 
-    fn open(&self, states: [u8; 4]) {
+    fn open(&self, states: [u8; 4], counts: bool) {
         self.act(Did::Act { act: &POWERED_UP, with: 0 });
+        self.note_out(states, counts);
         if layout::loses(1, states[1]) {
             self.check_holder("opens the cluster's port");
             self.clusters[self.state().cluster].port.set(true);
@@ -140,16 +170,49 @@ impl Board {
     fn turn_on(&self, target: usize) -> bool {
         self.act(Did::Act { act: &TURN_ON, with: target as u64 });
         if self.answer(Kind::PowerOnFails, 2) == 1 {
+            self.ledger.borrow_mut().power_on_failed(self.process());
             return false;
         }
         self.send(Command::On { cpu: target as u8 });
         true
     }
 
-    fn keep_contents(&self) {
+    fn keep_contents(&self, states: [u8; 4]) {
         self.act(Did::Act { act: &STANDBY, with: 0 });
+        let (process, states) = (self.process(), [states[0], states[1], states[2]]);
+        let result = self.ledger.borrow_mut().goes_down(process, states);
+        self.hold(result);
         self.barrier_now();
+        self.ledger.borrow_mut().rests(process, self.steps.get());
         self.block(Waits::Interrupt);
+        self.ledger.borrow_mut().standby_ends(process, states, self.steps.get());
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.act(Did::Own);
+        let pending = self.answer(Kind::Pending, 2) == 1;
+        if pending {
+            self.ledger.borrow_mut().is_interrupted(self.process());
+        }
+        pending
+    }
+
+    fn allows_power_down(&self) -> bool {
+        self.act(Did::Own);
+        let allowed = self.answer(Kind::Denied, 2) == 0;
+        if !allowed {
+            self.ledger.borrow_mut().vetoed(self.process());
+        }
+        allowed
+    }
+}
+
+/// The level of a domain's lock, by its id; the own locks of CPUs have none.
+fn level_of(id: u32) -> Option<u8> {
+    match id {
+        0 => Some(2),
+        psci::lock::CPU_LOCK.. => None,
+        _ => Some(1),
     }
 }
 
@@ -187,7 +250,7 @@ macro_rules! platform {
             }
 
             fn counter_frequency(&self) -> u64 {
-                1_000_000
+                FREQUENCY
             }
 
             fn coherent_power_down(&self) -> bool {
@@ -224,8 +287,24 @@ macro_rules! platform {
             }
 
             fn power_down_allowed(&self, _: &$library::CompositeState, _: $library::PowerDown) -> bool {
-                self.act(Did::Own);
-                self.answer(Kind::Denied, 2) == 0
+                self.allows_power_down()
+            }
+
+            fn system_suspend_state(&self) -> Option<$library::CompositeState> {
+                let [cpu, cluster, system] = SYSTEM.map($library::LocalState);
+                Some($library::CompositeState { levels: [cpu, cluster, system, $library::LocalState::RUN] })
+            }
+
+            fn default_suspend_state(&self) -> Option<$library::CompositeState> {
+                let [cpu, cluster, system] = layout::default_suspend(self.process()).map($library::LocalState);
+                Some($library::CompositeState { levels: [cpu, cluster, system, $library::LocalState::RUN] })
+            }
+
+            fn trusted_os(&self) -> $library::TrustedOs {
+                match self.resident.get() {
+                    Some(cpu) => $library::TrustedOs::Migratable($library::CpuIndex(cpu.into())),
+                    None => $library::TrustedOs::Absent,
+                }
             }
 
             fn barrier(&self) {
@@ -256,8 +335,7 @@ macro_rules! platform {
             }
 
             fn interrupt_pending(&self) -> bool {
-                self.act(Did::Own);
-                self.answer(Kind::Pending, 2) == 1
+                self.is_interrupted()
             }
 
             fn interrupts_off(&self) {
@@ -298,11 +376,11 @@ macro_rules! platform {
 
             fn power_down_abandoned(&self, state: &$library::CompositeState) {
                 self.state().saved.set(false);
-                self.open(state.levels.map(|local| local.0));
+                self.open(state.levels.map(|local| local.0), false);
             }
 
-            fn standby(&self, _: &$library::CompositeState) {
-                self.keep_contents();
+            fn standby(&self, state: &$library::CompositeState) {
+                self.keep_contents(state.levels.map(|local| local.0));
             }
 
             fn power_on(&self, target: $library::CpuIndex) -> Result<(), $library::Error> {
@@ -310,7 +388,7 @@ macro_rules! platform {
             }
 
             fn powered_up(&self, state: &$library::CompositeState, _: $library::PowerUp) {
-                self.open(state.levels.map(|local| local.0));
+                self.open(state.levels.map(|local| local.0), true);
             }
 
             $($more)*

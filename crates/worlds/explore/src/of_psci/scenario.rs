@@ -1,12 +1,11 @@
 //! Scenarios: what each CPU asks of the firmware.
 
-use crate::options::MOST_CPUS;
-use crate::place::MOST_ACTIONS;
-use crate::script::Script;
+use super::reached::{self, Call};
 use document::Document;
 use engine::SplitMix64;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use stopwatt_explore::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 
 /// A call that a CPU makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +29,41 @@ pub enum Ask {
     Affinity(u8),
     /// PSCI_SET_SUSPEND_MODE: 0 the platform coordinates, 1 the OS does.
     Mode(u8),
+    /// CPU_DEFAULT_SUSPEND: CPUs with odd numbers wait in a state that keeps their contents, of the
+    /// others the cluster may go down.
+    DefaultSuspend,
+    /// SYSTEM_SUSPEND.
+    SystemSuspend,
+    /// PSCI_STAT_COUNT of the highest domain of a state, seen from a CPU.
+    Count {
+        /// The CPU.
+        of: u8,
+        /// States of the levels 0 to 2.
+        states: [u8; 3],
+    },
+    /// PSCI_STAT_RESIDENCY of the same.
+    Residency {
+        /// The CPU.
+        of: u8,
+        /// States of the levels 0 to 2.
+        states: [u8; 3],
+    },
+}
+
+impl Ask {
+    pub(crate) fn call(&self) -> Call {
+        match self {
+            Self::On(_) => Call::On,
+            Self::Off => Call::Off,
+            Self::Suspend { .. } => Call::Suspend,
+            Self::Affinity(_) => Call::Affinity,
+            Self::Mode(_) => Call::Mode,
+            Self::DefaultSuspend => Call::DefaultSuspend,
+            Self::SystemSuspend => Call::SystemSuspend,
+            Self::Count { .. } => Call::Count,
+            Self::Residency { .. } => Call::Residency,
+        }
+    }
 }
 
 impl std::fmt::Display for Ask {
@@ -44,6 +78,14 @@ impl std::fmt::Display for Ask {
                 write!(f, "CPU_SUSPEND to {cpu}.{cluster}.{system} as the last up to level {last}")
             }
             Self::Affinity(cpu) => write!(f, "AFFINITY_INFO of CPU {cpu}"),
+            Self::DefaultSuspend => f.write_str("CPU_DEFAULT_SUSPEND"),
+            Self::SystemSuspend => f.write_str("SYSTEM_SUSPEND"),
+            Self::Count { of, states: [cpu, cluster, system] } => {
+                write!(f, "PSCI_STAT_COUNT of {cpu}.{cluster}.{system} for CPU {of}")
+            }
+            Self::Residency { of, states: [cpu, cluster, system] } => {
+                write!(f, "PSCI_STAT_RESIDENCY of {cpu}.{cluster}.{system} for CPU {of}")
+            }
             Self::Mode(0) => f.write_str("PSCI_SET_SUSPEND_MODE to platform-coordinated"),
             Self::Mode(_) => f.write_str("PSCI_SET_SUSPEND_MODE to OS-initiated"),
         }
@@ -63,6 +105,9 @@ pub struct Scenario {
     /// CPUs that are off at the start; the others run.
     #[serde(default)]
     pub off: Vec<u8>,
+    /// The CPU on which a Trusted OS resides, which may not go off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resident: Option<u8>,
 }
 
 /// Why a scenario cannot be run.
@@ -103,6 +148,33 @@ impl Script for Scenario {
         self.cpus[cpu].drain(actions);
     }
 
+    fn extras(&self) -> usize {
+        let last = |ask: &&Ask| matches!(ask, Ask::Suspend { last: 1.., .. });
+        let named = self.cpus.iter().flatten().filter(last).count();
+        usize::from(self.os_initiated) + usize::from(self.resident.is_some()) + named
+    }
+
+    fn plainer(&self) -> Vec<Self> {
+        let mut all = Vec::new();
+        if self.os_initiated {
+            all.push(Self { os_initiated: false, ..self.clone() });
+        }
+        if self.resident.is_some() {
+            all.push(Self { resident: None, ..self.clone() });
+        }
+        // Where the platform coordinates it has no meaning.
+        let mut other = self.clone();
+        for ask in other.cpus.iter_mut().flatten() {
+            if let Ask::Suspend { last, .. } = ask {
+                *last = 0;
+            }
+        }
+        if other != *self {
+            all.push(other);
+        }
+        all
+    }
+
     fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         for (cpu, asks) in self.cpus.iter().enumerate() {
@@ -111,6 +183,9 @@ impl Script for Scenario {
                 let calls: Vec<String> = asks.iter().map(ToString::to_string).collect();
                 sentences.push(format!("CPU {cpu}{off} calls {}.", calls.join(", then ")));
             }
+        }
+        if let Some(cpu) = self.resident {
+            sentences.push(format!("A Trusted OS resides on CPU {cpu}."));
         }
         let coordinates = if self.os_initiated { "The OS coordinates." } else { "The platform coordinates." };
         sentences.push(coordinates.to_owned());
@@ -143,15 +218,19 @@ impl Scenario {
             true => Ok(()),
             false => Err(ScenarioError::NoSuchCpu { what, cpu, last: count - 1 }),
         };
-        for &cpu in &self.off {
-            known("`off`".to_owned(), cpu)?;
+        for &cpu in self.off.iter().chain(&self.resident) {
+            known("`off` or `resident`".to_owned(), cpu)?;
         }
         for (cpu, asks) in self.cpus.iter().enumerate() {
             if asks.len() > MOST_ACTIONS {
                 return Err(ScenarioError::Calls(cpu, asks.len()));
             }
             for ask in asks {
-                if let Ask::On(target) | Ask::Affinity(target) = *ask {
+                if let Ask::On(target)
+                | Ask::Affinity(target)
+                | Ask::Count { of: target, .. }
+                | Ask::Residency { of: target, .. } = *ask
+                {
                     known(format!("{ask}, a call of CPU {cpu},"), target)?;
                 }
             }
@@ -159,42 +238,126 @@ impl Scenario {
         Ok(())
     }
 
-    /// Draws a scenario for `cpus` CPUs into this one: one to three calls a CPU, of those that act
-    /// on others most.
-    pub fn draw(&mut self, random: &mut SplitMix64, cpus: usize) {
+    /// Draws a scenario for `cpus` CPUs into this one: who takes part, and one to three calls each.
+    /// `counts` says how often each thing of [`super::reached`] was reached, or is empty; what was
+    /// reached less is drawn more.
+    pub(crate) fn draw(&mut self, random: &mut SplitMix64, cpus: usize, counts: &[u64]) {
+        let weights = Weights::new(counts);
         self.os_initiated = random.below(3) == 0;
         self.off.clear();
         self.cpus.resize_with(cpus, Vec::new);
+        // All of them, or a few: the fewer there are, the more often all are down at once. The
+        // others are off and stay so.
+        let crew = match random.below(8) {
+            0 | 1 => 4,
+            2 => 3,
+            3 => 2,
+            _ => cpus,
+        };
         for cpu in 1..cpus {
             // CPU 0 has booted; of the others every third is off.
-            if random.below(3) == 0 {
+            if cpu >= crew || random.below(3) == 0 {
                 self.off.push(cpu as u8);
             }
         }
-        let os_initiated = self.os_initiated;
-        for asks in &mut self.cpus {
+        self.resident = (random.below(16) == 0).then(|| random.below(cpus as u64) as u8);
+        // In some runs all CPUs sleep a lot, in some with an eye on one state.
+        let sleepy = random.below(4) == 0;
+        let favourite = weights.states(random);
+        let favours = random.below(4) == 0;
+        for (cpu, asks) in self.cpus.iter_mut().enumerate() {
             asks.clear();
+            if cpu >= crew {
+                continue;
+            }
             for _ in 0..1 + random.below(3) {
-                let other = random.below(cpus as u64) as u8;
-                asks.push(match random.below(12) {
-                    0..3 => Ask::On(other),
-                    3..5 => Ask::Off,
-                    5..7 => Ask::Affinity(other),
-                    7 if random.below(4) == 0 => Ask::Mode(random.below(2) as u8),
-                    _ => {
-                        let states = match random.below(6) {
-                            0 => [1, 0, 0],
-                            1 => [2, 0, 0],
-                            2 => [1, 1, 0],
-                            3 => [2, 1, 0],
-                            4 => [2, 2, 0],
-                            _ => [2, 2, 1],
+                let other = random.below(crew.min(cpus) as u64) as u8;
+                asks.push(match if sleepy { Call::Suspend } else { weights.call(random) } {
+                    Call::On => Ask::On(other),
+                    Call::Off => Ask::Off,
+                    Call::Affinity => Ask::Affinity(other),
+                    Call::Mode => Ask::Mode(random.below(2) as u8),
+                    Call::DefaultSuspend => Ask::DefaultSuspend,
+                    Call::SystemSuspend => Ask::SystemSuspend,
+                    Call::Count => Ask::Count { of: other, states: weights.states(random) },
+                    Call::Residency => Ask::Residency { of: other, states: weights.states(random) },
+                    Call::Suspend => {
+                        let states = match random.below(64) {
+                            0 => UNSOUND[random.below(UNSOUND.len() as u64) as usize],
+                            _ if favours => favourite,
+                            _ => weights.states(random),
                         };
+                        // Where the platform coordinates it has no meaning.
                         let highest = states.iter().rposition(|&state| state != 0).unwrap_or(0) as u8;
-                        Ask::Suspend { states, last: if os_initiated { highest } else { 0 } }
+                        let last = if random.below(8) == 0 { random.below(4) as u8 } else { highest };
+                        Ask::Suspend { states, last }
                     }
                 });
             }
         }
     }
+}
+
+/// States that a CPU may ask for.
+const STATES: [[u8; 3]; 6] = [[1, 0, 0], [2, 0, 0], [1, 1, 0], [2, 1, 0], [2, 2, 0], [2, 2, 1]];
+
+/// States that there are not: a level is skipped, or loses its contents above one that keeps them.
+const UNSOUND: [[u8; 3]; 4] = [[1, 2, 0], [2, 0, 1], [2, 1, 1], [1, 1, 1]];
+
+/// How much each call and each state is drawn.
+struct Weights {
+    calls: [u64; Call::ALL.len()],
+    states: [u64; STATES.len()],
+}
+
+impl Weights {
+    /// By default those calls most that act on others; then those more that came to an end less
+    /// often than the others did, in each of their outcomes, and those states that were granted
+    /// less often: up to four times as much, or as little.
+    fn new(counts: &[u64]) -> Self {
+        let mut weights = Self { calls: Call::ALL.map(Call::weight), states: [8; STATES.len()] };
+        if !counts.is_empty() {
+            let rarest = Call::ALL.map(|call| reached::rarest_outcome(call, counts));
+            scale(&mut weights.calls, &rarest);
+            let granted = STATES.map(|states| reached::granted(states, counts));
+            scale(&mut weights.states, &granted);
+        }
+        weights
+    }
+
+    fn call(&self, random: &mut SplitMix64) -> Call {
+        Call::ALL[pick(&self.calls, random)]
+    }
+
+    fn states(&self, random: &mut SplitMix64) -> [u8; 3] {
+        STATES[pick(&self.states, random)]
+    }
+}
+
+/// Scales weights by how seldom each was reached, in powers of two: the weight of what was reached
+/// a quarter as often as the middle one doubles.
+fn scale<const N: usize>(weights: &mut [u64; N], reached: &[u64; N]) {
+    let mut sorted = *reached;
+    sorted.sort_unstable();
+    let middle = sorted[N / 2].max(1);
+    for (weight, &reached) in weights.iter_mut().zip(reached) {
+        let reached = reached.max(1);
+        *weight *= 4;
+        if reached >= middle {
+            *weight >>= ((reached / middle).ilog2() / 2).min(2);
+        } else {
+            *weight <<= ((middle / reached).ilog2() / 2).min(2);
+        }
+    }
+}
+
+fn pick(weights: &[u64], random: &mut SplitMix64) -> usize {
+    let mut left = random.below(weights.iter().sum());
+    for (number, &weight) in weights.iter().enumerate() {
+        match left.checked_sub(weight) {
+            None => return number,
+            Some(rest) => left = rest,
+        }
+    }
+    0
 }

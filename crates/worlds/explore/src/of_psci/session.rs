@@ -1,28 +1,27 @@
 //! Runs: a scenario under a chooser, from a machine in which some CPUs run.
 
-use super::acts::{ENTERED, RETURNED};
+use super::acts::{ENTERED, RESET, RETURNED};
+use super::board::FREQUENCY;
 use super::board::{Board, Entered, Power, TurnOn};
 use super::frame::{BOOT, DOWN, SCRIPT};
 use super::layout;
+use super::ledger::{Asks, DENIED, Ledger};
 use super::library::{Answer, Landing, Library};
-use super::names::{counts_of_domain, domain};
+use super::names::{kind_of, statistics};
+use super::reached;
 use super::scenario::{Ask, Scenario};
-use crate::failure::{Failure, Invariant};
-use crate::machine::{Machine, Waits};
-use crate::memory::Memory;
-use crate::options::Limits;
-use crate::run::{By, MachineChoice, RunResult, Runs};
-use crate::step::Did;
 use engine::Runner;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use stopwatt_explore::subject::{
+    Access, By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Memory, RunResult, Runs, Waits,
+};
 
 /// The machine after its boot, with some CPUs running.
 struct Snapshot {
     memory: Memory,
-    /// Stays of each domain that have begun.
-    stays: Vec<u64>,
+    ledger: Ledger,
     clusters: Vec<(bool, bool)>,
 }
 
@@ -52,7 +51,7 @@ pub(crate) fn with_session<R>(
 }
 
 impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
-    fn run(&mut self, scenario: &Scenario, by: By<'_>) -> RunResult {
+    fn run_once(&mut self, scenario: &Scenario, by: By<'_>) -> RunResult {
         let mask = scenario.off.iter().fold(0u64, |mask, &cpu| mask | 1 << cpu);
         let key = (mask, scenario.os_initiated);
         if !self.snapshots.contains_key(&key) {
@@ -66,9 +65,11 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
         self.scenario.borrow_mut().clone_from(scenario);
         self.restore(key);
         self.start(SCRIPT, mask);
-        for (stays, &before) in self.board.stays.iter().zip(&self.snapshots[&key].stays) {
-            stays.set(before);
-        }
+        self.board.resident.set(scenario.resident);
+        let mut ledger = self.board.ledger.borrow_mut();
+        ledger.clone_from(&self.snapshots[&key].ledger);
+        ledger.begin_run();
+        drop(ledger);
         self.go()
     }
 
@@ -78,6 +79,49 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
 
     fn machine(&self) -> &Machine {
         self.board
+    }
+
+    fn take_counts(&mut self, counts: &mut [u64]) {
+        for (count, own) in counts.iter_mut().zip(self.board.counts.borrow_mut().iter_mut()) {
+            *count += std::mem::take(own);
+        }
+    }
+
+    fn take_reached(&mut self, each: &mut dyn FnMut(usize)) {
+        seeded::take_reached(psci_faults::PLACES.len(), each);
+    }
+
+    fn accesses(&self, each: &mut dyn FnMut(Access)) {
+        let cpus = self.board.cpus.len();
+        let scenario = self.scenario.borrow();
+        let mut actors = vec![reached::WARM_BOOT; cpus + 1];
+        for step in self.board.steps_of_run().iter() {
+            let actor = &mut actors[usize::from(step.process)];
+            let (cell, stores) = match step.did {
+                Did::Action { number } => {
+                    let ask =
+                        scenario.cpus.get(usize::from(step.process)).and_then(|asks| asks.get(usize::from(number)));
+                    *actor = ask.map_or(reached::WARM_BOOT, |ask| ask.call() as u16);
+                    continue;
+                }
+                Did::Act { act, .. } => {
+                    if act == &RESET {
+                        *actor = reached::WARM_BOOT;
+                    }
+                    continue;
+                }
+                Did::Loaded { cell, .. } => (cell, false),
+                Did::Store { cell, .. }
+                | Did::FetchAdd { cell, .. }
+                | Did::Swap { cell, .. }
+                | Did::CompareExchange { cell, .. }
+                | Did::Update { cell, .. }
+                | Did::StoreExclusive { cell, .. } => (cell, true),
+                _ => continue,
+            };
+            let (word, actor) = (kind_of(cpus, cell), 2 * *actor + u16::from(stores));
+            each(Access { cell, word, actor, stores, process: step.process });
+        }
     }
 }
 
@@ -99,6 +143,8 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         }
         board.choose_by(By::Schedule(&[]), self.length);
         self.scenario.borrow_mut().clone_from(&boot);
+        board.resident.set(None);
+        board.ledger.replace(Ledger::new(count));
         let blank = Memory::blank_of(&board.memory.borrow());
         board.memory.borrow_mut().restore(&blank);
         let everybody_off = (0..count).fold(0, |mask, cpu| mask | 1 << cpu);
@@ -110,7 +156,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         }
         Ok(Snapshot {
             memory: board.memory.borrow().clone(),
-            stays: board.stays.iter().map(Cell::get).collect(),
+            ledger: board.ledger.borrow().clone(),
             clusters: board.clusters.iter().map(|cluster| (cluster.power.get(), cluster.port.get())).collect(),
         })
     }
@@ -187,19 +233,12 @@ fn at_the_end(board: &Board) -> Option<Failure> {
     if let Some(index) = (0..board.cpus.len()).find(|&index| stuck(index)) {
         return fails(Invariant::EverybodyWakes, format!("nobody is left to go on: {}", board.describe_waits()), index);
     }
-    let cpus = board.cpus.len();
-    for (number, stays) in board.stays.iter().enumerate() {
-        let counted: u64 = counts_of_domain(cpus, number).map(|cell| board.memory.borrow().newest(cell)).sum();
-        if counted > stays.get() {
-            let what = format!(
-                "{} was counted {counted} times out of its low-power states and had gone into them {} times",
-                domain(number),
-                stays.get()
-            );
-            return fails(Invariant::Statistics, what, 0);
-        }
-    }
-    None
+    let memory = board.memory.borrow();
+    let compared = board.ledger.borrow().compare(|owner, state| {
+        let [time, count] = statistics(board.cpus.len(), owner, state).map(|cell| memory.newest(cell));
+        (count, time)
+    });
+    compared.err().and_then(|(invariant, what)| fails(invariant, what, 0))
 }
 
 /// The frame of a process.
@@ -217,6 +256,8 @@ fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, pro
             cluster.port.set(true);
             board.memory.borrow_mut().join(process);
             library.boot();
+            let result = board.ledger.borrow_mut().is_out(process, false, None, board.steps.get());
+            board.hold(result);
             board.state().on_since.set(1);
             board.state().off_since.set(0);
         }
@@ -224,6 +265,12 @@ fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, pro
             board.comes_up();
             let landing = library.warm_boot();
             enter(board, landing);
+            // The call that it comes from is the one before the next.
+            let scenario = scenario.borrow();
+            let asks = scenario.cpus.get(process);
+            if let Some(ask) = board.state().position.get().checked_sub(1).and_then(|number| asks?.get(number)) {
+                board.count(reached::outcome(ask.call(), None, false, false));
+            }
         }
         _ => {}
     }
@@ -232,7 +279,9 @@ fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, pro
         let ask = scenario.borrow().cpus.get(process).and_then(|asks| asks.get(number).copied());
         let Some(ask) = ask else { break };
         board.state().position.set(number + 1);
-        call(board, library, number, ask);
+        let (x0, early) = call(board, library, number, ask);
+        let vetoed = board.ledger.borrow().was_vetoed(process);
+        board.count(reached::outcome(ask.call(), x0, vetoed, early));
     }
     board.leave();
 }
@@ -276,25 +325,41 @@ fn enter(board: &Board, landing: Landing) {
     }
     cpu.on_since.set(board.steps.get());
     cpu.off_since.set(0);
+    let result = board.ledger.borrow_mut().returns(process, None, false, board.steps.get());
+    board.hold(result);
 }
 
 const SUCCESS: u64 = 0;
 const ALREADY_ON: u64 = -4i64 as u64;
 const ON_PENDING: u64 = -5i64 as u64;
 
-/// A call of a scenario.
-fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) {
+/// A call of a scenario. Returns X0 if it returned, and whether it ended before it had begun.
+fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Option<u64>, bool) {
     board.start_action(number);
     let process = board.process();
     let (pc, context_id) = layout::entry_of(process, number);
     let entry = Entered { pc, context_id };
     let wide = |function: u32| function | smc::SMC64;
-    if matches!(ask, Ask::On(_) | Ask::Affinity(_)) {
+    let asks = match ask {
+        Ask::Off => Asks::Off,
+        Ask::Suspend { states, last } => Asks::Suspend { states, last },
+        Ask::DefaultSuspend => Asks::DefaultSuspend(layout::default_suspend(process)),
+        Ask::SystemSuspend => Asks::SystemSuspend,
+        Ask::Mode(_) => Asks::Mode,
+        Ask::On(_) | Ask::Affinity(_) | Ask::Count { .. } | Ask::Residency { .. } => Asks::Nothing,
+    };
+    let called = board.steps.get();
+    board.ledger.borrow_mut().calls(process, asks, called);
+    if !matches!(ask, Ask::Off | Ask::Suspend { .. } | Ask::DefaultSuspend) {
         // What these calls are held to is what was plain when they were made: the caller has heard
         // of it.
         board.memory.borrow_mut().learn(process);
     }
-    match ask {
+    let others = || (0..board.cpus.len()).filter(|&other| other != process);
+    // Since before the call, and still.
+    let was_on = |other: usize| (1..=called).contains(&board.states[other].on_since.get());
+    let was_off = |other: usize| (1..=called).contains(&board.states[other].off_since.get());
+    let x0 = match ask {
         Ask::On(target) => {
             let target_index = usize::from(target);
             let other = &board.states[target_index];
@@ -308,6 +373,7 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) {
             other.turn_ons.borrow_mut().push(TurnOn { entry, result: None, entered: false });
             let x0 = returned(board, library.call(wide(smc::CPU_ON), [layout::mpidr(target_index), pc, context_id]));
             other.turn_ons.borrow_mut()[place].result = Some(x0);
+            board.hold(board.ledger.borrow().turned_on(process, x0));
             let entered = other.turn_ons.borrow()[place].entered;
             if x0 != SUCCESS && entered {
                 board.fail(Invariant::OneCpuOnWins, format!("CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} entered where that call said", x0 as i64));
@@ -333,19 +399,44 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) {
             if x0 != SUCCESS && off != 0 && !undecided && alone && other.power.get() == Power::Off {
                 other.off_since.set(board.steps.get());
             }
+            Some(x0)
         }
         Ask::Off => {
             let cpu = &board.states[process];
             cpu.on_since.set(0);
             match library.call(smc::CPU_OFF, [0; 3]) {
-                Answer::Return(_) => cpu.on_since.set(board.steps.get()),
-                Answer::Enter(landing) => enter(board, landing),
+                Answer::Return(x0) => {
+                    cpu.on_since.set(board.steps.get());
+                    Some(x0)
+                }
+                Answer::Enter(landing) => {
+                    enter(board, landing);
+                    None
+                }
             }
         }
         Ask::Suspend { states, last } => {
             board.states[process].resumes_at.set(entry);
             let raw = layout::power_state(states, last);
-            returned(board, library.call(wide(smc::CPU_SUSPEND), [u64::from(raw), pc, context_id]));
+            Some(returned(board, library.call(wide(smc::CPU_SUSPEND), [u64::from(raw), pc, context_id])))
+        }
+        Ask::DefaultSuspend => {
+            board.states[process].resumes_at.set(entry);
+            Some(returned(board, library.call(wide(smc::CPU_DEFAULT_SUSPEND), [pc, context_id, 0])))
+        }
+        Ask::SystemSuspend => {
+            board.states[process].resumes_at.set(entry);
+            let x0 = returned(board, library.call(wide(smc::SYSTEM_SUSPEND), [pc, context_id, 0]));
+            let refused = x0 == DENIED && !board.ledger.borrow().was_vetoed(process);
+            if refused && others().all(was_off) {
+                board.fail(
+                    Invariant::Answer,
+                    format!(
+                        "SYSTEM_SUSPEND returned DENIED to CPU {process}, and all other CPUs were off all the time"
+                    ),
+                );
+            }
+            Some(x0)
         }
         Ask::Affinity(target) => {
             let target_index = usize::from(target);
@@ -361,11 +452,69 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) {
                     format!("AFFINITY_INFO told CPU {process} {x0} of CPU {target}, which was {was} all the time"),
                 );
             }
+            Some(x0)
         }
         Ask::Mode(mode) => {
-            returned(board, library.call(smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]));
+            let x0 = returned(board, library.call(smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]));
+            let before = board.ledger.borrow().mode_before();
+            let ledger = board.ledger.borrow();
+            let (mut must, mut must_not) = (before == Some(mode), false);
+            if before.is_some_and(|before| before != mode) {
+                match mode {
+                    0 => {
+                        must = others().all(was_off);
+                        must_not = others().any(was_on);
+                    }
+                    _ => {
+                        must = others().all(|other| ledger.awake_since(other, called));
+                        must_not = others().any(|other| ledger.slept_since(other, called));
+                    }
+                }
+            }
+            drop(ledger);
+            if must && x0 != SUCCESS || must_not && x0 != DENIED {
+                let right = if must { "nothing stood in its way" } else { "another CPU stood in its way" };
+                board.fail(
+                    Invariant::Answer,
+                    format!(
+                        "PSCI_SET_SUSPEND_MODE to {mode} returned {} to CPU {process}, and {right} all the time",
+                        x0 as i64
+                    ),
+                );
+            }
+            board.ledger.borrow_mut().mode_changed(mode, x0 == SUCCESS);
+            Some(x0)
         }
-    }
+        Ask::Count { of, states } | Ask::Residency { of, states } => {
+            let level = states.iter().rposition(|&state| state != 0).unwrap_or(0);
+            let target = usize::from(of);
+            let [counts, _, least, _] = board.ledger.borrow().counts(target, level, states[level]);
+            let raw = u64::from(layout::power_state(states, level as u8));
+            let is_count = matches!(ask, Ask::Count { .. });
+            let function = if is_count { smc::PSCI_STAT_COUNT } else { smc::PSCI_STAT_RESIDENCY };
+            let x0 = returned(board, library.call(wide(function), [layout::mpidr(target), raw, 0]));
+            let [_, began, _, most] = board.ledger.borrow().counts(target, level, states[level]);
+            if is_count && !(counts..=began).contains(&x0) {
+                board.fail(
+                    Invariant::Statistics,
+                    format!("PSCI_STAT_COUNT returned {x0} to CPU {process}, and there were {counts} to {began} stays"),
+                );
+            }
+            let microseconds = |ticks: u64| ticks.saturating_mul(1_000_000) / FREQUENCY;
+            let (least, most) = (microseconds(least), microseconds(most));
+            if !is_count && !(least..=most).contains(&x0) {
+                let what =
+                    format!("PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us");
+                board.fail(Invariant::Statistics, what);
+            }
+            Some(x0)
+        }
+    };
+    let early = board.ledger.borrow().did_leave_early(process);
+    let resident = board.resident.get() == Some(process as u8);
+    let result = board.ledger.borrow_mut().returns(process, x0, resident, board.steps.get());
+    board.hold(result);
+    (x0, early)
 }
 
 /// X0 of a call that must return.

@@ -5,21 +5,35 @@ macro_rules! library {
     ($library:ident, $module:ident) => {
         pub(crate) mod $module {
             use crate::cell::Word;
-            use crate::of_rcu::kernel::Kernel;
-            use crate::of_rcu::library::{HZ, Interrupted, Library, Need, Stepped};
+            use crate::of_rcu::kernel::{Kernel, STALL_S};
+            use crate::of_rcu::library::{COUNTED, HZ, Interrupted, Library, Need, Stepped};
             use crate::of_rcu::scenario::{KernelScenario, Mode, Urgency};
             use crate::of_rcu::thread::Thread;
+            use stopwatt_explore::subject::{AtomicOrder, OnMachine, Order};
             use $library::{
                 Callback, Form, IdleNeed, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step,
             };
 
             impl<T: Scalar> SharedCell<T, Kernel> for Word<T> {
                 fn swap(&self, kernel: &Kernel, value: T) -> T {
-                    T::from_word(kernel.machine.swap(self.cell, value.to_word()))
+                    T::from_word(kernel.machine.swap(self.cell, value.to_word(), Kernel::ATOMICS))
+                }
+
+                fn compare_exchange_acquire(&self, kernel: &Kernel, current: T, new: T) -> bool {
+                    let order = AtomicOrder::Acquire;
+                    kernel.machine.compare_exchange(self.cell, current.to_word(), new.to_word(), order)
+                }
+
+                fn load_relaxed(&self, kernel: &Kernel) -> T {
+                    T::from_word(kernel.load(self.cell, Order::Relaxed))
+                }
+
+                fn store_relaxed(&self, kernel: &Kernel, value: T) {
+                    kernel.machine.store(self.cell, value.to_word(), Order::Relaxed);
                 }
 
                 fn compare_exchange(&self, kernel: &Kernel, current: T, new: T) -> bool {
-                    kernel.machine.compare_exchange(self.cell, current.to_word(), new.to_word())
+                    kernel.machine.compare_exchange(self.cell, current.to_word(), new.to_word(), Kernel::ATOMICS)
                 }
             }
 
@@ -67,6 +81,10 @@ macro_rules! library {
                     self.invoked(callback.argument as usize);
                 }
 
+                fn stall(&self, stall: &$library::Stall) {
+                    self.stalled(stall.age);
+                }
+
                 fn may_wake(&self) -> bool {
                     self.caller_may_wake()
                 }
@@ -95,6 +113,7 @@ macro_rules! library {
                     // Small trees have all the levels of large ones.
                     settings.interior_fanout = 2;
                     settings.preemptible = scenario.preemptible;
+                    settings.stall_s = STALL_S;
                     if scenario.crowded {
                         (settings.blimit, settings.qhimark, settings.qlowmark) = (2, 6, 2);
                         settings.direct_per_jiffy = 2;
@@ -202,6 +221,30 @@ macro_rules! library {
                         IdleNeed::KeepTick => Need::Tick,
                         IdleNeed::WakeAt(at) => Need::WakeAt(at),
                     }
+                }
+
+                fn counts(&self) -> [u64; COUNTED.len()] {
+                    let of_periods = self.rcu.grace_period_counters();
+                    let mut counts = [0; COUNTED.len()];
+                    (counts[7], counts[8]) = (of_periods.grace_periods, of_periods.force_quiescent_states);
+                    for cpu in 0..self.rcu.settings().cpus {
+                        let counters = self.rcu.counters(cpu);
+                        counts[0] += counters.queued;
+                        counts[1] += counters.invoked_softirq;
+                        counts[2] += counters.invoked_thread;
+                        counts[3] += self.rcu.callbacks(cpu) as u64;
+                        counts[4] += counters.queued_lazy;
+                        counts[5] += counters.queued_bypass;
+                        counts[6] += counters.adopted;
+                        counts[9] += counters.quiescent_reported;
+                        counts[10] += counters.quiescent_forced;
+                        counts[11] += counters.resched;
+                        counts[12] += counters.grace_period_wakes;
+                        counts[13] += counters.offload_wakes;
+                        counts[14] += counters.deferred_wakes;
+                        counts[15] += counters.softirqs_raised;
+                    }
+                    counts
                 }
 
                 fn offline(&self, kernel: &Kernel) -> bool {

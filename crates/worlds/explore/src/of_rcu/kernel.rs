@@ -4,20 +4,17 @@
 //! middle of anything, but not for ever.
 
 use super::acts;
+use super::library::{GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, OFFLOAD_WAKES, SOFTIRQS};
 use super::library::{Interrupted, Library, Need, Stepped};
 use super::oracle::{Broken, Oracle};
-use super::scenario::{Action, DEPTH, KernelScenario, Urgency};
+use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency};
 use super::thread::Thread;
-use crate::cell::OnMachine;
-use crate::choice::Kind;
-use crate::failure::Invariant;
-use crate::machine::{Machine, Waits};
-use crate::memory::Order;
-use crate::place::OperationIndex;
-use crate::step::{Act, Did};
 use ::points::{Point, Sink};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use stopwatt_explore::subject::{
+    Act, AtomicOrder, Did, Invariant, Kind, Machine, OnMachine, OperationIndex, Order, Waits,
+};
 
 /// A task: it reads, or not, and some CPU runs it, or none.
 #[derive(Default)]
@@ -47,6 +44,20 @@ enum Doing {
     Off(u64),
 }
 
+/// What an interrupt that comes to an idle CPU does.
+#[derive(Clone, Copy)]
+struct Device {
+    looks: u8,
+    replaces: bool,
+    lasts: u8,
+}
+
+impl Device {
+    fn comes(self) -> bool {
+        self.looks > 0 || self.replaces
+    }
+}
+
 struct CpuState {
     doing: Cell<Doing>,
     ticked: Cell<u64>,
@@ -64,7 +75,8 @@ pub(crate) struct Kernel {
     pub(crate) jiffies: Cell<u64>,
     pub(crate) timers: RefCell<BTreeMap<usize, u64>>,
     pub(crate) scenario: RefCell<KernelScenario>,
-    oracle: Oracle,
+    pub(crate) mode: Cell<Mode>,
+    pub(crate) oracle: Oracle,
     ended: Cell<bool>,
     states: Vec<CpuState>,
     tasks: Vec<Task>,
@@ -91,6 +103,9 @@ pub(super) const WAITS: [&str; 2] = ["has done its work of this jiffy", "is idle
 /// where CPUs share a thread.
 const PATIENCE: u64 = 22 * super::library::HZ;
 
+/// Seconds after which a grace period counts as stalled.
+pub(super) const STALL_S: u64 = 21;
+
 impl Kernel {
     /// A kernel on a machine of `cpus` CPUs.
     pub(crate) fn new(machine: Machine) -> Self {
@@ -109,6 +124,7 @@ impl Kernel {
             jiffies: Cell::new(0),
             timers: RefCell::default(),
             scenario: RefCell::default(),
+            mode: Cell::new(Mode::Reference),
             oracle: Oracle::default(),
             ended: Cell::new(false),
             states: (0..cpus).map(state).collect(),
@@ -133,7 +149,7 @@ impl Kernel {
         let cpus = self.states.len();
         self.jiffies.set(0);
         self.timers.borrow_mut().clear();
-        self.oracle.begin(self.readers(), objects);
+        self.oracle.begin(self.readers(), objects, cpus);
         self.ended.set(false);
         for (cpu, state) in self.states.iter().enumerate() {
             state.doing.set(Doing::Work);
@@ -200,16 +216,19 @@ impl Kernel {
     }
 
     pub(crate) fn raise(&self) {
+        self.oracle.saw(SOFTIRQS);
         self.states[self.machine.process()].softirq.set(true);
     }
 
     pub(crate) fn wake_thread(&self, thread: Thread) {
+        self.oracle.saw(if thread == Thread::GracePeriod { GRACE_PERIOD_WAKES } else { OFFLOAD_WAKES });
         self.publish();
         self.threads.borrow()[&thread].woken.set(true);
         self.kick_idle_cpu();
     }
 
     pub(crate) fn interrupt_to_switch(&self, cpu: usize) {
+        self.oracle.saw(INTERRUPTS);
         self.publish();
         self.states[cpu].resched.set(true);
         if matches!(self.states[cpu].doing.get(), Doing::Idle(..)) {
@@ -225,6 +244,11 @@ impl Kernel {
     pub(crate) fn invoked(&self, number: usize) {
         self.act(&acts::INVOKES, number);
         self.hold(self.oracle.invoke(number));
+        self.hold(self.oracle.was_in_time(number, self.jiffies.get()));
+    }
+
+    pub(crate) fn stalled(&self, age: u64) {
+        self.hold(self.oracle.stalled(age, STALL_S * super::library::HZ));
     }
 
     pub(crate) fn caller_may_wake(&self) -> bool {
@@ -351,6 +375,7 @@ impl Kernel {
         self.machine.operations[cpu].set(OperationIndex::start_of(actions));
         self.finished.set(self.finished.get() + 1);
         if self.finished.get() == self.states.len() {
+            self.oracle.work_is_done(self.jiffies.get());
             self.end.set(Some(self.jiffies.get() + PATIENCE));
         }
         while self.goes_on() {
@@ -378,7 +403,9 @@ impl Kernel {
             }
             Action::Switch(to) => self.switch(rcu, cpu, usize::from(to)),
             Action::Thread { which, steps } => self.run_thread(rcu, cpu, usize::from(which), steps),
-            Action::Idle { jiffies, looks, replaces } => self.idle(rcu, cpu, now + u64::from(jiffies), looks, replaces),
+            Action::Idle { jiffies, looks, replaces, lasts } => {
+                self.idle(rcu, cpu, now + u64::from(jiffies), Device { looks, replaces, lasts });
+            }
             Action::Off(jiffies) if cpu > 0 => self.go_off(rcu, cpu, jiffies),
             Action::Off(_) => {}
             Action::Jiffy => self.end_jiffy(rcu, cpu),
@@ -398,7 +425,7 @@ impl Kernel {
             let reader = self.tasks.iter().position(|task| task.depth.get() > 0 && !task.running.get());
             self.switch(rcu, cpu, reader.unwrap_or(cpu));
         } else {
-            self.idle(rcu, cpu, u64::MAX, 0, false);
+            self.idle(rcu, cpu, u64::MAX, Device { looks: 0, replaces: false, lasts: 0 });
         }
     }
 
@@ -462,6 +489,9 @@ impl Kernel {
             let current = self.current(cpu);
             let user = self.scenario.borrow().user_ticks && self.states[cpu].task.get().is_some();
             let from_user = interrupted == Interrupted::Kernel && user && !rcu.is_reading(current);
+            if from_user || self.scenario.borrow().preemptible && !rcu.is_reading(current) {
+                self.oracle.was_quiet(cpu);
+            }
             rcu.tick(self, if from_user { Interrupted::User } else { interrupted }, current);
         }
         while let Some(group) = self.due_timer() {
@@ -522,9 +552,13 @@ impl Kernel {
     /// Replaces an object, and has the old one freed.
     fn replace(&self, rcu: &dyn Library<Kernel>, pointer: u8, urgency: Urgency) {
         let new = self.oracle.object();
-        let old = self.machine.swap(self.pointers.get() + u16::from(pointer), new as u64);
-        let number = self.oracle.queue(old as usize);
+        let word = self.pointers.get() + u16::from(pointer);
+        let old = self.machine.swap(word, new as u64, Self::ATOMICS);
+        let number = self.oracle.queue(old as usize, self.jiffies.get(), self.mode.get().puts_off(urgency));
         self.act(&acts::QUEUES, number);
+        if self.mode.get().is_lazy(urgency, self.machine.process()) {
+            self.oracle.saw(LAZY);
+        }
         rcu.call(self, number, urgency);
     }
 
@@ -536,6 +570,7 @@ impl Kernel {
 
     fn put_task(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
         self.act(&acts::SWITCHES, 0);
+        self.oracle.was_quiet(cpu);
         rcu.context_switch(self, self.current(cpu));
         if let Some(task) = self.states[cpu].task.take() {
             self.publish();
@@ -581,46 +616,60 @@ impl Kernel {
         self.publish();
         self.threads.borrow()[&thread].running.set(false);
         // Whoever woke it while it ran found nobody to run it; it may be ready still.
+        self.oracle.was_quiet(cpu);
         rcu.context_switch(self, self.nobody(cpu));
         self.take_task(cpu, cpu);
     }
 
-    fn idle(&self, rcu: &dyn Library<Kernel>, cpu: usize, until: u64, looks: u8, replaces: bool) {
+    fn idle(&self, rcu: &dyn Library<Kernel>, cpu: usize, until: u64, device: Device) {
         let state = &self.states[cpu];
         self.put_task(rcu, cpu);
         let mut need = self.settle(rcu, cpu);
         self.act(&acts::IDLES, 0);
         rcu.idle_enter(self);
+        self.oracle.is_quiet(cpu, true);
         state.kicked.set(false);
+        // The device's interrupt comes a jiffy later, or with a tick that comes before.
+        let mut interrupt_at = if device.comes() { self.jiffies.get() + 1 } else { u64::MAX };
         // What became ready while this CPU was awake has kicked nobody.
         while !self.thread_is_ready() && self.gone.get().is_none() && self.goes_on() {
             let timed = || match need {
+                _ if interrupt_at <= self.jiffies.get() => true,
                 Need::Nothing => false,
                 Need::Tick => state.ticked.get() < self.jiffies.get(),
                 Need::WakeAt(at) => at <= self.jiffies.get(),
             };
             let leave = || self.jiffies.get() >= until || state.kicked.get() || state.resched.get();
-            self.wait_until(Doing::Idle(until, need), || timed() || leave());
+            self.wait_until(Doing::Idle(until.min(interrupt_at), need), || timed() || leave());
             if leave() {
                 break;
             }
             if timed() {
+                let tick = interrupt_at > self.jiffies.get();
+                interrupt_at = u64::MAX;
                 state.ticked.set(self.jiffies.get());
                 self.act(&acts::INTERRUPTED, 0);
+                self.oracle.is_quiet(cpu, false);
                 rcu.irq_enter(self);
-                rcu.tick(self, Interrupted::Idle, self.nobody(cpu));
-                self.device(rcu, cpu, looks, replaces);
+                if tick {
+                    rcu.tick(self, Interrupted::Idle, self.nobody(cpu));
+                }
+                self.device(rcu, cpu, device);
                 need = self.settle(rcu, cpu);
                 rcu.irq_exit(self);
+                self.oracle.is_quiet(cpu, true);
             }
         }
         state.kicked.set(false);
+        self.oracle.is_quiet(cpu, false);
         rcu.idle_exit(self);
         self.take_task(cpu, cpu);
     }
 
-    /// Another interrupt's handler, on an idle CPU: it reads, and replaces what it read.
-    fn device(&self, rcu: &dyn Library<Kernel>, cpu: usize, looks: u8, replaces: bool) {
+    /// A device's interrupt on an idle CPU: its handler reads, and replaces what it read. It may
+    /// last for jiffies, in which the others go on.
+    fn device(&self, rcu: &dyn Library<Kernel>, cpu: usize, device: Device) {
+        let Device { looks, replaces, lasts } = device;
         if self.end.get().is_some() {
             return;
         }
@@ -629,9 +678,14 @@ impl Kernel {
             rcu.read_lock(reader);
             self.oracle.read_starts(reader);
             let object = self.load(self.pointers.get(), Order::Relaxed) as usize;
-            for _ in 0..looks {
+            for look in 0..looks.max(lasts) {
                 self.act(&acts::LOOKS, object);
                 self.hold(self.oracle.look(reader, object));
+                if look < lasts && self.goes_on() {
+                    let now = self.jiffies.get();
+                    self.wait_until(Doing::Done(now), || self.jiffies.get() > now);
+                    self.states[cpu].ticked.set(self.jiffies.get());
+                }
             }
             self.oracle.read_ends(reader);
             self.act(&acts::LEAVES, reader);
@@ -664,11 +718,13 @@ impl Kernel {
         let state = &self.states[cpu];
         self.put_task(rcu, cpu);
         self.act(&acts::GOES_OFF, 0);
+        self.oracle.was_quiet(cpu);
         if !rcu.offline(self) {
             self.hotplug_busy.set(false);
             return self.take_task(cpu, cpu);
         }
         state.softirq.set(false);
+        self.oracle.is_quiet(cpu, true);
         self.publish();
         self.gone.set(Some(cpu));
         self.kick_idle_cpu();
@@ -679,6 +735,7 @@ impl Kernel {
             if !self.hotplug_busy.replace(true) {
                 self.act(&acts::COMES_UP, 0);
                 self.learn();
+                self.oracle.is_quiet(cpu, false);
                 rcu.online(self);
                 self.hotplug_busy.set(false);
                 break;
@@ -691,6 +748,9 @@ impl Kernel {
 }
 
 impl OnMachine for Kernel {
+    // Linux's atomics that return a value order all around them.
+    const ATOMICS: AtomicOrder = AtomicOrder::Full;
+
     #[inline(always)]
     fn machine(&self) -> &Machine {
         &self.machine
@@ -707,5 +767,12 @@ impl Sink for Kernel {
         u64::from(self.machine.steps.get())
     }
 
-    fn capture(&self, _: Point, _: u32, _: u64) {}
+    fn capture(&self, point: Point, number: u32, _: u64) {
+        use rcu::points::rcu::{GRACE_PERIOD_END, GRACE_PERIOD_START};
+        if point == GRACE_PERIOD_START {
+            self.oracle.grace_period_starts();
+        } else if point == GRACE_PERIOD_END {
+            self.hold(self.oracle.grace_period_ends(number));
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::scenario::Urgency;
 use super::thread::Thread;
+use stopwatt_explore::subject::Counted;
 
 /// The activity of a CPU when an interrupt came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub(crate) trait Library<K> {
     fn context_switch(&self, kernel: &K, from: usize);
     fn irq_enter(&self, kernel: &K);
     fn irq_exit(&self, kernel: &K);
+    /// The library's own counts, in the order of [`COUNTED`].
+    fn counts(&self) -> [u64; COUNTED.len()];
     fn tick(&self, kernel: &K, interrupted: Interrupted, current: usize);
     fn timer(&self, kernel: &K, group: usize);
     fn core(&self, kernel: &K) -> bool;
@@ -49,6 +52,39 @@ pub(crate) trait Library<K> {
     fn offline(&self, kernel: &K) -> bool;
     fn online(&self, kernel: &K);
     fn migrate_callbacks(&self, kernel: &K, cpu: usize);
+}
+
+/// What the library counts.
+pub(crate) const COUNTED: [Counted; 16] = [
+    counted("callbacks", "queued"),
+    counted("callbacks", "invoked by the softirq"),
+    counted("callbacks", "invoked by a thread"),
+    counted("callbacks", "left"),
+    counted("callbacks", "queued at leisure"),
+    counted("callbacks", "queued in a bypass list"),
+    counted("callbacks", "taken over from a CPU that is off"),
+    counted("grace periods", "ended"),
+    counted("grace periods", "with a look at who holds them up"),
+    counted("quiescent states", "reported by the CPU"),
+    counted("quiescent states", "reported for an idle CPU"),
+    counted("quiescent states", "asked for by an interrupt"),
+    counted("wake-ups", "of the grace-period thread"),
+    counted("wake-ups", "of offload threads"),
+    counted("wake-ups", "put off"),
+    counted("softirqs", "raised"),
+];
+
+/// Places of what the kernel sees as well.
+pub(crate) const QUEUED: usize = 0;
+pub(crate) const LAZY: usize = 4;
+pub(crate) const ENDED: usize = 7;
+pub(crate) const INTERRUPTS: usize = 11;
+pub(crate) const GRACE_PERIOD_WAKES: usize = 12;
+pub(crate) const OFFLOAD_WAKES: usize = 13;
+pub(crate) const SOFTIRQS: usize = 15;
+
+const fn counted(of: &'static str, what: &'static str) -> Counted {
+    Counted { group: "what RCU did", of, what }
 }
 
 /// Jiffies in a second.

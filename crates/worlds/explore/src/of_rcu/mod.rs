@@ -11,13 +11,10 @@ mod scenario;
 mod session;
 mod thread;
 
-use crate::narrate::Narrator;
-use crate::options::Limits;
-use crate::run::Runs;
-use crate::subject::{Subject, sealed};
 use engine::SplitMix64;
 pub use scenario::{Action, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
+use stopwatt_explore::subject::{Counted, Kinds, Limits, Narrator, Opens, Runs, Subject};
 
 /// The RCU library, sound or with a fault.
 #[derive(Clone, Debug)]
@@ -34,8 +31,7 @@ impl Subject for Rcu {
     const NAME: &'static str = "rcu";
 }
 
-#[expect(private_bounds, reason = "as the trait says")]
-impl sealed::Opens for Rcu {
+impl Opens for Rcu {
     type Machine = Mode;
     type Script = KernelScenario;
 
@@ -45,31 +41,55 @@ impl sealed::Opens for Rcu {
         &self.modes
     }
 
-    fn draw(&self, mode: Mode, script: &mut KernelScenario, random: &mut SplitMix64) {
+    fn draw(&self, mode: Mode, script: &mut KernelScenario, random: &mut SplitMix64, _: &[u64]) {
         script.draw(mode, random, self.cpus);
     }
 
-    fn open<R>(&self, mode: Mode, limits: Limits, use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R) -> R {
+    fn counted(&self) -> Vec<Counted> {
+        library::COUNTED.to_vec()
+    }
+
+    fn kinds(&self) -> Kinds {
+        let (words, actors) = (names::KINDS as u16, 2 * Action::KINDS.len() as u16);
+        Kinds { words, actors, places: rcu_faults::PLACES.len() }
+    }
+
+    fn open<R>(
+        &self,
+        mode: Mode,
+        limits: Limits,
+        watched: bool,
+        use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R,
+    ) -> R {
         seeded::set(self.fault);
-        let result = session::with_session(self.cpus, mode, self.fault.is_some(), limits, use_it);
+        let result = session::with_session(self.cpus, mode, self.fault.is_some() || watched, limits, use_it);
         seeded::set(None);
         result
+    }
+}
+
+impl Rcu {
+    /// The name of a kind of word, as pairs of operations have it.
+    pub fn name_of_word(kind: u16) -> String {
+        names::name_of_kind(kind)
+    }
+
+    /// The name of who loads or stores.
+    pub fn name_of_actor(actor: u16) -> String {
+        let who = Action::KINDS[usize::from(actor / 2)];
+        format!("{} of a CPU that {who}", if actor % 2 == 1 { "the store" } else { "the load" })
     }
 }
 
 /// The process that is no CPU.
 pub const CLOCK: &str = "the clock";
 
-impl<'s> Narrator<'s, KernelScenario> {
-    /// Of a run of the RCU library on this kernel.
-    pub fn of_rcu(script: &'s KernelScenario, mode: Mode) -> Self {
-        Self::new(script, session::names(mode, script), 1, CLOCK)
-    }
-}
-
-impl Limits {
+impl Rcu {
     /// The limits of a run of a kernel: its clock passes through hundreds of jiffies.
-    pub const fn of_kernel() -> Self {
-        Self { steps: 200_000 }
+    pub const LIMITS: Limits = Limits { steps: 200_000 };
+
+    /// Puts a run of the library on this kernel into words.
+    pub fn narrator(script: &KernelScenario, mode: Mode) -> Narrator<'_, KernelScenario> {
+        Narrator::new(script, session::names(mode, script), 1, CLOCK)
     }
 }

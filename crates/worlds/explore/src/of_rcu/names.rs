@@ -1,7 +1,7 @@
 //! Names of the library's words.
 
 use super::scenario::POINTERS;
-use crate::names::Names;
+use stopwatt_explore::subject::Names;
 
 /// The names with that many CPUs and groups of offloaded ones, and words in all.
 pub(crate) fn names(cpus: u16, groups: u16, words: u16) -> Names {
@@ -31,6 +31,43 @@ fn word_of([cpus, groups, words]: [u16; 3], cell: u16) -> String {
     } else {
         let at = usize::from(cell - of_nodes - of_cpus - of_groups);
         OF_RCU.get(at).map_or_else(|| format!("pointer {}", at - OF_RCU.len()), |name| (*name).to_owned())
+    }
+}
+
+/// The number of kinds of words.
+pub(crate) const KINDS: usize = OF_NODE.len() + OF_RCU_CPU.len() + OF_GROUP.len() + OF_RCU.len() + 1;
+
+/// The kind of a word.
+pub(crate) fn kind_of([cpus, groups, words]: [u16; 3], cell: u16) -> u16 {
+    let of_cpus = cpus * OF_RCU_CPU.len() as u16;
+    let of_groups = groups * OF_GROUP.len() as u16;
+    let rest = (OF_RCU.len() + POINTERS) as u16;
+    let of_nodes = words - of_cpus - of_groups - rest;
+    let kinds = [OF_NODE.len(), OF_RCU_CPU.len(), OF_GROUP.len()].map(|count| count as u16);
+    if cell < of_nodes {
+        cell % kinds[0]
+    } else if cell < of_nodes + of_cpus {
+        kinds[0] + (cell - of_nodes) % kinds[1]
+    } else if cell < of_nodes + of_cpus + of_groups {
+        kinds[0] + kinds[1] + (cell - of_nodes - of_cpus) % kinds[2]
+    } else {
+        let at = cell - of_nodes - of_cpus - of_groups;
+        kinds[0] + kinds[1] + kinds[2] + at.min(OF_RCU.len() as u16)
+    }
+}
+
+/// The name of a kind of word.
+pub(crate) fn name_of_kind(kind: u16) -> String {
+    let (nodes, cpus, groups) = (OF_NODE.len(), OF_RCU_CPU.len(), OF_GROUP.len());
+    let at = usize::from(kind);
+    if at < nodes {
+        format!("a node's {}", OF_NODE[at])
+    } else if at < nodes + cpus {
+        format!("a CPU's {}", OF_RCU_CPU[at - nodes])
+    } else if at < nodes + cpus + groups {
+        format!("a group's {}", OF_GROUP[at - nodes - cpus])
+    } else {
+        OF_RCU.get(at - nodes - cpus - groups).map_or_else(|| "a pointer".to_owned(), |name| (*name).to_owned())
     }
 }
 

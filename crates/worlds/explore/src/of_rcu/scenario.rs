@@ -1,13 +1,11 @@
 //! The actions of a kernel's CPUs: they read, replace, switch tasks, run threads, idle and go off.
 
-use crate::options::MOST_CPUS;
-use crate::place::MOST_ACTIONS;
-use crate::script::Script;
 use document::Document;
 use engine::SplitMix64;
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
+use stopwatt_explore::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 
 /// The way in which RCU is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +55,25 @@ impl Mode {
             Self::Lazy => "lazy",
             Self::Hotplug2013 => "hotplug-2013",
             Self::HotplugModern => "hotplug-modern",
+        }
+    }
+
+    /// True if a callback of this urgency may be put off for seconds.
+    pub(crate) fn puts_off(self, urgency: Urgency) -> bool {
+        match self {
+            Self::Reference | Self::Offload2013 | Self::OffloadModern => false,
+            Self::EnforcedIdle | Self::Both | Self::Hotplug2013 => urgency == Urgency::Lazy,
+            Self::Lazy | Self::HotplugModern => urgency != Urgency::Hurry,
+        }
+    }
+
+    /// True if a callback of this urgency counts as lazy on a CPU.
+    pub(crate) fn is_lazy(self, urgency: Urgency, cpu: usize) -> bool {
+        match self {
+            Self::OffloadModern => false,
+            // Every other CPU is offloaded.
+            Self::Lazy | Self::HotplugModern => urgency != Urgency::Hurry && cpu.is_multiple_of(2),
+            _ => urgency == Urgency::Lazy,
         }
     }
 
@@ -118,11 +135,44 @@ pub enum Action {
         /// And then replaces it.
         #[serde(default)]
         replaces: bool,
+        /// The interrupt's handler lasts for so many jiffies, and reads all the time.
+        #[serde(default)]
+        lasts: u8,
     },
     /// The CPU goes off for this number of jiffies, at least 1. CPU 0 stays.
     Off(u8),
     /// The CPU waits for the next jiffy.
     Jiffy,
+}
+
+impl Action {
+    /// The kinds of actions, as the rest of a sentence; the last is what a CPU does when all are
+    /// done.
+    pub(crate) const KINDS: [&str; 9] = [
+        "reads",
+        "ends a read section",
+        "replaces",
+        "switches tasks",
+        "runs a thread",
+        "idles",
+        "goes off",
+        "waits for a jiffy",
+        "winds up",
+    ];
+
+    /// The kind's number.
+    pub(crate) fn kind(&self) -> u16 {
+        match self {
+            Self::Read(_) => 0,
+            Self::Leave => 1,
+            Self::Replace { .. } => 2,
+            Self::Switch(_) => 3,
+            Self::Thread { .. } => 4,
+            Self::Idle { .. } => 5,
+            Self::Off(_) => 6,
+            Self::Jiffy => 7,
+        }
+    }
 }
 
 fn plain() -> Urgency {
@@ -146,8 +196,11 @@ impl Display for Action {
             Self::Switch(_) => f.write_str("switches to another task"),
             Self::Thread { steps: 1, .. } => f.write_str("runs a step of a thread"),
             Self::Thread { steps, .. } => write!(f, "runs up to {steps} steps of a thread"),
-            Self::Idle { jiffies, looks, replaces } => {
+            Self::Idle { jiffies, looks, replaces, lasts } => {
                 write!(f, "is idle for {jiffies} {}", jiffies_word(jiffies))?;
+                if looks > 0 && lasts > 0 {
+                    write!(f, ", with a handler of {lasts} {}", jiffies_word(lasts))?;
+                }
                 match (looks, replaces) {
                     (0, false) => Ok(()),
                     (_, false) => f.write_str(", with an interrupt that reads pointer 0"),
@@ -357,6 +410,7 @@ impl KernelScenario {
                             jiffies: 1 + below(6),
                             looks: if below(2) == 0 { 0 } else { below(20) },
                             replaces: below(12) < replaces,
+                            lasts: if below(3) == 0 { below(7) } else { 0 },
                         },
                         _ if mode.hotplug() && cpu > 0 => Action::Off(1 + below(5)),
                         _ => Action::Leave,

@@ -2,21 +2,20 @@
 
 use super::compiled::{faulty, sound};
 use super::kernel::{Kernel, WAITS};
-use super::library::Library;
+use super::library::{COUNTED, Library};
 use super::names;
-use super::scenario::{KernelScenario, Mode, POINTERS};
+use super::oracle::Broken;
+use super::scenario::{Action, KernelScenario, Mode, POINTERS};
 use super::thread::Thread;
-use crate::cell::{Word, made_by};
-use crate::failure::{Failure, Invariant};
-use crate::machine::{Machine, Waits};
-use crate::names::Names;
-use crate::options::Limits;
-use crate::place::OperationIndex;
-use crate::run::{By, MachineChoice, RunResult, Runs};
+use crate::cell::Word;
 use engine::Runner;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use stopwatt_explore::subject::{
+    Access, By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Names, OperationIndex, RunResult, Runs, Waits,
+    made_by,
+};
 
 struct Session<'s, M: Fn(usize, u32)> {
     kernel: &'s Kernel,
@@ -25,6 +24,7 @@ struct Session<'s, M: Fn(usize, u32)> {
     mode: Mode,
     faulty: bool,
     limits: Limits,
+    counts: [u64; COUNTED.len()],
     /// About how many operations a run has, for strategies that spread over them.
     length: u64,
 }
@@ -41,7 +41,16 @@ pub(super) fn with_session<R>(
     let library = RefCell::new(None);
     let main = |process: usize, _| frame(&kernel, &library, process);
     let runner = Runner::with_chooser(&kernel.machine.scheduler, &main, MachineChoice(&kernel.machine));
-    let mut session = Session { kernel: &kernel, library: &library, runner, mode, faulty, limits, length: 4_000 };
+    let mut session = Session {
+        kernel: &kernel,
+        library: &library,
+        runner,
+        mode,
+        faulty,
+        limits,
+        counts: [0; COUNTED.len()],
+        length: 4_000,
+    };
     use_it(&mut session)
 }
 
@@ -90,8 +99,18 @@ fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library<Kernel>>>>, pr
     kernel.machine.leave();
 }
 
+impl<M: Fn(usize, u32)> Session<'_, M> {
+    /// Keeps the library's counts, and compares those that are known from outside.
+    fn compare(&mut self, counts: [u64; COUNTED.len()]) -> Result<(), Broken> {
+        for (sum, count) in self.counts.iter_mut().zip(counts) {
+            *sum += count;
+        }
+        self.kernel.oracle.compare(&counts)
+    }
+}
+
 impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
-    fn run(&mut self, scenario: &KernelScenario, by: By<'_>) -> RunResult {
+    fn run_once(&mut self, scenario: &KernelScenario, by: By<'_>) -> RunResult {
         let kernel = self.kernel;
         let machine = &kernel.machine;
         let cpus = machine.cpus.len();
@@ -102,6 +121,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
             make(self.mode, scenario, kernel.readers(), self.faulty);
         machine.names.set(names);
         kernel.pointers.set(pointers);
+        kernel.mode.set(self.mode);
         kernel.begin(&library.threads(), POINTERS);
         self.library.replace(Some(library));
         machine.memory.borrow_mut().begin(&values);
@@ -128,6 +148,12 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
                 operation: OperationIndex::default(),
             });
         }
+        let library = self.library.borrow().clone();
+        if let Some(library) = library.filter(|_| failure.is_none())
+            && let Err((invariant, what)) = self.compare(library.counts())
+        {
+            failure = Some(Failure { invariant, what, process: 0, operation: OperationIndex::default() });
+        }
         let steps = machine.steps.get();
         self.length = (self.length * 7 + u64::from(steps)) / 8;
         RunResult { failure, steps, hash: machine.hash() }
@@ -139,5 +165,43 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
 
     fn machine(&self) -> &Machine {
         &self.kernel.machine
+    }
+
+    fn take_counts(&mut self, counts: &mut [u64]) {
+        for (count, own) in counts.iter_mut().zip(&mut self.counts) {
+            *count += std::mem::take(own);
+        }
+    }
+
+    fn accesses(&self, each: &mut dyn FnMut(Access)) {
+        let machine = &self.kernel.machine;
+        let scenario = self.kernel.scenario.borrow();
+        let names = machine.names.get();
+        let last = Action::KINDS.len() as u16 - 1;
+        let mut actors = vec![last; machine.cpus.len() + 1];
+        for step in machine.steps_of_run().iter() {
+            let process = usize::from(step.process);
+            let (cell, stores) = match step.did {
+                Did::Action { number } => {
+                    let action = scenario.cpus.get(process).and_then(|all| all.get(usize::from(number)));
+                    actors[process] = action.map_or(last, Action::kind);
+                    continue;
+                }
+                Did::Loaded { cell, .. } => (cell, false),
+                Did::Store { cell, .. }
+                | Did::FetchAdd { cell, .. }
+                | Did::Swap { cell, .. }
+                | Did::CompareExchange { cell, .. }
+                | Did::Update { cell, .. }
+                | Did::StoreExclusive { cell, .. } => (cell, true),
+                _ => continue,
+            };
+            let (word, actor) = (super::names::kind_of(names.counts(), cell), 2 * actors[process] + u16::from(stores));
+            each(Access { cell, word, actor, stores, process: step.process });
+        }
+    }
+
+    fn take_reached(&mut self, each: &mut dyn FnMut(usize)) {
+        seeded::take_reached(rcu_faults::PLACES.len(), each);
     }
 }

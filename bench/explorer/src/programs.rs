@@ -1,0 +1,226 @@
+//! Five programs, correct and with a fault each, written once for whoever has the types.
+
+/// The faults, by program: what is left out.
+pub const PROGRAMS: [(&str, &str); 5] = [
+    ("peterson", "the order of its swap"),
+    ("bakery", "the wait for who is choosing"),
+    ("ring", "the release of the slot that was read"),
+    ("seqlock", "the writer's fence"),
+    ("treiber", "the release of the node that is pushed"),
+];
+
+/// Makes `run(name, faulty)` of the types that are in scope: `AtomicBool`, `AtomicUsize`,
+/// `AtomicPtr`, `UnsafeCell` with `with` and `with_mut`, `Arc`, `fence`, `spawn` and `yield_now`.
+macro_rules! programs {
+    () => {
+        use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+
+        struct Plain<T>(UnsafeCell<T>);
+
+        // SAFETY: the programs are about whether accesses are ordered.
+        unsafe impl<T> Sync for Plain<T> {}
+        // SAFETY: as above.
+        unsafe impl<T> Send for Plain<T> {}
+
+        impl<T: Copy> Plain<T> {
+            fn get(&self) -> T {
+                // SAFETY: whoever explores runs one thread at a time.
+                self.0.with(|data| unsafe { *data })
+            }
+
+            fn set(&self, value: T) {
+                // SAFETY: as above.
+                self.0.with_mut(|data| unsafe { *data = value });
+            }
+        }
+
+        fn two(body: impl Fn(usize) + Clone + Send + 'static) {
+            let other = body.clone();
+            let thread = spawn(move || other(1));
+            body(0);
+            thread.join().unwrap();
+        }
+
+        fn peterson(faulty: bool) {
+            let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+            let (turn, count) = (Arc::new(AtomicUsize::new(0)), Arc::new(Plain(UnsafeCell::new(0))));
+            let seen = count.clone();
+            two(move |me| {
+                let other = 1 - me;
+                flags[me].store(true, Relaxed);
+                turn.swap(other, if faulty { Relaxed } else { AcqRel });
+                while flags[other].load(Acquire) && turn.load(Acquire) == other {
+                    yield_now();
+                }
+                count.set(count.get() + 1);
+                flags[me].store(false, Release);
+            });
+            assert_eq!(seen.get(), 2);
+        }
+
+        fn bakery(faulty: bool) {
+            let choosing = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+            let numbers = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+            let count = Arc::new(Plain(UnsafeCell::new(0)));
+            let seen = count.clone();
+            two(move |me| {
+                let other = 1 - me;
+                choosing[me].store(true, Relaxed);
+                fence(SeqCst);
+                let mine = numbers[other].load(Relaxed) + 1;
+                numbers[me].store(mine, Relaxed);
+                choosing[me].store(false, Release);
+                fence(SeqCst);
+                while !faulty && choosing[other].load(Acquire) {
+                    yield_now();
+                }
+                loop {
+                    let theirs = numbers[other].load(Acquire);
+                    if theirs == 0 || (mine, me) < (theirs, other) {
+                        break;
+                    }
+                    yield_now();
+                }
+                count.set(count.get() + 1);
+                numbers[me].store(0, Release);
+            });
+            assert_eq!(seen.get(), 2);
+        }
+
+        fn ring(faulty: bool) {
+            const ITEMS: usize = 2;
+            let slot = Arc::new(Plain(UnsafeCell::new(0)));
+            let places = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+            two(move |me| {
+                let [head, tail] = &*places;
+                for item in 0..ITEMS {
+                    if me == 1 {
+                        while head.load(Acquire) != item {
+                            yield_now();
+                        }
+                        slot.set(item);
+                        tail.store(item + 1, Release);
+                    } else {
+                        while tail.load(Acquire) != item + 1 {
+                            yield_now();
+                        }
+                        assert_eq!(slot.get(), item);
+                        head.store(item + 1, if faulty { Relaxed } else { Release });
+                    }
+                }
+            });
+        }
+
+        fn seqlock(faulty: bool) {
+            let sequence = Arc::new(AtomicUsize::new(0));
+            let data = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+            two(move |me| {
+                if me == 1 {
+                    sequence.store(1, Relaxed);
+                    if !faulty {
+                        fence(Release);
+                    }
+                    data[0].store(1, Relaxed);
+                    data[1].store(1, Relaxed);
+                    sequence.store(2, Release);
+                } else {
+                    let before = sequence.load(Acquire);
+                    let (first, second) = (data[0].load(Relaxed), data[1].load(Relaxed));
+                    fence(Acquire);
+                    if before % 2 == 0 && sequence.load(Relaxed) == before {
+                        assert_eq!(first, second);
+                    }
+                }
+            });
+        }
+
+        struct Node {
+            value: Plain<usize>,
+            next: Plain<*mut Node>,
+        }
+
+        fn treiber(faulty: bool) {
+            let head = Arc::new(AtomicPtr::new(std::ptr::null_mut::<Node>()));
+            two(move |me| {
+                let node =
+                    Node { value: Plain(UnsafeCell::new(0)), next: Plain(UnsafeCell::new(std::ptr::null_mut())) };
+                node.value.set(me + 1);
+                let node = Box::into_raw(Box::new(node));
+                loop {
+                    let top = head.load(Relaxed);
+                    // SAFETY: nobody else has the node yet.
+                    unsafe { &*node }.next.set(top);
+                    let order = if faulty { Relaxed } else { Release };
+                    if head.compare_exchange(top, node, order, Relaxed).is_ok() {
+                        break;
+                    }
+                }
+                // One of them takes a node away again. Nodes are not freed: that is another
+                // problem.
+                while me == 0 {
+                    let top = head.load(Acquire);
+                    // SAFETY: nodes are never freed, and there is at least the own one.
+                    let node = unsafe { &*top };
+                    if head.compare_exchange(top, node.next.get(), AcqRel, Relaxed).is_ok() {
+                        assert!(node.value.get() > 0);
+                        break;
+                    }
+                }
+            });
+        }
+
+        /// Runs a program once.
+        pub fn run(name: &str, faulty: bool) {
+            match name {
+                "peterson" => peterson(faulty),
+                "bakery" => bakery(faulty),
+                "ring" => ring(faulty),
+                "seqlock" => seqlock(faulty),
+                "treiber" => treiber(faulty),
+                _ => unreachable!("the table has the names"),
+            }
+        }
+    };
+}
+
+pub mod in_loom {
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+    use loom::thread::{spawn, yield_now};
+
+    programs!();
+}
+
+pub mod in_shuttle {
+    use shuttle::sync::Arc;
+    use shuttle::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+    use shuttle::thread::{spawn, yield_now};
+
+    /// Shuttle watches no plain data.
+    struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        fn new(data: T) -> Self {
+            Self(std::cell::UnsafeCell::new(data))
+        }
+
+        fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+            read(self.0.get())
+        }
+
+        fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+            write(self.0.get())
+        }
+    }
+
+    programs!();
+}
+
+pub mod in_explorer {
+    use stopwatt_explore::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+    use stopwatt_explore::sync::{Arc, UnsafeCell};
+    use stopwatt_explore::thread::{spawn, yield_now};
+
+    programs!();
+}

@@ -1,0 +1,45 @@
+//! Every run of two CPUs with one call each that differs from the others, on each kind of machine.
+//!
+//! `cargo run --release -p explore --example every -- [SECONDS [FAULT]]` gives each pair of calls
+//! that time, with the sound library or with a seeded fault.
+
+use explore::{Ask, Exploration, Limits, MachineOptions, Psci, Scenario, Strategy, Subject};
+use std::time::{Duration, Instant};
+
+fn main() {
+    let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(10);
+    let calls =
+        [("CPU_ON", Ask::On(1)), ("CPU_OFF", Ask::Off), ("CPU_SUSPEND", Ask::Suspend { states: [2, 2, 1], last: 0 })];
+    let fault = std::env::args().nth(2).map(|name| psci_faults::find(&name).expect("a seeded fault"));
+    println!("{:<12} {:<12} {:<30} {:>9} {:>9} {:>8}  answer", "CPU 0", "CPU 1", "machine", "runs", "cut", "seconds");
+    for (first_name, first) in calls {
+        for (second_name, second) in calls {
+            for machine in MachineOptions::all() {
+                let second = if second_name == "CPU_ON" { Ask::On(0) } else { second };
+                let scenario = Scenario { cpus: vec![vec![first], vec![second]], ..Scenario::default() };
+                let exploration = Exploration {
+                    strategies: vec![Strategy::Dpor],
+                    seed: 1,
+                    limits: Limits::default(),
+                    script: Some(scenario),
+                    schedules: u64::MAX,
+                };
+                let subject = Psci { cpus: 2, machines: vec![machine], fault };
+                let start = Instant::now();
+                let tally = subject.explore(&exploration, |_| start.elapsed() < Duration::from_secs(seconds));
+                let answer = match (&tally.found, tally.complete) {
+                    (Some(found), _) => found.failure.what.clone(),
+                    (None, true) => "complete".to_owned(),
+                    (None, false) => "not complete".to_owned(),
+                };
+                let kind = format!("coherent {}, ticket {}", machine.coherent, machine.ticket);
+                println!(
+                    "{first_name:<12} {second_name:<12} {kind:<30} {:>9} {:>9} {:>8.2}  {answer}",
+                    tally.schedules,
+                    tally.repeated,
+                    start.elapsed().as_secs_f64(),
+                );
+            }
+        }
+    }
+}

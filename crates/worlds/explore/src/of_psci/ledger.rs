@@ -1,0 +1,686 @@
+//! The books of a run: what each CPU has asked for, in which state that leaves each domain, and how
+//! often each was in a state. They are kept from what the library does on its platform and from the
+//! points that it stamps, by rules of their own: the library's words are not looked at before the
+//! end.
+//!
+//! A CPU's request counts from the moment at which it is coordinated until the CPU is out of its
+//! state again; both happen under the locks of the domains that it concerns, so that the books are
+//! as exact as the locks are.
+
+use super::layout::{self, OFF};
+use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Invariant};
+
+/// States of a CPU, its cluster and the system.
+pub(crate) type States = [u8; 3];
+
+/// What a CPU is asking for in its present call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asks {
+    Nothing,
+    Off,
+    Suspend { states: States, last: u8 },
+    DefaultSuspend(States),
+    SystemSuspend,
+    Mode,
+}
+
+/// What broke, as a sentence without a full stop.
+pub(crate) type Broken = (Invariant, String);
+
+/// DENIED and INVALID_PARAMETERS.
+pub(crate) const DENIED: u64 = -3i64 as u64;
+pub(crate) const INVALID_PARAMETERS: u64 = -2i64 as u64;
+const INTERNAL_FAILURE: u64 = -6i64 as u64;
+
+/// The state of SYSTEM_SUSPEND.
+pub(crate) const SYSTEM: States = [2, 2, 1];
+
+/// The highest level.
+const TOP: u8 = 2;
+
+/// A CPU that is in a state, or on its way into it or out of it.
+#[derive(Clone, Copy)]
+struct Down {
+    granted: States,
+    /// The highest level whose lock it held then, and will hold when it wakes.
+    locks: u8,
+    /// By CPU_SUSPEND.
+    suspend: bool,
+    /// By CPU_OFF, or since ever.
+    off: bool,
+}
+
+/// Stays in states: how many ended in a wake-up, by state, and between which bounds their times
+/// add up.
+#[derive(Clone, Copy, Default)]
+struct Stays {
+    began: [u64; 3],
+    ended: [u64; 3],
+    least: [u64; 3],
+    most: [u64; 3],
+    /// The operations between which the last one began.
+    since: Option<(u32, u32)>,
+    /// Those that are counted for everybody: the call is over in which they ended.
+    settled: [u64; 3],
+    settled_least: [u64; 3],
+}
+
+#[derive(Clone)]
+struct CpuBooks {
+    asks: Asks,
+    /// What it asks of its cluster and of the system while it is down.
+    noted: States,
+    down: Option<Down>,
+    stays: Stays,
+    /// The operation at which its call began, at which it last took the lock of each level, and
+    /// from which on it is awake again.
+    called: u32,
+    acquired: [u32; 3],
+    woke: u32,
+    // --- Of the present call
+    /// The mode that everybody knew of when it began.
+    mode: Option<u8>,
+    changes: u32,
+    committed: bool,
+    slept: bool,
+    left_early: bool,
+    pending: bool,
+    vetoed: bool,
+    power_on_failed: bool,
+    /// A standby that others know of has ended, and the CPU is not out of it yet.
+    is_back: bool,
+    /// What the rules say of the suspend, where the OS coordinates: an error, or 0.
+    verdict: Option<u64>,
+    /// The state that ended at each level by the present call, or 0, and its least time.
+    unsettled: [(u8, u64); 3],
+    /// Since when it is in no suspend.
+    awake_since: Option<u32>,
+    /// Since when it has been waiting in its state.
+    rests_since: Option<u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct DomainBooks {
+    state: u8,
+    stays: Stays,
+}
+
+/// The books. Domain 0 is the system; the clusters follow.
+#[derive(Clone)]
+pub(crate) struct Ledger {
+    cpus: Vec<CpuBooks>,
+    domains: Vec<DomainBooks>,
+    /// The suspend mode, as long as it is plain.
+    mode: Option<u8>,
+    /// Calls that change it, so far and at present; and the mode before them.
+    changes: u32,
+    changing: u32,
+    overlapped: bool,
+    before: Option<u8>,
+    /// False once it is not plain any more by which rules a request was granted.
+    is_exact: bool,
+}
+
+fn highest(states: &States) -> u8 {
+    states.iter().rposition(|&state| state != 0).unwrap_or(0) as u8
+}
+
+/// True if there are such states: no level is skipped, and none loses its contents above one that
+/// keeps them.
+pub(crate) fn is_sound(states: &States) -> bool {
+    let loses = |level: u8| states[usize::from(level)] != 0 && layout::loses(level, states[usize::from(level)]);
+    states[0] != 0 && !(states[1] == 0 && states[2] != 0) && (1..3).all(|level| loses(level - 1) || !loses(level))
+}
+
+fn shown(states: &States) -> String {
+    let [cpu, cluster, system] = states;
+    format!("{cpu}.{cluster}.{system}")
+}
+
+impl Ledger {
+    /// All CPUs and domains are off, since ever.
+    pub(crate) fn new(cpus: usize) -> Self {
+        let off = [OFF[0], OFF[1], OFF[2]];
+        let cpu = CpuBooks {
+            asks: Asks::Nothing,
+            noted: off,
+            down: Some(Down { granted: off, locks: TOP, suspend: false, off: true }),
+            stays: Stays::default(),
+            called: 0,
+            acquired: [0; 3],
+            woke: 0,
+            mode: Some(0),
+            changes: 0,
+            committed: false,
+            slept: false,
+            left_early: false,
+            pending: false,
+            vetoed: false,
+            power_on_failed: false,
+            is_back: false,
+            verdict: None,
+            unsettled: [(0, 0); 3],
+            awake_since: Some(0),
+            rests_since: None,
+        };
+        let domain = |state| DomainBooks { state, stays: Stays::default() };
+        let mut domains = vec![domain(off[1]); cpus.div_ceil(CPUS_PER_CLUSTER) + 1];
+        domains[0].state = off[2];
+        Self {
+            cpus: vec![cpu; cpus],
+            domains,
+            mode: Some(0),
+            changes: 0,
+            changing: 0,
+            overlapped: false,
+            before: Some(0),
+            is_exact: true,
+        }
+    }
+
+    /// The same at the start of a run, whose operations are counted anew.
+    pub(crate) fn begin_run(&mut self) {
+        let again = |stays: &mut Stays| stays.since = stays.since.map(|_| (0, u32::MAX));
+        for cpu in &mut self.cpus {
+            again(&mut cpu.stays);
+            (cpu.called, cpu.acquired, cpu.woke) = (0, [0; 3], 0);
+            cpu.awake_since = cpu.awake_since.map(|_| 0);
+        }
+        for domain in &mut self.domains {
+            again(&mut domain.stays);
+        }
+    }
+
+    fn domain_of(cpu: usize, level: usize) -> usize {
+        if level == 2 { 0 } else { 1 + cpu / CPUS_PER_CLUSTER }
+    }
+
+    fn shares(one: usize, other: usize, level: usize) -> bool {
+        Self::domain_of(one, level) == Self::domain_of(other, level)
+    }
+
+    // --- What a CPU does
+    // ----------------------------------------------------------------------------
+
+    /// A call begins.
+    pub(crate) fn calls(&mut self, cpu: usize, asks: Asks, now: u32) {
+        if asks == Asks::Mode {
+            if self.changing == 0 {
+                (self.before, self.overlapped) = (self.mode, false);
+            } else {
+                self.overlapped = true;
+            }
+            self.changing += 1;
+            self.changes += 1;
+            self.mode = None;
+        }
+        let own = &mut self.cpus[cpu];
+        own.asks = asks;
+        own.rests_since = None;
+        own.called = now;
+        (own.mode, own.changes) = (self.mode, self.changes);
+        (own.committed, own.slept, own.left_early, own.pending) = (false, false, false, false);
+        (own.vetoed, own.power_on_failed, own.is_back, own.verdict) = (false, false, false, None);
+        if matches!(asks, Asks::Suspend { .. }) {
+            own.awake_since = None;
+        }
+    }
+
+    /// PSCI_SET_SUSPEND_MODE has returned.
+    pub(crate) fn mode_changed(&mut self, wanted: u8, succeeded: bool) {
+        self.changing -= 1;
+        self.mode = match (self.changing, self.overlapped) {
+            (0, false) if succeeded => Some(wanted),
+            (0, false) => self.before,
+            _ => None,
+        };
+    }
+
+    /// The mode, if it was plain since the call began.
+    fn mode_of(&self, cpu: usize) -> Option<u8> {
+        self.cpus[cpu].mode.filter(|_| self.cpus[cpu].changes == self.changes)
+    }
+
+    pub(crate) fn vetoed(&mut self, cpu: usize) {
+        self.cpus[cpu].vetoed = true;
+    }
+
+    pub(crate) fn power_on_failed(&mut self, cpu: usize) {
+        self.cpus[cpu].power_on_failed = true;
+    }
+
+    /// An interrupt was pending when the library looked.
+    pub(crate) fn is_interrupted(&mut self, cpu: usize) {
+        self.cpus[cpu].pending = true;
+    }
+
+    pub(crate) fn left_early(&mut self, cpu: usize) {
+        self.cpus[cpu].left_early = true;
+    }
+
+    /// A CPU starts at its reset vector, or its standby has ended.
+    pub(crate) fn wakes(&mut self, cpu: usize, now: u32) {
+        self.cpus[cpu].woke = now;
+    }
+
+    /// A CPU has the lock of its domain at a level. Nothing that the level's states depend on
+    /// changes from here on until it lets the lock go, unless the CPU changes it.
+    pub(crate) fn acquired(&mut self, cpu: usize, level: u8, now: u32) -> Result<(), Broken> {
+        let own = &mut self.cpus[cpu];
+        own.acquired[usize::from(level)] = now;
+        if own.is_back && own.down.is_some_and(|down| down.locks == level) {
+            return self.is_out(cpu, true, None, now);
+        }
+        if let Asks::Suspend { states, last } = own.asks
+            && !own.committed
+            && level == TOP
+        {
+            self.cpus[cpu].verdict = Some(self.verdict(cpu, &states, last));
+        }
+        Ok(())
+    }
+
+    /// The answer to a request of a CPU where the OS coordinates: 0 if it is granted. PSCI DEN0022,
+    /// 4.2.3.2: the caller must be the last one at every level that it takes down, and what lies
+    /// below must stand it.
+    fn verdict(&self, cpu: usize, states: &States, last: u8) -> u64 {
+        if last > TOP || highest(states) > last {
+            return INVALID_PARAMETERS;
+        }
+        let mut answer = 0;
+        for (level, &wanted) in states.iter().enumerate().take(usize::from(last) + 1).skip(1) {
+            for (other, books) in self.cpus.iter().enumerate() {
+                if other == cpu || !Self::shares(cpu, other, level) {
+                    continue;
+                }
+                // Who wakes without this level's lock must find the level as it left it.
+                let Some(down) = books.down.filter(|down| usize::from(down.locks) >= level) else { return DENIED };
+                let beside = match level {
+                    1 => down.granted[0],
+                    _ if Self::shares(cpu, other, level - 1) => continue,
+                    _ => self.domains[Self::domain_of(other, level - 1)].state,
+                };
+                if wanted == 0 {
+                    continue;
+                }
+                if beside == 0 {
+                    return DENIED;
+                }
+                if layout::loses(level as u8, wanted) && !layout::loses(level as u8 - 1, beside) {
+                    answer = INVALID_PARAMETERS;
+                }
+            }
+        }
+        answer
+    }
+
+    /// Platform-coordinated: each domain takes the shallowest state that is asked of it, and above
+    /// one that runs everything runs.
+    fn coordinate(&mut self, cpu: usize, asked: &States, to: u8) -> States {
+        let mut granted = [asked[0], 0, 0];
+        let mut down = true;
+        for level in 1..=usize::from(to) {
+            self.cpus[cpu].noted[level] = asked[level];
+            let of_domain = self.cpus.iter().enumerate().filter(|(other, _)| Self::shares(cpu, *other, level));
+            let state = of_domain.map(|(_, books)| books.noted[level]).min().unwrap_or(0);
+            down = down && state != 0;
+            granted[level] = if down { state } else { 0 };
+        }
+        granted
+    }
+
+    /// A CPU's request is granted: it goes down with its domains up to level `up_to`, and with the
+    /// locks up to level `locks` held. Returns the states, and whether the OS coordinates them.
+    pub(crate) fn is_granted(&mut self, cpu: usize, up_to: u8, locks: u8, now: u32) -> Result<(States, bool), Broken> {
+        let own = &mut self.cpus[cpu];
+        own.committed = true;
+        let began = (if locks > 0 { own.acquired[usize::from(locks)] } else { own.called }, now);
+        own.noted = [0; 3];
+        if own.pending {
+            let what = format!("CPU {cpu} goes down, though it has found an interrupt pending");
+            return Err((Invariant::Answer, what));
+        }
+        let asks = own.asks;
+        let mode = self.mode_of(cpu);
+        let (granted, lock_to) = match asks {
+            Asks::Off => (self.coordinate(cpu, &SYSTEM, TOP), TOP),
+            Asks::SystemSuspend => {
+                let up =
+                    |(other, books): &(usize, &CpuBooks)| *other != cpu && !books.down.is_some_and(|down| down.off);
+                if let Some((other, _)) = self.cpus.iter().enumerate().find(up) {
+                    let what = format!("CPU {cpu} suspends the system, and CPU {other} is not off");
+                    return Err((Invariant::Answer, what));
+                }
+                self.cpus[cpu].noted = SYSTEM;
+                (SYSTEM, TOP)
+            }
+            Asks::DefaultSuspend(states) => (self.coordinate(cpu, &states, highest(&states)), highest(&states)),
+            Asks::Suspend { states, last } => {
+                let verdict = self.verdict(cpu, &states, last);
+                let by_os = match mode {
+                    Some(mode) => mode == 1,
+                    // Where neither the locks nor the answer tell, the books are closed.
+                    None if locks != highest(&states) => true,
+                    None if highest(&states) < TOP || verdict != 0 => false,
+                    None => {
+                        self.is_exact = false;
+                        true
+                    }
+                };
+                if by_os {
+                    if verdict != 0 && self.is_exact {
+                        let what = format!(
+                            "CPU {cpu} is granted {} as the last up to level {last}, and {} would be right",
+                            shown(&states),
+                            if verdict == DENIED { "DENIED" } else { "INVALID_PARAMETERS" },
+                        );
+                        return Err((Invariant::DomainState, what));
+                    }
+                    self.cpus[cpu].noted[1..].copy_from_slice(&states[1..]);
+                    (states, TOP)
+                } else {
+                    (self.coordinate(cpu, &states, highest(&states)), highest(&states))
+                }
+            }
+            Asks::Nothing | Asks::Mode => ([0; 3], 0),
+        };
+        if self.is_exact && lock_to != locks {
+            let what = format!(
+                "CPU {cpu} goes down with the locks up to level {locks} held, and those up to level {lock_to} would be right"
+            );
+            return Err((Invariant::DomainState, what));
+        }
+        if self.is_exact && highest(&granted) != up_to {
+            let what = format!(
+                "CPU {cpu} takes what lies above it down up to level {up_to}, and what its CPUs ask for makes {}",
+                shown(&granted)
+            );
+            return Err((Invariant::DomainState, what));
+        }
+        let suspend = matches!(asks, Asks::Suspend { .. });
+        let own = &mut self.cpus[cpu];
+        own.down = Some(Down { granted, locks, suspend, off: asks == Asks::Off });
+        own.stays.begin(granted[0], began);
+        for (level, &state) in granted.iter().enumerate().skip(1).filter(|(_, state)| **state != 0) {
+            let domain = &mut self.domains[Self::domain_of(cpu, level)];
+            domain.state = state;
+            domain.stays.begin(state, began);
+        }
+        Ok((granted, suspend && mode == Some(1)))
+    }
+
+    /// A CPU tells the power controller of its states, or waits in them.
+    pub(crate) fn goes_down(&mut self, cpu: usize, states: States) -> Result<(), Broken> {
+        let is_exact = self.is_exact;
+        let own = &self.cpus[cpu];
+        let right = match (own.down.filter(|_| own.committed), own.asks) {
+            (Some(down), _) => down.granted,
+            (None, Asks::Suspend { states, .. } | Asks::DefaultSuspend(states)) if states == [1, 0, 0] => states,
+            // Before its first run there is nothing that it could have asked for.
+            _ => return Err((Invariant::DomainState, format!("CPU {cpu} goes to {} unasked", shown(&states)))),
+        };
+        if own.down.is_none() && matches!(own.asks, Asks::Suspend { .. }) && self.mode_of(cpu) == Some(1) {
+            let what = format!("CPU {cpu} waits where nobody knows of it, though the OS coordinates");
+            return Err((Invariant::DomainState, what));
+        }
+        if is_exact && right != states {
+            let what = format!("CPU {cpu} goes to {}, and what was asked for makes {}", shown(&states), shown(&right));
+            return Err((Invariant::DomainState, what));
+        }
+        Ok(())
+    }
+
+    /// A CPU's standby has ended.
+    pub(crate) fn standby_ends(&mut self, cpu: usize, states: States, now: u32) {
+        let own = &mut self.cpus[cpu];
+        own.slept = true;
+        own.woke = now;
+        match own.down {
+            Some(_) => own.is_back = true,
+            // Alone, without a lock: nobody else knows of it.
+            None => {
+                own.stays.begin(states[0], (own.called, now));
+                // The time is counted between two stamps around it.
+                own.unsettled[0] = own.stays.end(states[0], (own.called, now));
+            }
+        }
+    }
+
+    /// A CPU is out of its state, under the locks: by a wake-up, which counts, or since its
+    /// power-down was abandoned. `found` are the states that it takes itself and its domains to be
+    /// in, where that is known.
+    pub(crate) fn is_out(&mut self, cpu: usize, counts: bool, found: Option<States>, now: u32) -> Result<(), Broken> {
+        let Some(down) = self.cpus[cpu].down.take() else {
+            return Err((Invariant::DomainState, format!("CPU {cpu} comes up from no state")));
+        };
+        let mut states = [down.granted[0], 0, 0];
+        for (level, state) in states.iter_mut().enumerate().take(usize::from(down.locks) + 1).skip(1) {
+            *state = self.domains[Self::domain_of(cpu, level)].state;
+            if *state == 0 {
+                break;
+            }
+        }
+        if let Some(found) = found.filter(|found| self.is_exact && *found != states) {
+            let what =
+                format!("CPU {cpu} comes up from {}, and it and its domains were in {}", shown(&found), shown(&states));
+            return Err((Invariant::DomainState, what));
+        }
+        let own = &mut self.cpus[cpu];
+        own.slept = true;
+        own.is_back = false;
+        own.rests_since = None;
+        own.noted = [0; 3];
+        let woke = (own.woke, now);
+        if counts {
+            own.unsettled[0] = own.stays.end(states[0], woke);
+        }
+        for (level, &state) in states.iter().enumerate().skip(1).filter(|(_, state)| **state != 0) {
+            let domain = &mut self.domains[Self::domain_of(cpu, level)];
+            domain.state = 0;
+            if counts {
+                self.cpus[cpu].unsettled[level] = domain.stays.end(state, woke);
+            }
+        }
+        Ok(())
+    }
+
+    /// A call is over: it has returned `x0`, or the CPU enters the normal world with `None`.
+    pub(crate) fn returns(&mut self, cpu: usize, x0: Option<u64>, resident: bool, now: u32) -> Result<(), Broken> {
+        let mode = self.mode_of(cpu);
+        let is_exact = self.is_exact;
+        let own = &mut self.cpus[cpu];
+        let asks = std::mem::replace(&mut own.asks, Asks::Nothing);
+        own.awake_since.get_or_insert(now);
+        for (level, (state, least)) in std::mem::take(&mut own.unsettled).into_iter().enumerate() {
+            let stays = match level {
+                0 => &mut self.cpus[cpu].stays,
+                _ => &mut self.domains[Self::domain_of(cpu, level)].stays,
+            };
+            stays.settled[usize::from(state)] += 1;
+            stays.settled_least[usize::from(state)] += least;
+        }
+        let own = &self.cpus[cpu];
+        let Some(x0) = x0 else { return Ok(()) };
+        let wrong = |what: String| Err((Invariant::Answer, format!("{what} CPU {cpu} {}", x0 as i64)));
+        match asks {
+            Asks::Suspend { states, .. } | Asks::DefaultSuspend(states) if !is_sound(&states) => {
+                if x0 != INVALID_PARAMETERS || own.committed {
+                    return wrong(format!("CPU_SUSPEND to {}, which is no state, returned", shown(&states)));
+                }
+            }
+            Asks::Suspend { .. } | Asks::DefaultSuspend(_) if x0 == 0 => {
+                if own.vetoed {
+                    return wrong("a suspend that the platform refused returned".to_owned());
+                }
+                if !own.slept && !own.left_early {
+                    return wrong(
+                        "a suspend in which it did not sleep, and which no interrupt ended, returned".to_owned(),
+                    );
+                }
+            }
+            Asks::Suspend { .. } if own.vetoed => {
+                if x0 != DENIED {
+                    return wrong("a suspend that the platform refused returned".to_owned());
+                }
+            }
+            Asks::Suspend { states, last } => {
+                let right = own.verdict.filter(|_| mode != Some(0));
+                if is_exact && right != Some(x0) {
+                    let right = match right {
+                        None | Some(0) => "SUCCESS".to_owned(),
+                        Some(error) => (error as i64).to_string(),
+                    };
+                    return wrong(format!(
+                        "CPU_SUSPEND to {} as the last up to level {last} should have returned {right}, and returned",
+                        shown(&states)
+                    ));
+                }
+            }
+            Asks::DefaultSuspend(_) => {
+                if !(own.vetoed && x0 == DENIED) {
+                    return wrong("CPU_DEFAULT_SUSPEND, which nobody refused, returned".to_owned());
+                }
+            }
+            Asks::Off => {
+                if x0 != DENIED || !(own.vetoed || own.committed || resident) {
+                    return wrong("CPU_OFF, which nobody refused, returned".to_owned());
+                }
+                if resident && own.committed {
+                    return wrong("CPU_OFF went on where the Trusted OS resides, and returned".to_owned());
+                }
+            }
+            Asks::SystemSuspend => {
+                let slept = x0 == 0 && (own.slept || own.left_early);
+                if x0 != DENIED && (!slept || own.vetoed) {
+                    return wrong("SYSTEM_SUSPEND, in which it did not sleep, returned".to_owned());
+                }
+            }
+            Asks::Mode | Asks::Nothing => {}
+        }
+        Ok(())
+    }
+
+    /// CPU_OFF goes on: it must not, where the Trusted OS resides.
+    pub(crate) fn is_off(&self, cpu: usize) -> bool {
+        self.cpus[cpu].asks == Asks::Off
+    }
+
+    /// The answer of a CPU_ON says that the power controller refused, if and only if it did.
+    pub(crate) fn turned_on(&self, cpu: usize, x0: u64) -> Result<(), Broken> {
+        let failed = self.cpus[cpu].power_on_failed;
+        if failed == (x0 == INTERNAL_FAILURE) {
+            return Ok(());
+        }
+        let did = if failed { "refused" } else { "did not refuse" };
+        Err((Invariant::Answer, format!("CPU_ON returned {} to CPU {cpu}, and the power controller {did}", x0 as i64)))
+    }
+
+    /// The vetoes of the call, for who wants to know why it was refused.
+    pub(crate) fn was_vetoed(&self, cpu: usize) -> bool {
+        self.cpus[cpu].vetoed
+    }
+
+    /// The call ended before it changed anything.
+    pub(crate) fn did_leave_early(&self, cpu: usize) -> bool {
+        self.cpus[cpu].left_early
+    }
+
+    /// The mode before the present change.
+    pub(crate) fn mode_before(&self) -> Option<u8> {
+        self.before.filter(|_| !self.overlapped)
+    }
+
+    /// A CPU waits, and has completed all its stores: from here on everybody can know its state.
+    pub(crate) fn rests(&mut self, cpu: usize, now: u32) {
+        self.cpus[cpu].rests_since = Some(now);
+    }
+
+    /// True if a CPU rests in CPU_SUSPEND since before this operation and still.
+    pub(crate) fn slept_since(&self, cpu: usize, then: u32) -> bool {
+        let own = &self.cpus[cpu];
+        own.down.is_some_and(|down| down.suspend) && own.rests_since.is_some_and(|since| since <= then)
+    }
+
+    /// True if a CPU has been in no suspend since before this operation.
+    pub(crate) fn awake_since(&self, cpu: usize, then: u32) -> bool {
+        self.cpus[cpu].awake_since.is_some_and(|since| since <= then)
+    }
+
+    // --- Statistics
+    // ---------------------------------------------------------------------------------
+
+    /// Stays in a state of a CPU or its ancestor: those that are counted for everybody, and those
+    /// that have begun; and the least and the most that they took together.
+    pub(crate) fn counts(&self, cpu: usize, level: usize, state: u8) -> [u64; 4] {
+        let stays = match level {
+            0 => &self.cpus[cpu].stays,
+            _ => &self.domains[Self::domain_of(cpu, level)].stays,
+        };
+        let slot = usize::from(state);
+        [stays.settled[slot], stays.began[slot], stays.settled_least[slot], stays.most[slot]]
+    }
+
+    /// Compares the library's counts with the books: `read` returns count and time of a CPU (`None`)
+    /// or a domain in a state.
+    pub(crate) fn compare(&self, read: impl Fn(Owner, u8) -> (u64, u64)) -> Result<(), Broken> {
+        if !self.is_exact {
+            return Ok(());
+        }
+        let cpus = (0..).map(Owner::Cpu).zip(self.cpus.iter().map(|cpu| &cpu.stays));
+        let domains = (0..).map(Owner::Domain).zip(self.domains.iter().map(|domain| &domain.stays));
+        for (owner, stays) in cpus.chain(domains) {
+            for state in 1..3_u8 {
+                let (count, time) = read(owner, state);
+                let slot = usize::from(state);
+                let name = || match owner {
+                    Owner::Cpu(cpu) => format!("CPU {cpu}"),
+                    Owner::Domain(domain) => super::names::domain(domain),
+                };
+                if count != stays.ended[slot] {
+                    let what = format!(
+                        "{} was counted {count} times out of state {state}, and came out of it {} times",
+                        name(),
+                        stays.ended[slot]
+                    );
+                    return Err((Invariant::Statistics, what));
+                }
+                if !(stays.least[slot]..=stays.most[slot]).contains(&time) {
+                    let what = format!(
+                        "{} is said to have been in state {state} for {time} operations, and was for {} to {}",
+                        name(),
+                        stays.least[slot],
+                        stays.most[slot]
+                    );
+                    return Err((Invariant::Statistics, what));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whose statistics.
+#[derive(Clone, Copy)]
+pub(crate) enum Owner {
+    Cpu(usize),
+    Domain(usize),
+}
+
+impl Stays {
+    fn begin(&mut self, state: u8, between: (u32, u32)) {
+        self.began[usize::from(state)] += 1;
+        self.since = Some(between);
+    }
+
+    /// A stay ends, between two operations; returns the state and the least time. One that began
+    /// before anything was counted does not count: state 0.
+    fn end(&mut self, state: u8, woke: (u32, u32)) -> (u8, u64) {
+        let Some((earliest, latest)) = self.since else { return (0, 0) };
+        let slot = usize::from(state);
+        let least = u64::from(woke.0.saturating_sub(latest));
+        self.ended[slot] += 1;
+        self.least[slot] += least;
+        self.most[slot] += u64::from(woke.1.saturating_sub(earliest));
+        (state, least)
+    }
+}

@@ -1,0 +1,208 @@
+//! What runs of the PSCI library have reached: calls by outcome, and states that were granted.
+
+use super::ledger::States;
+use stopwatt_explore::subject::Counted;
+
+/// A call, as it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    On,
+    Off,
+    Suspend,
+    Affinity,
+    Mode,
+    DefaultSuspend,
+    SystemSuspend,
+    Count,
+    Residency,
+}
+
+/// Outcomes: X0 by its name, and what else a call may come to.
+const SUCCESS: &str = "SUCCESS";
+const RESUMED: &str = "resumed after a power-down";
+const EARLY: &str = "left early, for an interrupt";
+const ABANDONED: &str = "abandoned, or kept its contents";
+const DENIED: &str = "DENIED";
+const VETOED: &str = "DENIED by the platform";
+const INVALID: &str = "INVALID_PARAMETERS";
+const ALREADY_ON: &str = "ALREADY_ON";
+const ON_PENDING: &str = "ON_PENDING";
+const FAILURE: &str = "INTERNAL_FAILURE";
+const TURNED_ON: &str = "turned on again";
+const IS_ON: &str = "ON";
+const IS_OFF: &str = "OFF";
+const IS_PENDING: &str = "ON_PENDING";
+const NONE: &str = "0";
+const SOME: &str = "more than 0";
+const OTHER: &str = "something else";
+
+impl Call {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::On,
+        Self::Off,
+        Self::Suspend,
+        Self::Affinity,
+        Self::Mode,
+        Self::DefaultSuspend,
+        Self::SystemSuspend,
+        Self::Count,
+        Self::Residency,
+    ];
+
+    /// Its weight where nothing is known yet.
+    pub(crate) const fn weight(self) -> u64 {
+        match self {
+            Self::On => 72,
+            Self::Off => 48,
+            Self::Suspend => 88,
+            Self::Affinity => 40,
+            Self::Mode => 12,
+            Self::DefaultSuspend => 12,
+            Self::SystemSuspend => 6,
+            Self::Count => 8,
+            Self::Residency => 4,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::On => "CPU_ON",
+            Self::Off => "CPU_OFF",
+            Self::Suspend => "CPU_SUSPEND",
+            Self::Affinity => "AFFINITY_INFO",
+            Self::Mode => "PSCI_SET_SUSPEND_MODE",
+            Self::DefaultSuspend => "CPU_DEFAULT_SUSPEND",
+            Self::SystemSuspend => "SYSTEM_SUSPEND",
+            Self::Count => "PSCI_STAT_COUNT",
+            Self::Residency => "PSCI_STAT_RESIDENCY",
+        }
+    }
+
+    /// What it may come to.
+    const fn outcomes(self) -> &'static [&'static str] {
+        match self {
+            Self::On => &[SUCCESS, ALREADY_ON, ON_PENDING, FAILURE],
+            Self::Off => &[TURNED_ON, DENIED, VETOED],
+            Self::Suspend => &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, INVALID],
+            Self::DefaultSuspend => &[RESUMED, ABANDONED, EARLY, VETOED],
+            Self::SystemSuspend => &[RESUMED, ABANDONED, EARLY, DENIED, VETOED],
+            Self::Affinity => &[IS_ON, IS_OFF, IS_PENDING],
+            Self::Mode => &[SUCCESS, DENIED],
+            Self::Count | Self::Residency => &[NONE, SOME],
+        }
+    }
+
+    /// The place of its first outcome among the counts.
+    fn first(self) -> usize {
+        Self::ALL.iter().take_while(|call| **call != self).map(|call| call.outcomes().len() + 1).sum()
+    }
+}
+
+/// Outcomes of calls, with one for something else each; then states of CPUs, clusters and the
+/// system, by who coordinates.
+const OUTCOMES: usize = {
+    let (mut sum, mut number) = (0, 0);
+    while number < Call::ALL.len() {
+        sum += Call::ALL[number].outcomes().len() + 1;
+        number += 1;
+    }
+    sum
+};
+
+/// The states that are counted, as they are granted.
+const GRANTED: [(States, &str); 6] = [
+    ([1, 0, 0], "1.0.0"),
+    ([2, 0, 0], "2.0.0"),
+    ([1, 1, 0], "1.1.0"),
+    ([2, 1, 0], "2.1.0"),
+    ([2, 2, 0], "2.2.0"),
+    ([2, 2, 1], "2.2.1"),
+];
+
+const COORDINATORS: [&str; 2] = ["the platform coordinates", "the OS coordinates"];
+
+/// Who acts on words: calls, by their number in `Call::ALL`, and a CPU that boots.
+pub(crate) const WARM_BOOT: u16 = Call::ALL.len() as u16;
+
+/// The name of an actor, who loads or stores.
+pub(crate) fn name_of_actor(actor: u16) -> String {
+    let who = Call::ALL.get(usize::from(actor / 2)).map_or("the warm boot", |call| call.name());
+    format!("{} of {who}", if actor % 2 == 1 { "the store" } else { "the load" })
+}
+
+/// The number of actors.
+pub(crate) const ACTORS: u16 = 2 * (WARM_BOOT + 1);
+
+/// How many things are counted.
+pub(crate) const COUNTED: usize = OUTCOMES + COORDINATORS.len() * GRANTED.len();
+
+/// All that is counted.
+pub(crate) fn counted() -> Vec<Counted> {
+    let mut all = Vec::with_capacity(COUNTED);
+    for call in Call::ALL {
+        let of = call.name();
+        let outcomes = call.outcomes().iter().chain(&[OTHER]);
+        all.extend(outcomes.map(|what| Counted { group: "calls by outcome", of, what }));
+    }
+    for of in COORDINATORS {
+        all.extend(GRANTED.map(|(_, what)| Counted {
+            group: "states granted to a CPU, its cluster and the system",
+            of,
+            what,
+        }));
+    }
+    all
+}
+
+/// The place of a call's outcome among the counts.
+pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) -> usize {
+    let what = match (call, x0.map(|x0| x0 as i64)) {
+        (Call::Off, None) => TURNED_ON,
+        (_, None) => RESUMED,
+        (Call::Affinity, Some(0)) => IS_ON,
+        (Call::Affinity, Some(1)) => IS_OFF,
+        (Call::Affinity, Some(2)) => IS_PENDING,
+        (Call::Count | Call::Residency, Some(count)) => {
+            if count == 0 {
+                NONE
+            } else {
+                SOME
+            }
+        }
+        (Call::Suspend | Call::DefaultSuspend | Call::SystemSuspend, Some(0)) => {
+            if early {
+                EARLY
+            } else {
+                ABANDONED
+            }
+        }
+        (_, Some(0)) => SUCCESS,
+        (_, Some(-3)) if vetoed => VETOED,
+        (_, Some(-3)) => DENIED,
+        (_, Some(-2)) => INVALID,
+        (_, Some(-4)) => ALREADY_ON,
+        (_, Some(-5)) => ON_PENDING,
+        (_, Some(-6)) => FAILURE,
+        _ => OTHER,
+    };
+    let outcomes = call.outcomes();
+    call.first() + outcomes.iter().position(|other| *other == what).unwrap_or(outcomes.len())
+}
+
+/// The place of states that were granted; `None` for others.
+pub(crate) fn states(granted: &States, by_os: bool) -> Option<usize> {
+    let at = GRANTED.iter().position(|(states, _)| states == granted)?;
+    Some(OUTCOMES + usize::from(by_os) * GRANTED.len() + at)
+}
+
+/// How often the rarest outcome of a call was reached.
+pub(crate) fn rarest_outcome(call: Call, counts: &[u64]) -> u64 {
+    let first = call.first();
+    counts[first..first + call.outcomes().len()].iter().copied().min().unwrap_or(0)
+}
+
+/// How often states were granted, by whoever coordinates less.
+pub(crate) fn granted(asked: States, counts: &[u64]) -> u64 {
+    let of = |by_os| states(&asked, by_os).map_or(0, |at| counts[at]);
+    of(false).min(of(true))
+}

@@ -1,0 +1,91 @@
+//! A shared word, as the machine keeps it.
+
+use crate::machine::Machine;
+use crate::memory::{AtomicOrder, Order};
+use cells::{Scalar, SharedWord};
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
+thread_local! {
+    /// The words that were made on this thread and that no machine has taken yet, with what they
+    /// hold first.
+    static MADE: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A shared word: the number under which the machine keeps it.
+pub struct Word<T> {
+    cell: u16,
+    of: PhantomData<fn() -> T>,
+}
+
+/// Makes words with `make`, and returns what they hold first, in order.
+pub fn made_by<R>(make: impl FnOnce() -> R) -> (R, Vec<u64>) {
+    MADE.take();
+    let made = make();
+    (made, MADE.take())
+}
+
+/// Makes a word that holds `value` first, and returns its number.
+pub fn make_word(value: u64) -> u16 {
+    MADE.with_borrow_mut(|made| {
+        made.push(value);
+        u16::try_from(made.len() - 1).expect("a machine has fewer than 65536 words")
+    })
+}
+
+/// A platform on the machine, which keeps its shared words.
+pub trait OnMachine {
+    /// The order of the library's read-modify-writes.
+    const ATOMICS: AtomicOrder = AtomicOrder::AcquireRelease;
+
+    /// The machine.
+    fn machine(&self) -> &Machine;
+
+    /// Loads a word in order with other accesses.
+    #[inline(always)]
+    fn load_ordered(&self, cell: u16) -> u64 {
+        self.machine().load(cell, Order::Ordered)
+    }
+}
+
+impl OnMachine for Machine {
+    #[inline(always)]
+    fn machine(&self) -> &Machine {
+        self
+    }
+}
+
+impl<T: Scalar, P: OnMachine> SharedWord<T, P> for Word<T> {
+    fn new(value: T) -> Self {
+        Self { cell: make_word(value.to_word()), of: PhantomData }
+    }
+
+    fn load(&self, on: &P) -> T {
+        T::from_word(on.load_ordered(self.cell))
+    }
+
+    fn store(&self, on: &P, value: T) {
+        on.machine().store(self.cell, value.to_word(), Order::Ordered);
+    }
+
+    fn fetch_add(&self, on: &P, value: T) -> T {
+        T::from_word(on.machine().fetch_add(self.cell, value.to_word(), P::ATOMICS, |sum| T::from_word(sum).to_word()))
+    }
+}
+
+impl<T: Scalar> Word<T> {
+    /// Reads the word in no order with other accesses, as `LDR` does.
+    pub fn load_relaxed(&self, on: &impl OnMachine) -> T {
+        T::from_word(on.machine().load(self.cell, Order::Relaxed))
+    }
+
+    /// Writes the word in no order with other accesses, as `STR` does.
+    pub fn store_relaxed(&self, on: &impl OnMachine, value: T) {
+        on.machine().store(self.cell, value.to_word(), Order::Relaxed);
+    }
+
+    /// The newest value, once all CPUs are done.
+    pub fn load_at_the_end(&self, on: &impl OnMachine) -> T {
+        T::from_word(on.machine().memory.borrow().newest(self.cell))
+    }
+}

@@ -1,0 +1,82 @@
+//! The machine that a test with types like those of std runs on.
+
+use crate::cell::OnMachine;
+use crate::machine::{Machine, Waits};
+use std::cell::{Cell, RefCell};
+
+type Body = Box<dyn FnOnce()>;
+
+thread_local! {
+    static MACHINE: Cell<Option<&'static Machine>> = const { Cell::new(None) };
+    /// The bodies of threads that have been spawned and have not started.
+    static BODIES: RefCell<Vec<Option<Body>>> = const { RefCell::new(Vec::new()) };
+    /// Machines that no test uses at present.
+    static IDLE: RefCell<Vec<(usize, &'static Machine)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The machine of the test that runs.
+///
+/// # Panics
+/// None does.
+#[track_caller]
+pub(crate) fn machine() -> &'static Machine {
+    MACHINE.get().expect("this type is used inside of `stopwatt_explore::model` and `explore` only")
+}
+
+/// A machine of this many threads that lives on.
+pub(crate) struct Lasting(&'static Machine);
+
+impl Lasting {
+    pub(crate) fn new(threads: usize) -> Self {
+        let idle = IDLE.with_borrow_mut(|idle| {
+            let at = idle.iter().position(|(of, _)| *of == threads)?;
+            Some(idle.swap_remove(at).1)
+        });
+        // What lies in thrown-away frames may still name it, so it is never freed.
+        let machine = idle.unwrap_or_else(|| Box::leak(Box::new(Machine::new(threads, &[], 1))));
+        MACHINE.set(Some(machine));
+        Self(machine)
+    }
+}
+
+impl Drop for Lasting {
+    fn drop(&mut self) {
+        MACHINE.set(None);
+        BODIES.take();
+        IDLE.with_borrow_mut(|idle| idle.push((self.0.cpus.len(), self.0)));
+    }
+}
+
+impl OnMachine for Lasting {
+    fn machine(&self) -> &Machine {
+        self.0
+    }
+}
+
+/// Forgets threads of an earlier run.
+pub(crate) fn begin(threads: usize) {
+    BODIES.with_borrow_mut(|bodies| {
+        bodies.clear();
+        bodies.resize_with(threads, || None);
+    });
+}
+
+/// Starts another thread, and returns its number.
+pub(crate) fn spawn(body: Body) -> usize {
+    let machine = machine();
+    machine.settle();
+    let absent = |thread: &usize| machine.cpus[*thread].waits.get() == Waits::Absent;
+    let Some(thread) = (0..machine.cpus.len()).find(absent) else {
+        panic!("the test has more than {} threads: `Config::threads` allows more", machine.cpus.len());
+    };
+    BODIES.with_borrow_mut(|bodies| bodies[thread] = Some(body));
+    machine.start_process(thread);
+    thread
+}
+
+/// Does the work of a thread.
+pub(crate) fn run(thread: usize) {
+    if let Some(body) = BODIES.with_borrow_mut(|bodies| bodies[thread].take()) {
+        body();
+    }
+}

@@ -1,0 +1,537 @@
+//! Tests of one's own, on any platform: what each CPU does, explored as a library is.
+//!
+//! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a
+//! shared word: a run that fails is thrown away where it stands.
+
+use crate::cell::{OnMachine, made_by};
+use crate::choice::Deviation;
+use crate::current::{self, Lasting};
+use crate::dpor::Dpor;
+use crate::exploration::Tally;
+use crate::failure::{Failure, Invariant};
+use crate::machine::{Machine, Waits};
+use crate::names::Names;
+use crate::narrate::Narrator;
+use crate::options::Limits;
+use crate::place::OperationIndex;
+use crate::races::Races;
+use crate::run::{By, MachineChoice, RunResult, Runs};
+use crate::script::Script;
+use crate::step::{Did, Step};
+use crate::strategy::{Every, Strategy};
+use crate::watchdog::watch;
+use engine::{Runner, SplitMix64};
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The way in which a test is explored.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Strategies, in turn; [`Strategy::Every`] alone.
+    pub strategies: Vec<Strategy>,
+    /// Runs.
+    pub schedules: u64,
+    /// Draws everything that is drawn.
+    pub seed: u64,
+    /// The limits of a run.
+    pub limits: Limits,
+    /// With [`Strategy::Every`]: a run ends where it comes to a state from which all was tried.
+    /// Right only for a test that keeps nothing outside of shared words but what follows from how
+    /// far each CPU is and what it has read.
+    pub prune: bool,
+    /// With [`Strategy::Every`]: the orders of stores, maintenance and loads are tried as well,
+    /// with everything put off for up to 12 operations of its CPU; otherwise memory is sequentially
+    /// consistent.
+    pub orders: bool,
+    /// A relaxed load may be late: it may return what is stored only afterwards. With
+    /// [`Strategy::Every`] that needs [`Config::orders`], and all runs are tried again with the
+    /// values that were stored, until there are no new ones.
+    pub late_loads: bool,
+    /// With [`Strategy::Every`]: caches evict a line or read one in on their own so often in a run,
+    /// at most, before any operation.
+    pub acts_of_caches: u32,
+    /// With types like those of std: the threads that a test may have, the first one among them; 1
+    /// to [`MOST_CPUS`](crate::MOST_CPUS).
+    pub threads: usize,
+    /// The core's instructions for atomics.
+    pub core: Core,
+    /// The folder for the schedule of a failure. Without one it is that of the variable
+    /// STOPWATT_SCHEDULES; else `target/explore` for what Cargo has built, and the present folder
+    /// for other programs.
+    pub folder: Option<PathBuf>,
+    /// True if all CPUs are in coherency from the start; otherwise their caches are off, and
+    /// [`Machine::join`] turns them on.
+    pub coherent: bool,
+}
+
+impl Default for Config {
+    /// 100 000 runs by all strategies in turn, in coherency.
+    fn default() -> Self {
+        let strategies = vec![Strategy::Random, Strategy::Pct(3), Strategy::PassingOver];
+        Self {
+            strategies,
+            schedules: 100_000,
+            seed: 1,
+            limits: Limits::default(),
+            prune: false,
+            orders: false,
+            late_loads: true,
+            acts_of_caches: 0,
+            coherent: true,
+            threads: 4,
+            core: Core::default(),
+            folder: None,
+        }
+    }
+}
+
+/// The instructions for atomics that a core has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Core {
+    /// `LDADD`, `SWP`, `CAS` and their like (FEAT_LSE). Without them a read-modify-write is a load
+    /// and a store that are exclusive, which order less and may fail.
+    pub lse: bool,
+    /// `LDAPR` (FEAT_LRCPC), which orders less than `LDAR`. Compilers use it where they are told that
+    /// they may.
+    pub rcpc: bool,
+}
+
+impl Default for Core {
+    /// LSE and no RCpc: what code that is compiled for Arm servers runs with.
+    fn default() -> Self {
+        Self { lse: true, rcpc: false }
+    }
+}
+
+/// The time that code may run without an operation.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+type Body<P> = Box<dyn Fn(&P)>;
+type AtTheEnd<P> = (Box<dyn Fn(&P) -> bool>, &'static str);
+
+/// A test on a platform: what each CPU does, and what must hold at the end.
+pub struct Model<P> {
+    bodies: Vec<Body<P>>,
+    /// This number of them, the last ones, start when another one starts them.
+    absent: usize,
+    at_the_end: Vec<AtTheEnd<P>>,
+}
+
+impl<P> Default for Model<P> {
+    fn default() -> Self {
+        Self { bodies: Vec::new(), absent: 0, at_the_end: Vec::new() }
+    }
+}
+
+impl<P> Model<P> {
+    /// Adds a CPU that does this.
+    pub fn cpu(&mut self, body: impl Fn(&P) + 'static) {
+        self.bodies.push(Box::new(body));
+    }
+
+    /// The property that must hold once all CPUs are done; `what` says what is wrong if it does
+    /// not.
+    pub fn at_the_end(&mut self, holds: impl Fn(&P) -> bool + 'static, what: &'static str) {
+        self.at_the_end.push((Box::new(holds), what));
+    }
+}
+
+impl Machine {
+    /// A point at which another CPU may go first.
+    pub fn pause(&self) {
+        self.act(Did::Own);
+    }
+
+    /// Ends the run with a failure if `holds` is false.
+    pub fn check(&self, holds: bool, what: impl FnOnce() -> String) {
+        if !holds {
+            self.fail(Invariant::Own, what());
+        }
+    }
+
+    /// This CPU's caches go on, and it is in coherency.
+    pub fn join(&self) {
+        self.act(Did::CachesOn);
+        let process = self.process();
+        self.memory.borrow_mut().join(process);
+    }
+
+    /// This CPU cleans its caches, turns them off and leaves coherency.
+    pub fn leave_with_flush(&self) {
+        self.act(Did::Flush { level: 1 });
+        let process = self.process();
+        self.memory.borrow_mut().flush(process, true);
+        self.memory.borrow_mut().leave_coherency(process);
+        self.wake_pollers();
+    }
+}
+
+/// Runs a test under [`Config::schedules`] schedules. `set_up` makes its words and says what each
+/// CPU does; it is called before each run, so that what is not a shared word starts anew as well.
+///
+/// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule
+/// alone is run.
+///
+/// # Panics
+/// A run fails. The message has the schedule in sentences, and the file that repeats it:
+/// `NAME.schedule` in [`Config::folder`], after the thread's name, which is that of the test.
+pub fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(), Bodies> {
+    check_on(config, |cpus, values| Machine::new(cpus, values, 1), set_up)
+}
+
+/// Runs a test that uses types like those of std, [`crate::sync`] and [`crate::thread`], under
+/// [`Config::schedules`] schedules. It is called anew for each run, and must do the same whenever
+/// it is shown the same.
+///
+/// # Panics
+/// As [`check`]; a data race fails, and so does a panic of any thread.
+pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> {
+    assert!((1..=crate::MOST_CPUS).contains(&config.threads), "a test has 1 to {} threads", crate::MOST_CPUS);
+    let test = Rc::new(test);
+    let set_up = |model: &mut Model<Lasting>| {
+        current::begin(config.threads);
+        let test = Rc::clone(&test);
+        model.cpu(move |_| test());
+        for thread in 1..config.threads {
+            model.cpu(move |_| current::run(thread));
+        }
+        model.absent = config.threads - 1;
+    };
+    let make = |threads, _: &[u64]| {
+        let lasting = Lasting::new(threads);
+        lasting.machine().memory.borrow_mut().races = Some(Box::new(Races::new()));
+        lasting.machine().spins.set(true);
+        lasting
+    };
+    check_on(config, make, set_up)
+}
+
+/// As [`explore`], as usual: 100 000 runs by all strategies in turn.
+///
+/// # Panics
+/// As there.
+pub fn model(test: impl Fn() + 'static) {
+    explore(&Config::default(), test);
+}
+
+/// As [`check`], on a platform that `make` makes of the number of CPUs and what the words hold
+/// first.
+///
+/// # Panics
+/// As there.
+pub fn check_on<P: OnMachine>(
+    config: &Config,
+    make: impl Fn(usize, &[u64]) -> P,
+    set_up: impl Fn(&mut Model<P>),
+) -> Tally<(), Bodies> {
+    let cpus = {
+        let (model, _) = build(&set_up);
+        model.bodies.len()
+    };
+    assert!((1..=crate::MOST_CPUS).contains(&cpus), "a model has 1 to {} CPUs, not {cpus}", crate::MOST_CPUS);
+    let (_, values) = build(&set_up);
+    let on = make(cpus, &values);
+    let machine = on.machine();
+    machine.names.set(Names::NUMBERS);
+    machine.memory.borrow_mut().forget_stored();
+    machine.late_loads.set(config.late_loads);
+    machine.exclusives.set(!config.core.lse);
+    machine.rcpc.set(config.core.rcpc);
+    let model = RefCell::new(Rc::new(Model::default()));
+    let main = |process: usize, _| frame(&on, &model, process);
+    let runner = Runner::with_chooser(&machine.scheduler, &main, MachineChoice(machine));
+    let _watchdog = watch(PATIENCE, |process, operation| {
+        eprintln!(
+            "CPU {process} has made no operation since its operation {operation}, {PATIENCE:?} ago: the test cannot go on"
+        );
+        std::process::exit(2);
+    });
+    let mut session = ModelSession { on: &on, model: &model, runner, set_up: &set_up, config, length: Cell::new(100) };
+    if config.prune {
+        machine.known.replace(Some(HashSet::new()));
+    }
+    let script = Bodies(cpus);
+    if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
+        let schedule = read(&path, cpus);
+        session.keep_steps(true);
+        let ran = session.run(&script, By::Schedule(&schedule));
+        let tally = Tally { schedules: 1, steps: u64::from(ran.steps), ..Tally::default() };
+        if let Some(failure) = ran.failure {
+            panic!("{}", story(&script, &failure, &session.schedule(), &session.steps(), None));
+        }
+        return tally;
+    }
+    let tally = try_all(config, &mut session, &script);
+    machine.known.replace(None);
+    if let Some(found) = &tally.found {
+        let shrunk = crate::shrink::shrink(&mut session, found);
+        session.keep_steps(true);
+        session.run(&script, By::Schedule(&shrunk.schedule));
+        let file = leave(&shrunk.schedule, cpus, config.folder.as_ref());
+        panic!("{}", story(&script, &shrunk.failure, &shrunk.schedule, &session.steps(), Some(&file)));
+    }
+    tally
+}
+
+fn build<P>(set_up: &impl Fn(&mut Model<P>)) -> (Model<P>, Vec<u64>) {
+    made_by(|| {
+        let mut model = Model::default();
+        set_up(&mut model);
+        model
+    })
+}
+
+fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<(), Bodies> {
+    let mut tally = Tally::default();
+    let mut every = match config.strategies[..] {
+        [Strategy::Every(preemptions)] => {
+            Some(Every::new(preemptions).with_orders(config.orders).with_acts_of_caches(config.acts_of_caches))
+        }
+        _ => None,
+    };
+    if let [Strategy::Dpor] = config.strategies[..] {
+        try_all_that_differ(config, session, script, &mut tally);
+        return tally;
+    }
+    let mut later = Vec::new();
+    while tally.schedules < config.schedules {
+        let run = tally.schedules;
+        let strategy = config.strategies[(run % config.strategies.len() as u64) as usize];
+        let ran = match every.take() {
+            Some(tape) => session.run(script, By::Every(tape)),
+            None => session.run(script, By::RandomChoices(strategy, SplitMix64::fork(config.seed, run + 1).next())),
+        };
+        tally.note(session, (), ran, strategy);
+        if tally.found.is_some() {
+            break;
+        }
+        if matches!(strategy, Strategy::Every(_)) {
+            every = session.machine().take_every();
+            if every.as_mut().is_some_and(Every::advance) {
+                continue;
+            }
+            let stored = session.machine().memory.borrow().all_later_values();
+            let late = config.orders && config.late_loads;
+            match (late, stored) {
+                (true, None) => break,
+                (true, Some(stored)) if stored != later && stored.iter().any(|values| !values.is_empty()) => {
+                    later = stored;
+                    every = every.map(|every| every.again_with_later_values(later.clone()));
+                    session.machine().forget_known();
+                }
+                _ => {
+                    tally.complete = true;
+                    break;
+                }
+            }
+        }
+    }
+    tally
+}
+
+/// Every run that differs from the others, once more with late loads until they bring no new
+/// values.
+fn try_all_that_differ(
+    config: &Config,
+    session: &mut dyn Runs<Bodies>,
+    script: &Bodies,
+    tally: &mut Tally<(), Bodies>,
+) {
+    let mut dpor = Box::new(Dpor::new(config.orders));
+    let mut later = Vec::new();
+    while tally.schedules < config.schedules {
+        let ran = session.run(script, By::Dpor(dpor));
+        tally.note(session, (), ran, Strategy::Dpor);
+        let Some(tape) = session.machine().take_dpor().filter(|_| tally.found.is_none()) else { return };
+        dpor = tape;
+        if dpor.advance() {
+            continue;
+        }
+        let stored = session.machine().memory.borrow().all_later_values();
+        match (config.orders && config.late_loads, stored) {
+            (true, None) => return,
+            (true, Some(stored)) if stored != later && stored.iter().any(|values| !values.is_empty()) => {
+                dpor = Box::new(dpor.again_with_later_values(stored.clone()));
+                later = stored;
+            }
+            _ => {
+                tally.complete = true;
+                return;
+            }
+        }
+    }
+}
+
+fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
+    let machine = on.machine();
+    // Nobody powers anything off here.
+    if machine.over.get() || process == machine.last_process() {
+        machine.stay();
+    }
+    // A frame that is thrown away keeps its model: that is memory which a failed run costs.
+    let model = Rc::clone(&model.borrow());
+    let body = catch_unwind(AssertUnwindSafe(|| (model.bodies[process])(on)));
+    drop(model);
+    machine.settle();
+    machine.drain();
+    if let Err(payload) = body {
+        let Failure { invariant, what, .. } = Failure::of_panic(&*payload);
+        machine.fail(invariant, what);
+    }
+    machine.leave();
+}
+
+struct ModelSession<'s, P, M: Fn(usize, u32), S> {
+    on: &'s P,
+    model: &'s RefCell<Rc<Model<P>>>,
+    runner: Runner<'s, M>,
+    set_up: &'s S,
+    config: &'s Config,
+    length: Cell<u64>,
+}
+
+impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for ModelSession<'_, P, M, S> {
+    fn run_once(&mut self, _: &Bodies, by: By<'_>) -> RunResult {
+        let machine = self.on.machine();
+        let cpus = machine.cpus.len();
+        // What an earlier run has left of its frames goes before its words and bodies do.
+        (0..=cpus).for_each(|process| self.runner.start(process, 0));
+        let (model, values) = build(&self.set_up);
+        assert_eq!(model.bodies.len(), cpus, "the model has as many CPUs in every run");
+        machine.memory.borrow_mut().begin(&values);
+        if self.config.coherent {
+            (0..cpus).for_each(|cpu| machine.memory.borrow_mut().join(cpu));
+        }
+        self.model.replace(Rc::new(model));
+        machine.choose_by(by, self.length.get());
+        machine.forget_run();
+        machine.limits.set(self.config.limits);
+        for cpu in &machine.cpus {
+            cpu.begin(Waits::Nothing);
+        }
+        let present = cpus - self.model.borrow().absent;
+        machine.cpus[present..].iter().for_each(|cpu| cpu.begin(Waits::Absent));
+        (0..present).for_each(|cpu| machine.can_go(cpu));
+        machine.begin();
+        let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
+        let mut failure = machine.failure.take();
+        if let Err(payload) = result {
+            failure = Some(Failure::of_panic(&*payload));
+        }
+        if machine.pruned.get() {
+            return RunResult { failure, steps: machine.steps.get(), hash: machine.hash() };
+        }
+        let stuck = || machine.cpus.iter().any(|cpu| !matches!(cpu.waits.get(), Waits::Done | Waits::Absent));
+        if failure.is_none() && stuck() {
+            let what = format!("nobody is left to go on: {}", machine.describe_waits());
+            failure = Some(Failure {
+                invariant: Invariant::EverybodyWakes,
+                what,
+                process: 0,
+                operation: OperationIndex::default(),
+            });
+        }
+        if failure.is_none() {
+            let model = Rc::clone(&self.model.borrow());
+            let wrong = model.at_the_end.iter().find(|(holds, _)| !holds(self.on));
+            failure = wrong.map(|(_, what)| Failure {
+                invariant: Invariant::Own,
+                what: (*what).to_owned(),
+                process: 0,
+                operation: machine.operation_of(0),
+            });
+        }
+        let steps = machine.steps.get();
+        self.length.set((self.length.get() * 7 + u64::from(steps)) / 8);
+        RunResult { failure, steps, hash: machine.hash() }
+    }
+
+    fn script(&self) -> Bodies {
+        Bodies(self.on.machine().cpus.len())
+    }
+
+    fn machine(&self) -> &Machine {
+        self.on.machine()
+    }
+}
+
+/// A number of CPUs, each with a body of its own: nothing of what they do can be left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bodies(usize);
+
+impl Script for Bodies {
+    fn cpus(&self) -> usize {
+        self.0
+    }
+
+    fn actions(&self, _: usize) -> usize {
+        0
+    }
+
+    fn action(&self, _: usize, _: usize) -> Option<String> {
+        None
+    }
+
+    fn leave_out(&mut self, _: usize, _: Range<usize>) {}
+
+    fn sentences(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A failure in words.
+fn story(script: &Bodies, failure: &Failure, schedule: &[Deviation], steps: &[Step], file: Option<&PathBuf>) -> String {
+    let narrator = Narrator::new(script, Names::NUMBERS, 1, "nobody");
+    let mut text = format!("{} ({})\n", failure.what, failure.invariant.name());
+    let _ = writeln!(text, "{} deviations from the plainest run, in {} operations:", schedule.len(), steps.len());
+    for (number, deviation) in (1..).zip(schedule) {
+        let _ = writeln!(text, "  {number}. {}", narrator.deviation(steps, deviation));
+    }
+    if let Some(file) = file {
+        let _ = writeln!(text, "Again: STOPWATT_REPLAY={}", file.display());
+    }
+    text
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    cpus: usize,
+    #[serde(default)]
+    deviation: Vec<Deviation>,
+}
+
+/// Leaves a schedule, whole or not at all.
+fn leave(schedule: &[Deviation], cpus: usize, folder: Option<&PathBuf>) -> PathBuf {
+    let name = std::thread::current().name().unwrap_or("test").replace("::", "-");
+    let folder = folder.cloned().or_else(|| std::env::var_os("STOPWATT_SCHEDULES").map(PathBuf::from));
+    // What Cargo builds lies below a folder with this file, wherever that is; anything else leaves
+    // its schedules where it runs.
+    let program = std::env::current_exe().unwrap_or_default();
+    let target = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
+    let folder = folder.unwrap_or_else(|| target.map_or_else(PathBuf::new, |target| target.join("explore")));
+    let path = folder.join(format!("{name}.schedule"));
+    let text = toml::to_string(&File { cpus, deviation: schedule.to_vec() })
+        .unwrap_or_else(|error| unreachable!("a schedule is plain data: {error}"));
+    let partial = folder.join(format!(".{name}.partial-{}", std::process::id()));
+    let written = std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&partial, text))
+        .and_then(|()| std::fs::rename(&partial, &path));
+    if let Err(error) = written {
+        eprintln!("cannot leave {}: {error}", path.display());
+    }
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+fn read(path: &PathBuf, cpus: usize) -> Vec<Deviation> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    let file: File = toml::from_str(&text).unwrap_or_else(|error| panic!("{} is no schedule: {error}", path.display()));
+    assert_eq!(file.cpus, cpus, "{} is for {} CPUs, and the model has {cpus}", path.display(), file.cpus);
+    file.deviation
+}

@@ -1,0 +1,70 @@
+//! Loops that only look: by the values that they load again and again.
+
+/// Words that a loop looks at in a round, at most.
+const ROUND: usize = 4;
+
+/// Rounds that must be alike. Code without a loop looks twice at times, to see whether anything has
+/// changed.
+const ALIKE: usize = 3;
+
+/// The loads of a CPU since it has done anything else, and the values that they returned.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spin {
+    loads: Vec<(u16, u64)>,
+    /// It sees the newest values only.
+    pub(crate) old: bool,
+}
+
+impl Spin {
+    /// It does something else.
+    pub(crate) fn ends(&mut self) {
+        self.loads.clear();
+        self.old = false;
+    }
+
+    /// It looks anew.
+    pub(crate) fn forget_loads(&mut self) {
+        self.loads.clear();
+    }
+
+    /// All that it has loaded since, newest last.
+    pub(crate) fn loads(&self) -> &[(u16, u64)] {
+        &self.loads
+    }
+
+    /// It loads; if that ends a round which is like the two before it, that round.
+    pub(crate) fn loaded(&mut self, cell: u16, value: u64) -> Option<Vec<(u16, u64)>> {
+        if self.loads.len() == ALIKE * ROUND {
+            self.loads.remove(0);
+        }
+        self.loads.push((cell, value));
+        let all = &self.loads[..];
+        let round = (1..=all.len() / ALIKE).find(|&round| {
+            let mut rounds = all[all.len() - ALIKE * round..].chunks_exact(round);
+            let first = rounds.next();
+            rounds.all(|other| Some(other) == first)
+        })?;
+        Some(all[all.len() - round..].to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Spin;
+
+    #[test]
+    fn a_round_that_comes_again_is_found() {
+        let mut spin = Spin::default();
+        for _ in 0..2 {
+            assert_eq!(spin.loaded(1, 0), None);
+            assert_eq!(spin.loaded(2, 0), None);
+        }
+        assert_eq!(spin.loaded(1, 0), None);
+        assert_eq!(spin.loaded(2, 0), Some(vec![(1, 0), (2, 0)]));
+        assert_eq!(spin.loaded(1, 7), None);
+        assert_eq!(spin.loaded(1, 7), None);
+        assert_eq!(spin.loaded(1, 7), Some(vec![(1, 7)]));
+        spin.ends();
+        assert_eq!(spin.loaded(1, 7), None);
+    }
+}

@@ -1,0 +1,22 @@
+//! The types of `std::sync` by another path, for code that is to be explored as it is.
+//!
+//! An access is an operation of the thread that makes it: others may go first, and memory shows
+//! what Arm's would, with the orders as Rust compiles them:
+//!
+//! | in Rust | on Arm | with [`Core::rcpc`] or without [`Core::lse`] |
+//! |---|---|---|
+//! | `load(Relaxed)`, `load(Acquire)`, `load(SeqCst)` | `LDR`, `LDAR`, `LDAR` | with RCpc: `LDR`, `LDAPR`, `LDAR` |
+//! | `store(Relaxed)`, `store(Release)`, `store(SeqCst)` | `STR`, `STLR`, `STLR` | |
+//! | `fetch_add(Relaxed)`, `Acquire`, `Release`, `AcqRel` or `SeqCst` | `LDADD`, `LDADDA`, `LDADDL`, `LDADDAL` | without LSE: `LDXR` or `LDAXR`, `STXR` or `STLXR` |
+//! | `fence(Acquire)`, any other | `DMB ISHLD`, `DMB ISH` | |
+//!
+//! [`Core::rcpc`]: crate::Core::rcpc
+//! [`Core::lse`]: crate::Core::lse
+
+pub mod atomic;
+mod mutex;
+mod unsafe_cell;
+
+pub use mutex::{LockResult, Mutex, MutexGuard};
+pub use std::sync::{Arc, PoisonError, Weak};
+pub use unsafe_cell::UnsafeCell;

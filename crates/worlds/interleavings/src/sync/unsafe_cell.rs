@@ -1,0 +1,49 @@
+//! Plain data, watched for data races.
+
+use crate::current::machine;
+use std::panic::Location;
+
+/// A `std::cell::UnsafeCell` whose accesses are watched: two of them by different threads, one of
+/// them a write, that nothing orders, end the run as a data race.
+///
+/// As loom's, it hands its pointer to a closure, so that it is known when an access begins. An
+/// access is no operation: nobody else goes in between.
+#[derive(Debug)]
+pub struct UnsafeCell<T: ?Sized> {
+    plain: u32,
+    data: std::cell::UnsafeCell<T>,
+}
+
+impl<T> UnsafeCell<T> {
+    /// A cell that holds `data`.
+    #[track_caller]
+    pub fn new(data: T) -> Self {
+        Self { plain: machine().make_plain(Location::caller()), data: std::cell::UnsafeCell::new(data) }
+    }
+
+    /// The data.
+    pub fn into_inner(self) -> T {
+        self.data.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
+    /// Reads: `read` gets a pointer that it may read through.
+    #[track_caller]
+    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        machine().access_plain(self.plain, false, Location::caller());
+        read(self.data.get())
+    }
+
+    /// Writes: `write` gets a pointer that it may write through.
+    #[track_caller]
+    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        machine().access_plain(self.plain, true, Location::caller());
+        write(self.data.get())
+    }
+
+    /// The data, which nobody else can reach.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.data.get_mut()
+    }
+}
