@@ -132,12 +132,12 @@ pub trait Opens {
     /// [`Opens::counted`] was reached, or is empty: what was reached less may be drawn more.
     fn draw(&self, machine: Self::Machine, script: &mut Self::Script, random: &mut SplitMix64, counts: &[u64]);
 
-    /// What is counted in every run, in the order of the counts.
+    /// The things that are counted in every run, in the order of the counts.
     fn counted(&self) -> Vec<Counted> {
         Vec::new()
     }
 
-    /// How many kinds of words, actors and branches there are to watch.
+    /// The numbers of kinds of words, actors and branches there are to watch.
     fn kinds(&self) -> Kinds {
         Kinds::default()
     }
@@ -181,7 +181,7 @@ pub struct Tally<M, C> {
     pub found: Option<Counterexample<M, C>>,
     /// All runs were tried that the strategy allows.
     pub complete: bool,
-    /// What the runs have reached.
+    /// The reach of the runs.
     pub coverage: Coverage,
 }
 

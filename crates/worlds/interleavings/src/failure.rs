@@ -40,8 +40,8 @@ pub enum Invariant {
     InvokedOnce,
     /// Every callback is invoked in the end.
     NoCallbackLost,
-    /// A grace period ends after every CPU has passed a quiescent state in it, and every reader that
-    /// it waits for has ended.
+    /// A grace period ends after every CPU has passed a quiescent state in it, and every reader
+    /// that it waits for has ended.
     GracePeriod,
     /// No callback waits for more grace periods than it must.
     SoonEnough,

@@ -124,7 +124,7 @@ pub struct Machine {
     pub limits: Cell<Limits>,
     /// Nobody makes another operation: the run is over.
     pub over: Cell<bool>,
-    /// What broke, if anything did.
+    /// The invariant that broke, if anything did.
     pub failure: RefCell<Option<Failure>>,
     hash: Cell<u64>,
     /// The same for each process by itself: what it did and got. Code that draws on nothing else

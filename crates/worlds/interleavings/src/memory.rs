@@ -341,7 +341,7 @@ struct Stored {
     /// A load of this word may be late.
     wanted: bool,
     values: Vec<u64>,
-    /// How often there was a value more.
+    /// The number of times there was a value more.
     count: usize,
 }
 
