@@ -118,7 +118,7 @@ struct Source {
     bodies: Vec<Body>,
     /// Counters of branches: what each copy without a fault has besides.
     counters: Vec<Edit>,
-    /// What every copy has, and what stands outside functions.
+    /// The edits that every copy has, and what stands outside functions.
     always: Vec<Edit>,
     /// The changes of each fault, by the number of the function in `bodies` and of the fault.
     changes: BTreeMap<(usize, usize), Vec<Edit>>,

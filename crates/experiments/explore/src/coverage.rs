@@ -1,4 +1,4 @@
-//! What an exploration reached, as facts.
+//! The reach of an exploration, as facts.
 
 use crate::recorded::Recorded;
 use explore::{Kind, TallyOf};
@@ -15,7 +15,7 @@ pub fn add_coverage<S: Recorded>(recording: &mut Recording, tally: &TallyOf<S>) 
     recording.header.set_facts(&told);
 }
 
-/// What the runs of an exploration have reached.
+/// The reach of an exploration's runs.
 fn coverage<S: Recorded>(tally: &TallyOf<S>) -> facts::Coverage {
     let coverage = &tally.coverage;
     let counted = coverage.counted.iter().zip(&coverage.counts).map(|(counted, &count)| facts::Reached {

@@ -87,10 +87,10 @@ impl Kind {
         Self::StoreLeaves,
     ];
 
-    /// How many there are.
+    /// The number of them.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// What happens when it is taken, in a few words.
+    /// The effect of taking it, in a few words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Preempt => "another process goes first",

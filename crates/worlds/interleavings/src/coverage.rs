@@ -1,4 +1,4 @@
-//! What an exploration has reached, and what it never did.
+//! The reach of an exploration, and what lies beyond it.
 
 use crate::choice::{Deviation, Kind};
 
@@ -7,7 +7,7 @@ use crate::choice::{Deviation, Kind};
 pub struct Counted {
     /// The kind of thing: the heading under which it is told.
     pub group: &'static str,
-    /// What is counted: a call, a domain.
+    /// The subject of the count: a call, a domain.
     pub of: &'static str,
     /// Its outcome or state.
     pub what: &'static str,
@@ -20,7 +20,7 @@ pub struct Access {
     pub cell: u16,
     /// The kind of word, from 0.
     pub word: u16,
-    /// Who it was, from 0: the call that made it, and whether it stored.
+    /// The actor, from 0: the call that made it, and whether it stored.
     pub actor: u16,
     /// It changed the word.
     pub stores: bool,
@@ -28,7 +28,7 @@ pub struct Access {
     pub process: u8,
 }
 
-/// How many kinds of words and of actors a subject has; both 0 where nobody watches.
+/// The numbers of kinds of words and of actors a subject has; both 0 where nobody watches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kinds {
     /// Of words.
@@ -39,7 +39,7 @@ pub struct Kinds {
     pub places: usize,
 }
 
-/// What had been reached after some runs.
+/// The reach after some runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Growth {
     /// Runs.
@@ -52,12 +52,12 @@ pub struct Growth {
     pub both_orders: usize,
 }
 
-/// What an exploration has reached.
+/// The reach of an exploration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// What is counted in every run.
+    /// The things that are counted in every run.
     pub counted: Vec<Counted>,
-    /// How often, in the same order.
+    /// Their counts, in the same order.
     pub counts: Vec<u64>,
     /// Deviations of each [`Kind`], by its number.
     pub chosen: [u64; Kind::COUNT],
@@ -65,7 +65,7 @@ pub struct Coverage {
     pub watched: u64,
     /// Of those, how many took each branch.
     pub places: Vec<u64>,
-    /// What was reached, and when.
+    /// The reach as it grew.
     pub curve: Vec<Growth>,
     kinds: Kinds,
     /// Which actor came right after which at a word of a kind.

@@ -132,12 +132,12 @@ pub trait Opens {
     /// [`Opens::counted`] was reached, or is empty: what was reached less may be drawn more.
     fn draw(&self, machine: Self::Machine, script: &mut Self::Script, random: &mut SplitMix64, counts: &[u64]);
 
-    /// What is counted in every run, in the order of the counts.
+    /// The things that are counted in every run, in the order of the counts.
     fn counted(&self) -> Vec<Counted> {
         Vec::new()
     }
 
-    /// How many kinds of words, actors and branches there are to watch.
+    /// The numbers of kinds of words, actors and branches there are to watch.
     fn kinds(&self) -> Kinds {
         Kinds::default()
     }
@@ -181,7 +181,7 @@ pub struct Tally<M, C> {
     pub found: Option<Counterexample<M, C>>,
     /// All runs were tried that the strategy allows.
     pub complete: bool,
-    /// What the runs have reached.
+    /// The reach of the runs.
     pub coverage: Coverage,
 }
 
@@ -198,7 +198,7 @@ const READABLE: usize = 8;
 /// Other scripts that are tried for the sake of a shorter schedule.
 const OTHERS: u64 = 20_000;
 
-/// Of so many rounds on a machine one is watched, which costs time.
+/// One of this number of rounds on a machine is watched, which costs time.
 const WATCHED_EVERY: u64 = 16;
 
 /// Runs between two looks at whether to go on.

@@ -97,8 +97,8 @@ pub struct Core {
     /// `LDADD`, `SWP`, `CAS` and their like (FEAT_LSE). Without them a read-modify-write is a load
     /// and a store that are exclusive, which order less and may fail.
     pub lse: bool,
-    /// `LDAPR` (FEAT_LRCPC), which orders less than `LDAR`. Compilers use it where they are told that
-    /// they may.
+    /// `LDAPR` (FEAT_LRCPC), which orders less than `LDAR`. Compilers use it where they are told
+    /// that they may.
     pub rcpc: bool,
 }
 

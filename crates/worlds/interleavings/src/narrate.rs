@@ -139,9 +139,9 @@ impl<'s, C: Script> Narrator<'s, C> {
         Some(format!("{who} {} (its operation {}): {why}.", self.step(here), here.operation))
     }
 
-    /// How the process that failed came by what it saw: the last values that it loaded and that
-    /// another one had stored, the latest first, and what those stores had overwritten. Values that
-    /// took the place of its own come first.
+    /// The way by which the process that failed came by its values: the last values that it loaded
+    /// and that another one had stored, the latest first, and what those stores had overwritten.
+    /// Values that took the place of its own come first.
     pub fn causes(&self, steps: &[Step]) -> Vec<String> {
         let Some(last) = steps.last() else { return Vec::new() };
         // Of each word its last store, and what that took the place of; of each process its action.
@@ -185,8 +185,9 @@ impl<'s, C: Script> Narrator<'s, C> {
     }
 
     /// The numbers of the steps that matter, in order, 2 000 at most: all of a short run. Of a long
-    /// one calls, what the hardware did, and, from the failure back, loads of who failed, the stores
-    /// that they saw, what those who stored had loaded before, and so on; the latest are kept.
+    /// one calls, what the hardware did, and, from the failure back, loads of who failed, the
+    /// stores that they saw, what those who stored had loaded before, and so on; the latest are
+    /// kept.
     pub fn that_matter(&self, steps: &[Step]) -> Vec<usize> {
         let Some(last) = steps.last().filter(|_| steps.len() > READABLE) else { return (0..steps.len()).collect() };
         // Processes whose loads matter, and words whose last store before here does.
@@ -251,7 +252,7 @@ impl<'s, C: Script> Narrator<'s, C> {
         )
     }
 
-    /// What the call came to in which a step was made, if it has ended.
+    /// The end of the call in which a step was made, if it has ended.
     fn answer(&self, steps: &[Step], within: usize) -> String {
         let own = |step: &&Step| step.process == steps[within].process;
         for step in steps[within..].iter().filter(own) {

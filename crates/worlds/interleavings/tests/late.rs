@@ -9,7 +9,7 @@ fn words(count: usize) -> Rc<Vec<Word<u64>>> {
     Rc::new((0..count).map(|_| SharedWord::<u64, Machine>::new(0)).collect())
 }
 
-/// What a failed check says; nothing if it finds nothing.
+/// The words of a failed check; nothing if it finds nothing.
 fn found(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Option<String> {
     let result = catch_unwind(AssertUnwindSafe(|| check(config, set_up)));
     result.err().map(|text| *text.downcast::<String>().expect("a text"))
@@ -25,7 +25,7 @@ fn every() -> Config {
     }
 }
 
-/// What a CPU does that loads its own word and stores the other one's; it returns what it saw.
+/// The work of a CPU that loads its own word and stores the other one's; it returns what it saw.
 type Side = fn(&Machine, own: &Word<u64>, other: &Word<u64>) -> u64;
 
 const PLAIN: Side = |machine, own, other| {

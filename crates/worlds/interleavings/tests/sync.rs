@@ -10,7 +10,7 @@ fn drawn() -> Config {
     Config { schedules: 5_000, ..Config::default() }
 }
 
-/// What a failed test says; nothing if it finds nothing.
+/// The words of a failed test; nothing if it finds nothing.
 fn found(config: &Config, test: impl Fn() + 'static) -> Option<String> {
     let result = catch_unwind(AssertUnwindSafe(|| explore(config, test)));
     result.err().map(|text| *text.downcast::<String>().expect("a text"))

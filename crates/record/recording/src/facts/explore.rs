@@ -16,17 +16,17 @@ pub struct Exploration {
     /// The last loads that missed a newer value, the latest first.
     #[serde(default)]
     pub missed: Vec<String>,
-    /// How it came to the failure: what was overwritten by whom, the latest first.
+    /// The way to the failure: what was overwritten by whom, the latest first.
     #[serde(default)]
     pub causes: Vec<String>,
-    /// What all runs have reached.
+    /// The reach of all runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
 }
 
 impl Facts for Exploration {}
 
-/// What the runs of an exploration have reached, and what they never did.
+/// The reach of an exploration's runs, and what they never did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
     /// Runs.
@@ -47,11 +47,11 @@ pub struct Coverage {
     pub never_taken: Vec<String>,
     /// Some pairs that met in one order only.
     pub one_way: Vec<String>,
-    /// What is counted in every run, such as calls by outcome.
+    /// The things that are counted in every run, such as calls by outcome.
     pub counted: Vec<Reached>,
-    /// What the machine chose to do, such as faults of the hardware.
+    /// The choices of the machine, such as faults of the hardware.
     pub chosen: Vec<Reached>,
-    /// What had been reached after some runs.
+    /// The reach after some runs.
     pub curve: Vec<Growth>,
 }
 
@@ -64,11 +64,11 @@ pub struct Reached {
     pub of: String,
     /// Its outcome or state.
     pub what: String,
-    /// How often.
+    /// The number of times.
     pub count: u64,
 }
 
-/// What had been reached after some runs.
+/// The reach after some runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Growth {
     /// Runs.

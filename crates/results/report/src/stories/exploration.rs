@@ -148,7 +148,7 @@ const OTHER: &str = "something else";
 /// Branches that were never taken are named so often at most; the recording has all.
 const NEVER_SHOWN: usize = 12;
 
-/// What the runs have reached, and what they never did.
+/// The reach of the runs, and what lies beyond it.
 fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
     let never: Vec<&facts::Reached> = coverage
         .counted

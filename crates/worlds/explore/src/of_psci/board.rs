@@ -92,11 +92,11 @@ pub struct Board {
     pub(crate) commands: RefCell<Vec<Command>>,
     /// Locks that another may still be letting go: the lock's id, the other, and who has got it.
     pub(crate) contested: RefCell<Vec<(u32, usize, usize)>>,
-    /// What must be true of requests, states and statistics.
+    /// The books of requests, states and statistics.
     pub(crate) ledger: RefCell<Ledger>,
     /// The CPU on which a Trusted OS resides.
     pub(crate) resident: Cell<Option<u8>>,
-    /// What this board was seen to do, in the order of `reached::counted`.
+    /// The counts of what this board was seen to do, in the order of `reached::counted`.
     pub(crate) counts: RefCell<Vec<u64>>,
 }
 

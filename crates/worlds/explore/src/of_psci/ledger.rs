@@ -13,7 +13,7 @@ use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Invariant};
 /// States of a CPU, its cluster and the system.
 pub(crate) type States = [u8; 3];
 
-/// What a CPU is asking for in its present call.
+/// The request of a CPU in its present call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asks {
     Nothing,
@@ -24,7 +24,7 @@ pub(crate) enum Asks {
     Mode,
 }
 
-/// What broke, as a sentence without a full stop.
+/// The invariant that broke, as a sentence without a full stop.
 pub(crate) type Broken = (Invariant, String);
 
 /// DENIED and INVALID_PARAMETERS.
@@ -68,7 +68,7 @@ struct Stays {
 #[derive(Clone)]
 struct CpuBooks {
     asks: Asks,
-    /// What it asks of its cluster and of the system while it is down.
+    /// The states that it asks of its cluster and of the system while it is down.
     noted: States,
     down: Option<Down>,
     stays: Stays,
@@ -89,7 +89,7 @@ struct CpuBooks {
     power_on_failed: bool,
     /// A standby that others know of has ended, and the CPU is not out of it yet.
     is_back: bool,
-    /// What the rules say of the suspend, where the OS coordinates: an error, or 0.
+    /// The answer of the rules of the suspend, where the OS coordinates: an error, or 0.
     verdict: Option<u64>,
     /// The state that ended at each level by the present call, or 0, and its least time.
     unsettled: [(u8, u64); 3],
@@ -620,8 +620,8 @@ impl Ledger {
         [stays.settled[slot], stays.began[slot], stays.settled_least[slot], stays.most[slot]]
     }
 
-    /// Compares the library's counts with the books: `read` returns count and time of a CPU (`None`)
-    /// or a domain in a state.
+    /// Compares the library's counts with the books: `read` returns count and time of a CPU
+    /// (`None`) or a domain in a state.
     pub(crate) fn compare(&self, read: impl Fn(Owner, u8) -> (u64, u64)) -> Result<(), Broken> {
         if !self.is_exact {
             return Ok(());

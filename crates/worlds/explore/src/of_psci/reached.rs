@@ -1,4 +1,4 @@
-//! What runs of the PSCI library have reached: calls by outcome, and states that were granted.
+//! The reach of runs of the PSCI library: calls by outcome, and states that were granted.
 
 use super::ledger::States;
 use stopwatt_explore::subject::Counted;
@@ -78,7 +78,7 @@ impl Call {
         }
     }
 
-    /// What it may come to.
+    /// The outcomes that it may come to.
     const fn outcomes(self) -> &'static [&'static str] {
         match self {
             Self::On => &[SUCCESS, ALREADY_ON, ON_PENDING, FAILURE],
@@ -121,7 +121,7 @@ const GRANTED: [(States, &str); 6] = [
 
 const COORDINATORS: [&str; 2] = ["the platform coordinates", "the OS coordinates"];
 
-/// Who acts on words: calls, by their number in `Call::ALL`, and a CPU that boots.
+/// The actors on words: calls, by their number in `Call::ALL`, and a CPU that boots.
 pub(crate) const WARM_BOOT: u16 = Call::ALL.len() as u16;
 
 /// The name of an actor, who loads or stores.
@@ -133,7 +133,7 @@ pub(crate) fn name_of_actor(actor: u16) -> String {
 /// The number of actors.
 pub(crate) const ACTORS: u16 = 2 * (WARM_BOOT + 1);
 
-/// How many things are counted.
+/// The number of things that are counted.
 pub(crate) const COUNTED: usize = OUTCOMES + COORDINATORS.len() * GRANTED.len();
 
 /// All that is counted.
@@ -195,13 +195,13 @@ pub(crate) fn states(granted: &States, by_os: bool) -> Option<usize> {
     Some(OUTCOMES + usize::from(by_os) * GRANTED.len() + at)
 }
 
-/// How often the rarest outcome of a call was reached.
+/// The number of times that the rarest outcome of a call was reached.
 pub(crate) fn rarest_outcome(call: Call, counts: &[u64]) -> u64 {
     let first = call.first();
     counts[first..first + call.outcomes().len()].iter().copied().min().unwrap_or(0)
 }
 
-/// How often states were granted, by whoever coordinates less.
+/// The number of times that states were granted, by whoever coordinates less.
 pub(crate) fn granted(asked: States, counts: &[u64]) -> u64 {
     let of = |by_os| states(&asked, by_os).map_or(0, |at| counts[at]);
     of(false).min(of(true))

@@ -304,7 +304,7 @@ const STATES: [[u8; 3]; 6] = [[1, 0, 0], [2, 0, 0], [1, 1, 0], [2, 1, 0], [2, 2,
 /// States that there are not: a level is skipped, or loses its contents above one that keeps them.
 const UNSOUND: [[u8; 3]; 4] = [[1, 2, 0], [2, 0, 1], [2, 1, 1], [1, 1, 1]];
 
-/// How much each call and each state is drawn.
+/// The weights with which calls and states are drawn.
 struct Weights {
     calls: [u64; Call::ALL.len()],
     states: [u64; STATES.len()],

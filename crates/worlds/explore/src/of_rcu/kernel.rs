@@ -44,7 +44,7 @@ enum Doing {
     Off(u64),
 }
 
-/// What an interrupt that comes to an idle CPU does.
+/// The doings of an interrupt that comes to an idle CPU does.
 #[derive(Clone, Copy)]
 struct Device {
     looks: u8,

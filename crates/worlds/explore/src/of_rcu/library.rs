@@ -54,7 +54,7 @@ pub(crate) trait Library<K> {
     fn migrate_callbacks(&self, kernel: &K, cpu: usize);
 }
 
-/// What the library counts.
+/// The things that the library counts.
 pub(crate) const COUNTED: [Counted; 16] = [
     counted("callbacks", "queued"),
     counted("callbacks", "invoked by the softirq"),

@@ -135,7 +135,7 @@ pub enum Action {
         /// And then replaces it.
         #[serde(default)]
         replaces: bool,
-        /// The interrupt's handler lasts for so many jiffies, and reads all the time.
+        /// The jiffies for which the handler lasts, and reads all the time.
         #[serde(default)]
         lasts: u8,
     },
