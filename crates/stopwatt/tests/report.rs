@@ -234,11 +234,11 @@ fn the_text_of_many_cpus_has_a_row_for_each_role_and_the_bars_of_the_last() {
 #[test]
 fn a_page_is_no_longer_than_a_megabyte_whatever_the_recording_holds() {
     let folder = tempfile::tempdir().unwrap();
-    let page = |name: &str, variants: usize, text: &str| {
+    let page = |name: &str, variants: usize, text: &str, command: &str| {
         let path = folder.path().join(name);
         let mut header = recording::Header::new("psci-latency", "sim", "us");
         header.time.counter_hz = Some(50_000_000);
-        header.run.command = vec!["stopwatt".to_owned(), text.to_owned()];
+        header.run.command = vec!["stopwatt".to_owned(), command.to_owned()];
         let mut recording = recording::Recording::new(header);
         for variant in 0..variants {
             let series = recording.series(&format!("{text}{variant}"), "suspend-deepest", "parallel");
@@ -253,10 +253,10 @@ fn a_page_is_no_longer_than_a_megabyte_whatever_the_recording_holds() {
         assert!(output.status.success(), "{}", said(&output));
         String::from_utf8(output.stdout).unwrap()
     };
-    let many = page("many", 2000, "release ");
+    let many = page("many", 2000, "release ", "");
     assert!(many.len() <= report::MOST_BYTES, "{} bytes", many.len());
     assert!(many.contains("cases are left out altogether") && many.contains("release 0"), "it says so");
-    let wide = page("wide", 1, &"<long>".repeat(100_000));
+    let wide = page("wide", 300, &"<long>".repeat(600), &"<long>".repeat(100_000));
     assert!(wide.len() <= report::MOST_BYTES, "{} bytes", wide.len());
     assert!(wide.contains("What this page leaves out") && !wide.contains("<long>"));
 }

@@ -8,6 +8,7 @@
 //! as exact as the locks are.
 
 use super::layout::{self, OFF};
+use super::names::{self, Owner};
 use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Invariant};
 
 /// States of a CPU, its cluster and the system.
@@ -634,7 +635,7 @@ impl Ledger {
                 let slot = usize::from(state);
                 let name = || match owner {
                     Owner::Cpu(cpu) => format!("CPU {cpu}"),
-                    Owner::Domain(domain) => super::names::domain(domain),
+                    Owner::Domain(domain) => names::domain(domain),
                 };
                 if count != stays.ended[slot] {
                     let what = format!(
@@ -657,13 +658,6 @@ impl Ledger {
         }
         Ok(())
     }
-}
-
-/// Whose statistics.
-#[derive(Clone, Copy)]
-pub(crate) enum Owner {
-    Cpu(usize),
-    Domain(usize),
 }
 
 impl Stays {
