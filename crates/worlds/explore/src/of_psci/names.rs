@@ -1,6 +1,5 @@
 //! Names of the library's words and locks.
 
-use super::ledger::Owner;
 use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Names};
 
 /// The words of a CPU's record that a domain's has not, in the order in which the library makes
@@ -96,6 +95,13 @@ pub(crate) fn lock(id: u32) -> String {
         Some(cpu) => format!("CPU {cpu}'s own lock"),
         None => format!("the lock of {}", domain(id as usize)),
     }
+}
+
+/// The CPU or the domain that statistics are of.
+#[derive(Clone, Copy)]
+pub(crate) enum Owner {
+    Cpu(usize),
+    Domain(usize),
 }
 
 /// The words of the statistics of a CPU or a domain in a state from 1 on: time and count.
