@@ -155,7 +155,8 @@ macro_rules! programs {
                         break;
                     }
                 }
-                // One of them takes a node away again. Nodes are not freed: that is another problem.
+                // One of them takes a node away again. Nodes are not freed: that is another
+                // problem.
                 while me == 0 {
                     let top = head.load(Acquire);
                     // SAFETY: nodes are never freed, and there is at least the own one.

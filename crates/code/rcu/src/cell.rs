@@ -4,16 +4,17 @@ pub use cells::{Scalar, SharedWord};
 
 /// One word that several CPUs touch.
 ///
-/// Accesses have one order that every CPU agrees on, as with `SeqCst`, and a read-modify-write orders
-/// all around it, as Linux's atomics do that return a value. Those whose name says so order less: the
-/// library uses them where Linux gets by with it. A platform may give them the stronger order, and
-/// does so unless it says otherwise.
+/// Accesses have one order that every CPU agrees on, as with `SeqCst`, and a read-modify-write
+/// orders all around it, as Linux's atomics do that return a value. Those whose name says so order
+/// less: the library uses them where Linux gets by with it. A platform may give them the stronger
+/// order, and does so unless it says otherwise.
 pub trait SharedCell<T: Scalar, P: ?Sized>: SharedWord<T, P> {
     /// Writes the cell and returns the value before, in one step.
     fn swap(&self, platform: &P, value: T) -> T;
     /// Writes `new` if the cell holds `current`, in one step; returns whether it did.
     fn compare_exchange(&self, platform: &P, current: T, new: T) -> bool;
-    /// The same, and it orders later accesses behind its load and nothing else: how a lock is taken.
+    /// The same, and it orders later accesses behind its load and nothing else: how a lock is
+    /// taken.
     #[inline(always)]
     fn compare_exchange_acquire(&self, platform: &P, current: T, new: T) -> bool {
         self.compare_exchange(platform, current, new)

@@ -9,8 +9,8 @@ use crate::platform::Platform;
 /// A spin lock.
 ///
 /// It acquires and releases, and what one CPU did before it let a lock go comes before what another
-/// does after it took one (Linux asks for that with `smp_mb__after_unlock_lock`, which is nothing on
-/// Arm). So the fields of a node are relaxed under its lock.
+/// does after it took one (Linux asks for that with `smp_mb__after_unlock_lock`, which is nothing
+/// on Arm). So the fields of a node are relaxed under its lock.
 ///
 /// It is taken with the CPU's interrupts off, and held only for a bounded number of steps. An
 /// uncontended pair costs two accesses.

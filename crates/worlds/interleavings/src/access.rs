@@ -295,8 +295,8 @@ impl Machine {
 
     // --- Loops that wait -------------------------------------------------------------------------
 
-    /// Takes a load into account. A process that three times loads the same values of the same words,
-    /// up to four of them, and does nothing else waits for one of them to change.
+    /// Takes a load into account. A process that three times loads the same values of the same
+    /// words, up to four of them, and does nothing else waits for one of them to change.
     fn note_spin(&self, process: usize, cell: u16, value: u64) {
         let Some(cpu) = self.cpus.get(process) else { return };
         let again = cpu.spin.borrow_mut().loaded(cell, value);
@@ -305,9 +305,9 @@ impl Machine {
         }
     }
 
-    /// Others go until one of these words changes, or until nobody else can go. If one of the values
-    /// is an old one, it gets the newest from then on instead: to see an old one for ever would be
-    /// unfair, and is nothing that hardware does.
+    /// Others go until one of these words changes, or until nobody else can go. If one of the
+    /// values is an old one, it gets the newest from then on instead: to see an old one for ever
+    /// would be unfair, and is nothing that hardware does.
     fn spin(&self, process: usize, looks_at: &[(u16, u64)]) {
         let is_newest = {
             let memory = self.memory.borrow();

@@ -8,7 +8,7 @@ type Body = Box<dyn FnOnce()>;
 
 thread_local! {
     static MACHINE: Cell<Option<&'static Machine>> = const { Cell::new(None) };
-    /// What threads are to do that have been spawned and have not started.
+    /// The bodies of threads that have been spawned and have not started.
     static BODIES: RefCell<Vec<Option<Body>>> = const { RefCell::new(Vec::new()) };
     /// Machines that no test uses at present.
     static IDLE: RefCell<Vec<(usize, &'static Machine)>> = const { RefCell::new(Vec::new()) };
@@ -74,7 +74,7 @@ pub(crate) fn spawn(body: Body) -> usize {
     thread
 }
 
-/// What a thread does.
+/// Does the work of a thread.
 pub(crate) fn run(thread: usize) {
     if let Some(body) = BODIES.with_borrow_mut(|bodies| bodies[thread].take()) {
         body();

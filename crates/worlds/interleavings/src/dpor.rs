@@ -1,10 +1,11 @@
 //! Every run that differs from the others in an order that matters: dynamic partial-order reduction
 //! (Flanagan and Godefroid, 2005) with sleep sets (Godefroid, 1996).
 //!
-//! A step is one operation of a process, with what it lets leave its buffer. Two steps are dependent
-//! if both access a word and one of them stores to it. Where a step comes after a dependent one of
-//! another process, and nothing else orders them, the other order is tried as well. What memory
-//! leaves open, as the age of a value, is tried in all ways that no order of steps would show.
+//! A step is one operation of a process, with what it lets leave its buffer. Two steps are
+//! dependent if both access a word and one of them stores to it. Where a step comes after a
+//! dependent one of another process, and nothing else orders them, the other order is tried as
+//! well. What memory leaves open, as the age of a value, is tried in all ways that no order of
+//! steps would show.
 
 use crate::choice::Kind;
 use crate::options::MOST_CPUS;
@@ -21,7 +22,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// What is no word.
+    /// All that is no word.
     pub(crate) const HARDWARE: Self = Self { cell: u16::MAX, writes: true };
 }
 
@@ -181,7 +182,8 @@ impl Dpor {
         }
     }
 
-    /// Who goes: `running` if it can, by choice. `None` if all that could happen was tried before.
+    /// The process that goes: `running` if it can, by choice. `None` if all that could happen was
+    /// tried before.
     pub(crate) fn who(&mut self, running: Option<usize>, ready: Ready) -> Option<usize> {
         let enabled = ready.awake | ready.asleep | running.map_or(0, |process| 1 << process);
         if self.at == self.tape.len() {
@@ -228,7 +230,8 @@ impl Dpor {
     /// Answers a choice of memory or hardware.
     pub(crate) fn answer(&mut self, kind: Kind, options: u32) -> u32 {
         match kind {
-            // Caches that act on their own are for other strategies: all CPUs are in coherency here.
+            // Caches that act on their own are for other strategies: all CPUs are in coherency
+            // here.
             Kind::Spurious | Kind::Evict | Kind::Fill => 0,
             Kind::ExclusiveFails if self.exclusive_failed => 0,
             Kind::ExclusiveFails => {

@@ -44,7 +44,7 @@ pub enum Waits {
 
 /// A CPU of the machine.
 pub struct Cpu {
-    /// What its process waits for.
+    /// The wait of its process.
     pub waits: Cell<Waits>,
     /// An event has come that it has not waited for yet.
     pub event: Cell<bool>,
@@ -52,7 +52,7 @@ pub struct Cpu {
     pub polled: Cell<(u16, u64, u8)>,
     /// The word of its last atomic.
     pub last_atomic: Cell<u16>,
-    /// What it has loaded and done nothing else.
+    /// Its loads since it has done anything else.
     pub(crate) spin: RefCell<Spin>,
 }
 
@@ -124,7 +124,7 @@ pub struct Machine {
     pub limits: Cell<Limits>,
     /// Nobody makes another operation: the run is over.
     pub over: Cell<bool>,
-    /// The invariant that broke, if anything did.
+    /// The failure, if anything broke.
     pub failure: RefCell<Option<Failure>>,
     hash: Cell<u64>,
     /// The same for each process by itself: what it did and got. Code that draws on nothing else
@@ -318,8 +318,8 @@ impl Machine {
         self.hash.get()
     }
 
-    /// The version of plain data that the process reads, or another one that it writes: what it does
-    /// next may depend on it.
+    /// The version of plain data that the process reads, or another one that it writes: what it
+    /// does next may depend on it.
     pub(crate) fn mix_plain(&self, plain: u32, writes: bool) {
         let mut versions = self.versions.borrow_mut();
         if versions.len() <= plain as usize {
@@ -435,8 +435,8 @@ impl Machine {
         }
     }
 
-    /// Stores that were held back until a later one has overtaken them leave the buffer, or not yet;
-    /// each is an operation of its own.
+    /// Stores that were held back until a later one has overtaken them leave the buffer, or not
+    /// yet; each is an operation of its own.
     #[inline(always)]
     fn let_held_stores_leave(&self, process: usize, operation: OperationIndex) -> OperationIndex {
         let mut operation = operation;
@@ -458,9 +458,9 @@ impl Machine {
         operation
     }
 
-    /// Stores that were held back and overtaken leave the buffer one by one: the process is about to
-    /// wait, or to end. Others may go before each, so what it waits for may have come: true if there
-    /// were any.
+    /// Stores that were held back and overtaken leave the buffer one by one: the process is about
+    /// to wait, or to end. Others may go before each, so what it waits for may have come: true if
+    /// there were any.
     pub(crate) fn drain(&self) -> bool {
         let process = self.process();
         let mut any = false;
@@ -483,8 +483,8 @@ impl Machine {
         any
     }
 
-    /// The present step is about what is no word: hardware, events, who has power. All such steps count
-    /// as dependent.
+    /// The present step is about what is no word: hardware, events, who has power. All such steps
+    /// count as dependent.
     #[cold]
     fn note_hardware(&self) {
         if let Some(trace) = &mut self.memory.borrow_mut().trace {
@@ -730,8 +730,8 @@ impl Machine {
             }
             let changes = std::mem::take(&mut self.memory.borrow_mut().changes);
             let sees = |cpu: &Cpu| match cpu.waits.get() {
-                // That another word has changed is nothing to who waits for this one; where all is to
-                // be tried, who goes is told from who could.
+                // That another word has changed is nothing to who waits for this one; where all is
+                // to be tried, who goes is told from who could.
                 Waits::Change(cell) if self.traces.get() => changes.contains(&cell),
                 Waits::Spin(_) if self.traces.get() => {
                     cpu.spin.borrow().loads().iter().any(|(cell, _)| changes.contains(cell))

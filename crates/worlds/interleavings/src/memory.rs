@@ -279,7 +279,7 @@ impl AtomicOrder {
     }
 }
 
-/// What a load exclusive has seen.
+/// The value that a load exclusive has seen.
 #[derive(Clone, Copy)]
 pub(crate) struct Monitored {
     message: Message,
@@ -313,7 +313,7 @@ pub struct Lost {
 pub trait Answers {
     fn answer(&mut self, kind: Kind, options: u32) -> u32;
 
-    /// The age of the value that a load returns, of so many choices; `in_order` of the newer values
+    /// The age of the value that a load returns, below `choices`; `in_order` of the newer values
     /// came since the CPU's last step.
     #[inline(always)]
     fn age(&mut self, choices: u32, _in_order: u32) -> u32 {
@@ -341,7 +341,7 @@ struct Stored {
     /// A load of this word may be late.
     wanted: bool,
     values: Vec<u64>,
-    /// The number of times there was a value more.
+    /// The number of values that there were.
     count: usize,
 }
 
@@ -681,8 +681,8 @@ impl Memory {
             let view = &self.views[cpu];
             let mut own = view.buffer[..usize::from(view.buffered)].iter().rev();
             let own = own.find(|entry| entry.what.is_store() && entry.cell == cell);
-            // A load that acquires what a read-modify-write stores comes after that store (DDI 0487,
-            // B2.3: Atomic-ordered-before).
+            // A load that acquires what a read-modify-write stores comes after that store (DDI
+            // 0487, B2.3: Atomic-ordered-before).
             if order != Order::Relaxed && own.is_some_and(|entry| entry.reserved) {
                 self.leave_while(cpu, |entry| entry.reserved && entry.cell == cell);
             } else if let Some(&Entry { value, after, .. }) = own {

@@ -50,8 +50,8 @@ pub struct Config {
     /// consistent.
     pub orders: bool,
     /// A relaxed load may be late: it may return what is stored only afterwards. With
-    /// [`Strategy::Every`] that needs [`Config::orders`], and all runs are tried again with the values
-    /// that were stored, until there are no new ones.
+    /// [`Strategy::Every`] that needs [`Config::orders`], and all runs are tried again with the
+    /// values that were stored, until there are no new ones.
     pub late_loads: bool,
     /// With [`Strategy::Every`]: caches evict a line or read one in on their own so often in a run,
     /// at most, before any operation.
@@ -62,8 +62,8 @@ pub struct Config {
     /// The core's instructions for atomics.
     pub core: Core,
     /// The folder for the schedule of a failure. Without one it is that of the variable
-    /// STOPWATT_SCHEDULES; else `target/explore` for what Cargo has built, and the present folder for
-    /// other programs.
+    /// STOPWATT_SCHEDULES; else `target/explore` for what Cargo has built, and the present folder
+    /// for other programs.
     pub folder: Option<PathBuf>,
     /// True if all CPUs are in coherency from the start; otherwise their caches are off, and
     /// [`Machine::join`] turns them on.
@@ -91,7 +91,7 @@ impl Default for Config {
     }
 }
 
-/// What a core has of instructions for atomics.
+/// The instructions for atomics that a core has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Core {
     /// `LDADD`, `SWP`, `CAS` and their like (FEAT_LSE). Without them a read-modify-write is a load
@@ -118,7 +118,7 @@ type AtTheEnd<P> = (Box<dyn Fn(&P) -> bool>, &'static str);
 /// A test on a platform: what each CPU does, and what must hold at the end.
 pub struct Model<P> {
     bodies: Vec<Body<P>>,
-    /// The last ones so many start when another one starts them.
+    /// This number of them, the last ones, start when another one starts them.
     absent: usize,
     at_the_end: Vec<AtTheEnd<P>>,
 }
@@ -186,8 +186,8 @@ pub fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(),
 }
 
 /// Runs a test that uses types like those of std, [`crate::sync`] and [`crate::thread`], under
-/// [`Config::schedules`] schedules. It is called anew for each run, and must do the same whenever it
-/// is shown the same.
+/// [`Config::schedules`] schedules. It is called anew for each run, and must do the same whenever
+/// it is shown the same.
 ///
 /// # Panics
 /// As [`check`]; a data race fails, and so does a panic of any thread.
@@ -335,7 +335,8 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
     tally
 }
 
-/// Every run that differs from the others, once more with late loads until they bring no new values.
+/// Every run that differs from the others, once more with late loads until they bring no new
+/// values.
 fn try_all_that_differ(
     config: &Config,
     session: &mut dyn Runs<Bodies>,
@@ -510,8 +511,8 @@ struct File {
 fn leave(schedule: &[Deviation], cpus: usize, folder: Option<&PathBuf>) -> PathBuf {
     let name = std::thread::current().name().unwrap_or("test").replace("::", "-");
     let folder = folder.cloned().or_else(|| std::env::var_os("STOPWATT_SCHEDULES").map(PathBuf::from));
-    // What Cargo builds lies below a folder with this file, wherever that is; anything else leaves its
-    // schedules where it runs.
+    // What Cargo builds lies below a folder with this file, wherever that is; anything else leaves
+    // its schedules where it runs.
     let program = std::env::current_exe().unwrap_or_default();
     let target = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
     let folder = folder.unwrap_or_else(|| target.map_or_else(PathBuf::new, |target| target.join("explore")));

@@ -16,7 +16,7 @@ pub(crate) type Tag = u16;
 /// Processes that have a clock: the CPUs, and the one that is none.
 const PROCESSES: usize = MOST_CPUS + 1;
 
-/// How much of each process's work is known.
+/// The part of each process's work that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Clock([u32; PROCESSES]);
 
@@ -59,9 +59,9 @@ struct Plain {
 #[derive(Clone, Debug)]
 pub(crate) struct Races {
     known: Vec<Clock>,
-    /// What relaxed loads brought, for an acquiring fence.
+    /// The clocks that relaxed loads brought, for an acquiring fence.
     loaded: Vec<Clock>,
-    /// What was known at the last releasing fence.
+    /// The clocks at the last releasing fence.
     fenced: Vec<Clock>,
     tags: Vec<Clock>,
     plain: Vec<Plain>,

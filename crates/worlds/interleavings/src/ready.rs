@@ -1,4 +1,4 @@
-//! Who can go.
+//! The processes that can go.
 
 /// Processes that can go, as a set of bits: those that run, and CPUs that sleep until an interrupt,
 /// which may come at any time.

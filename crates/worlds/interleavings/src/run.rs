@@ -114,7 +114,7 @@ pub trait Runs<C> {
         self.machine().log.borrow().clone()
     }
 
-    /// Whether steps are kept from here on.
+    /// Keeps steps from here on, or does not.
     fn keep_steps(&mut self, keep: bool) {
         self.machine().keeps_steps.set(keep);
     }

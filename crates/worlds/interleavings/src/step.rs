@@ -55,7 +55,7 @@ pub enum Did {
     Update {
         /// The word.
         cell: u16,
-        /// What it did, as in "sets bits of".
+        /// The change, as in "sets bits of".
         what: &'static str,
         /// With what.
         value: u64,

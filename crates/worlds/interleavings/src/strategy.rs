@@ -33,9 +33,9 @@ pub enum Strategy {
     /// the other: all choices of who goes on and of what the hardware answers, with memory
     /// sequentially consistent. Alone, or not at all.
     Every(u32),
-    /// Every run, as [`Strategy::Every`] with any number of preemptions, but of those that differ in
-    /// the order of independent operations alone one (dynamic partial-order reduction), with memory in
-    /// all its orders. Alone.
+    /// Every run, as [`Strategy::Every`] with any number of preemptions, but of those that differ
+    /// in the order of independent operations alone one (dynamic partial-order reduction), with
+    /// memory in all its orders. Alone.
     Dpor,
 }
 
@@ -88,7 +88,7 @@ impl std::str::FromStr for Strategy {
     }
 }
 
-/// Who goes where all that could happen was tried before.
+/// No process: all that could happen was tried before.
 pub(crate) const NOBODY: usize = usize::MAX;
 
 /// At most this many processes.

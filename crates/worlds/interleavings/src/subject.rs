@@ -1,6 +1,6 @@
-//! What a library with a machine of its own around it needs, to be explored as a whole: scenarios
-//! that are drawn, hardware that answers, invariants. The PSCI and the RCU library of Stopwatt are
-//! such subjects. It follows the explorer's inside, so it may change with any version.
+//! All that a library with a machine of its own around it needs, to be explored as a whole:
+//! scenarios that are drawn, hardware that answers, invariants. The PSCI and the RCU library of
+//! Stopwatt are such subjects. It follows the explorer's inside, so it may change with any version.
 
 pub use crate::cell::{OnMachine, Word, made_by, make_word};
 pub use crate::choice::{Deviation, Kind};

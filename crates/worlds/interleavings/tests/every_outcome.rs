@@ -173,8 +173,8 @@ fn compare(programs: u64, swaps: bool) -> u64 {
 
 #[test]
 fn every_outcome_that_arm_allows_is_seen_and_no_other() {
-    // What must follow a late load stops its CPU, and what could pass both with it; and the load of a
-    // read-modify-write is never late (ADR 0027).
+    // What must follow a late load stops its CPU, and what could pass both with it; and the load of
+    // a read-modify-write is never late (ADR 0027).
     for swaps in [false, true] {
         let less = compare(600, swaps);
         assert!(less <= 6, "of {less} of 600 programs not all outcomes are seen");

@@ -8,7 +8,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
 pub use std::sync::atomic::{Ordering, compiler_fence};
 
-/// How a value lies in a word.
+/// A value that lies in a word.
 trait InWord: Copy + 'static {
     fn to_word(self) -> u64;
     fn from_word(word: u64) -> Self;
@@ -189,7 +189,8 @@ macro_rules! common {
                 self.0.compare_exchange(current, new, success, failure, true)
             }
 
-            /// Stores what `change` makes of the value until nobody comes between; the value before.
+            /// Stores what `change` makes of the value until nobody comes between; the value
+            /// before.
             ///
             /// # Errors
             /// `change` makes nothing of it.
