@@ -8,7 +8,7 @@
 //! as exact as the locks are.
 
 use super::layout::{self, OFF};
-use super::names::{self, Owner};
+use super::names::Owner;
 use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Invariant};
 
 /// States of a CPU, its cluster and the system.
@@ -85,6 +85,7 @@ struct CpuBooks {
     committed: bool,
     slept: bool,
     left_early: bool,
+    looked: bool,
     pending: bool,
     vetoed: bool,
     power_on_failed: bool,
@@ -155,6 +156,7 @@ impl Ledger {
             committed: false,
             slept: false,
             left_early: false,
+            looked: false,
             pending: false,
             vetoed: false,
             power_on_failed: false,
@@ -220,7 +222,8 @@ impl Ledger {
         own.rests_since = None;
         own.called = now;
         (own.mode, own.changes) = (self.mode, self.changes);
-        (own.committed, own.slept, own.left_early, own.pending) = (false, false, false, false);
+        (own.committed, own.slept, own.left_early) = (false, false, false);
+        (own.looked, own.pending) = (false, false);
         (own.vetoed, own.power_on_failed, own.is_back, own.verdict) = (false, false, false, None);
         if matches!(asks, Asks::Suspend { .. }) {
             own.awake_since = None;
@@ -250,9 +253,10 @@ impl Ledger {
         self.cpus[cpu].power_on_failed = true;
     }
 
-    /// An interrupt was pending when the library looked.
-    pub(crate) fn is_interrupted(&mut self, cpu: usize) {
-        self.cpus[cpu].pending = true;
+    /// The library looks whether an interrupt is pending.
+    pub(crate) fn looks(&mut self, cpu: usize, pending: bool) {
+        self.cpus[cpu].looked = true;
+        self.cpus[cpu].pending |= pending;
     }
 
     pub(crate) fn left_early(&mut self, cpu: usize) {
@@ -342,6 +346,10 @@ impl Ledger {
             return Err((Invariant::Answer, what));
         }
         let asks = own.asks;
+        if !own.looked && !matches!(asks, Asks::Off | Asks::Nothing | Asks::Mode) {
+            let what = format!("CPU {cpu} goes down, and has not looked whether an interrupt is pending");
+            return Err((Invariant::Answer, what));
+        }
         let mode = self.mode_of(cpu);
         let (granted, lock_to) = match asks {
             Asks::Off => (self.coordinate(cpu, &SYSTEM, TOP), TOP),
@@ -635,7 +643,7 @@ impl Ledger {
                 let slot = usize::from(state);
                 let name = || match owner {
                     Owner::Cpu(cpu) => format!("CPU {cpu}"),
-                    Owner::Domain(domain) => names::domain(domain),
+                    Owner::Domain(domain) => super::names::domain(domain),
                 };
                 if count != stays.ended[slot] {
                     let what = format!(

@@ -97,7 +97,7 @@ pub(crate) fn lock(id: u32) -> String {
     }
 }
 
-/// The CPU or the domain that a statistic is of.
+/// The CPU or the domain that statistics are of.
 #[derive(Clone, Copy)]
 pub(crate) enum Owner {
     Cpu(usize),

@@ -191,9 +191,7 @@ impl Board {
     fn is_interrupted(&self) -> bool {
         self.act(Did::Own);
         let pending = self.answer(Kind::Pending, 2) == 1;
-        if pending {
-            self.ledger.borrow_mut().is_interrupted(self.process());
-        }
+        self.ledger.borrow_mut().looks(self.process(), pending);
         pending
     }
 
