@@ -193,9 +193,10 @@ fn web() -> Result<(), String> {
     check(biome.args(check_assets).args(["--error-on-warnings"]).current_dir(root()))
 }
 
-/// The most bytes that the program may have: 24 MB. It had 20.9 before it carried the emulator's
-/// plugin (0.37), and read dumps of idle states in archives of three kinds, and 22.8 before it had
-/// five boards more, `eas-energy`, `import wattson` and stock litmus tests; it has 23.5 with them.
+/// The most bytes that the program may have: 26 MB. It had 20.9 before it carried the emulator's
+/// plugin (0.37), and read dumps of idle states in archives of three kinds, 22.8 before it had five
+/// boards more, `eas-energy`, `import wattson` and stock litmus tests, and 23.5 before it read zstd
+/// in Parquet, counted what explorations reach, and reported sweeps; it has 25.6 with them.
 const LARGEST_PROGRAM: u64 = 26_000_000;
 
 /// A program below the folder that cargo builds into.
