@@ -198,7 +198,7 @@ const READABLE: usize = 8;
 /// Other scripts that are tried for the sake of a shorter schedule.
 const OTHERS: u64 = 20_000;
 
-/// Of so many rounds on a machine one is watched, which costs time.
+/// Of this number of rounds on a machine one is watched, which costs time.
 const WATCHED_EVERY: u64 = 16;
 
 /// Runs between two looks at whether to go on.

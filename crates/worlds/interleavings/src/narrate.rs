@@ -139,9 +139,9 @@ impl<'s, C: Script> Narrator<'s, C> {
         Some(format!("{who} {} (its operation {}): {why}.", self.step(here), here.operation))
     }
 
-    /// The way by which the process that failed came by its values: the last values that it loaded and that
-    /// another one had stored, the latest first, and what those stores had overwritten. Values that
-    /// took the place of its own come first.
+    /// The way by which the process that failed came by its values: the last values that it loaded
+    /// and that another one had stored, the latest first, and what those stores had overwritten.
+    /// Values that took the place of its own come first.
     pub fn causes(&self, steps: &[Step]) -> Vec<String> {
         let Some(last) = steps.last() else { return Vec::new() };
         // Of each word its last store, and what that took the place of; of each process its action.
