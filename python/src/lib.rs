@@ -34,5 +34,5 @@ mod _native {
 
     /// The program's version.
     #[pymodule_export]
-    const VERSION: &str = provenance::VERSION;
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

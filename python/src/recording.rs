@@ -1,14 +1,14 @@
 //! A recording in Python.
 
 use crate::tables::Table;
-use crate::work::{RunError, UsageError, exception, work};
+use crate::work::{DataError, RunError, UsageError, exception, work};
 use console::Console;
 use experiment::Progress;
-use miette::{IntoDiagnostic, miette};
+use miette::miette;
 use published::Published;
 use pyo3::prelude::*;
 use report::{Format, Report, Style};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use stopwatt::data::Data;
 use stopwatt::experiments;
@@ -85,8 +85,7 @@ impl Recording {
 
     /// Writes the recording as a folder, whole or not at all.
     fn write(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-        let written = py.detach(|| self.rows.write(&folder).into_diagnostic());
-        written.map_err(|error| exception(&error))
+        py.detach(|| self.rows.write(&folder)).map_err(|error| DataError::new_err(error.to_string()))
     }
 
     /// A report: "answers", "html", "term", "md", "rst", "csv", "json" or "perfetto", as bytes.
@@ -121,11 +120,10 @@ impl Recording {
 #[pyfunction]
 #[pyo3(signature = (folder, forget=false))]
 pub fn open_recording(py: Python<'_>, folder: PathBuf, forget: bool) -> PyResult<Recording> {
-    let read = |folder: &Path| match sweep::is_sweep(folder) {
-        true => Ok(sweep::read(folder)?),
-        false => recording::Recording::read(folder).into_diagnostic(),
-    };
-    let rows = py.detach(|| read(&folder)).map_err(|error| exception(&error))?;
+    let rows = py.detach(|| match sweep::is_sweep(&folder) {
+        true => sweep::read(&folder).map_err(|error| exception(&error.into())),
+        false => recording::Recording::read(&folder).map_err(|error| DataError::new_err(error.to_string())),
+    })?;
     Ok(Recording::new(rows, (!forget).then_some(folder)))
 }
 

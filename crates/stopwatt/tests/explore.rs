@@ -104,7 +104,7 @@ fn what_cannot_be_done_is_2_and_says_what_would_be_right() {
     refused(None, &["explore", "psci", "--cpus", "0"], "0 is not in 1..=16");
     refused(None, &["explore", "psci", "--cpus", "65536"], "65536");
     refused(None, &["explore", "psci", "--schedules", "0"], "0 is not in");
-    refused(None, &["explore", "psci", "--strategy", "luck"], "few:N and dfs:N are right");
+    refused(None, &["explore", "psci", "--strategy", "luck"], "dfs:N and dpor are right");
     refused(None, &["explore", "psci", "--for", "soon"], "60s or 5m would be right");
     refused(None, &psci, "s.toml");
     refused(Some("cpus = [[{ on = 7 }], [], [], [], [], []]"), &psci, "names CPU 7, and there are CPUs 0 to 5");
@@ -122,7 +122,7 @@ fn what_cannot_be_done_is_2_and_says_what_would_be_right() {
 fn a_schedule_that_does_not_fit_is_refused_and_says_what_differs() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| text(&stopwatt(folder.path(), arguments));
-    assert_eq!(run(&["explore", "psci", "--fault", "early-off", "-o", "f"]).0, Some(1));
+    assert_eq!(run(&["explore", "psci", "--fault", "early-off", "--machine", "leaves", "-o", "f"]).0, Some(1));
     let header = folder.path().join("f/recording.toml");
     let whole = std::fs::read_to_string(&header).unwrap();
     let sources = whole.find("sources = ").unwrap();
