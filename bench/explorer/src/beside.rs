@@ -63,7 +63,7 @@ fn shuttle(name: &'static str, faulty: bool) -> Result {
 
 fn explorer(name: &'static str, faulty: bool, late_loads: bool) -> Result {
     let strategies = vec![Strategy::Dpor];
-    // What orders least.
+    // The core that orders least.
     let core = Core { lse: false, rcpc: true };
     let config = Config { strategies, schedules: MOST, orders: true, late_loads, core, ..Config::default() };
     measure(|| {
