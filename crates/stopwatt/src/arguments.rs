@@ -1,6 +1,8 @@
 //! The command line.
 
 use crate::calibrate_command::{CalibrateOptions, CalibratePrefetchOptions};
+#[cfg(target_os = "linux")]
+use crate::calibrate_core::CalibrateCoreOptions;
 use crate::capture_command::Capture;
 use crate::compare_command::CompareOptions;
 use crate::count_command::CountOptions;
@@ -32,6 +34,7 @@ EXPERIMENTS
   sweep               A plan of many points: on all cores, in shards, on a Slurm cluster
   capture             The kernel's counts of idle states around a command on this machine
   forward             Forward packets between interfaces of this machine (run forward)
+  tune                Prefetch distances and batch of a loop that you wrote (run tune)
   count               Instructions of a function of any bare-metal image, by function, on QEMU
   payload             Write the normal world that measures your own firmware (run psci-calls --firmware)
 
@@ -51,6 +54,7 @@ Compare:
 Fit:
   calibrate           Fit a platform's costs to its declared reference cells
   calibrate-prefetch  Fit a modelled core to the stride study's declared cells
+  calibrate-core      Measure this machine's core by loops of known shape, for the predictions of tune
 
 Install:
   completions         Completions for a shell
@@ -111,6 +115,9 @@ pub enum Command {
     List(ListOptions),
     /// Fit a modelled core to the stride study's declared cells.
     CalibratePrefetch(CalibratePrefetchOptions),
+    /// Measure this machine's core by loops of known shape.
+    #[cfg(target_os = "linux")]
+    CalibrateCore(CalibrateCoreOptions),
     /// Make a recording of what another program printed.
     #[command(after_help = "Examples:
   stopwatt import rt-instr uart.log --platform juno-r1 --variant my-board -o recordings/my-board
@@ -173,8 +180,8 @@ pub enum Import {
     Wattson(ImportWattsonOptions),
 }
 
-/// Name of the experiment that is a command of its own, too.
-pub const FORWARDER: &str = "forward";
+/// Names of the experiments that are commands of their own, too, and what each was called once.
+pub const COMMANDS: [(&str, Option<&str>); 2] = [("forward", Some("dataplane")), ("tune", None)];
 
 /// The whole command line.
 pub fn command() -> clap::Command {
@@ -201,10 +208,10 @@ pub fn command() -> clap::Command {
     let mut whole = Arguments::command().help_template(help);
     for experiment in EXPERIMENTS {
         run = run.subcommand(run::command(*experiment));
-        if experiment.about().name == FORWARDER {
-            // It was called so once.
-            let forwarder = run_arguments::command(experiment.about(), "stopwatt forward").alias("dataplane");
-            whole = whole.subcommand(run::with_output(forwarder));
+        let name = experiment.about().name;
+        if let Some((_, once)) = COMMANDS.iter().find(|(own, _)| *own == name) {
+            let own = run_arguments::command(experiment.about(), &format!("stopwatt {name}"));
+            whole = whole.subcommand(run::with_output(once.iter().fold(own, |own, once| own.alias(*once))));
         } else {
             sweep = sweep.subcommand(what_if::command(*experiment));
         }

@@ -12,6 +12,8 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &dataplane_experiments::Batch,
     &dataplane_experiments::Patterns,
     #[cfg(target_os = "linux")]
+    &tune_experiments::Tune,
+    #[cfg(target_os = "linux")]
     &forwarder_experiments::Forward,
     &idle_experiments::IdleReplay,
     &idle_experiments::IdlePredict,

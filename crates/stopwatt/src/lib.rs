@@ -7,6 +7,8 @@
 mod answer;
 mod arguments;
 mod calibrate_command;
+#[cfg(target_os = "linux")]
+mod calibrate_core;
 mod calibrate_study;
 mod capture_command;
 pub mod compare_command;
@@ -36,7 +38,7 @@ mod what_if;
 mod what_if_from;
 
 pub use answer::Answer;
-use arguments::{Command, FORWARDER, Import};
+use arguments::{COMMANDS, Command, Import};
 use clap::ArgMatches;
 use console::Console;
 use data::Data;
@@ -48,6 +50,12 @@ use std::path::PathBuf;
 /// when the answer is no, 2 when it cannot be done. A signal stops it from now on, and then it
 /// ends by that signal.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    #[cfg(target_os = "linux")]
+    if arguments.get(1).is_some_and(|first| first == tune_experiments::WORKER) {
+        // The process that runs somebody's loop, for `tune`; nobody types this.
+        return tune_experiments::work();
+    }
     let console = Console::terminal();
     console.watch_signals();
     let arguments = spelt_today(arguments);
@@ -118,7 +126,9 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
             let (name, matches) = chosen(matches)?;
             return run::run(console, &data, experiment(name)?, matches);
         }
-        Some((FORWARDER, matches)) => return run::run(console, &data, experiment(FORWARDER)?, matches),
+        Some((name, matches)) if COMMANDS.iter().any(|(own, _)| *own == name) => {
+            return run::run(console, &data, experiment(name)?, matches);
+        }
         Some(("what-if", matches)) => {
             match matches.subcommand() {
                 Some((name, matches)) => what_if::run(console, &data, experiment(name)?, matches)?,
@@ -147,6 +157,8 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         }
         Command::Explore { what } => return explore_command::run(console, what),
         Command::Sweep(options) => return sweep_command::run(console, &data, given, options),
+        #[cfg(target_os = "linux")]
+        Command::CalibrateCore(options) => calibrate_core::run(console, &data, options),
         Command::Calibrate(options) => return calibrate_command::run(console, &data, options),
         Command::Count(options) => return count_command::run(console, options),
         Command::Compare(options) => return compare_command::run(console, &data, options),

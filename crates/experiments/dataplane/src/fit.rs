@@ -183,7 +183,7 @@ pub fn freedom(hardware: Parameters, fit: &Fit, direction: [f64; 5], used: &[Use
 }
 
 /// The downhill simplex search of Nelder and Mead, with its usual coefficients.
-fn downhill<const N: usize>(
+pub fn downhill<const N: usize>(
     start: [f64; N],
     steps: [f64; N],
     rounds: usize,

@@ -32,6 +32,7 @@ mod cache;
 mod neighbour;
 mod random;
 mod translations;
+pub mod window;
 
 use std::collections::VecDeque;
 

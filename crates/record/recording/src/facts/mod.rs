@@ -14,6 +14,7 @@
 //! | `functions.rs` | instructions of passages by function |
 //! | `idle.rs` | governors replayed on a trace; clocks and divisions; a kernel's counts of idle states |
 //! | `kernel.rs` | a trace of a kernel |
+//! | `tune.rs` | a loop whose distances and batch were tried |
 
 mod dataplane;
 mod energy;
@@ -21,6 +22,7 @@ mod explore;
 mod functions;
 mod idle;
 mod kernel;
+mod tune;
 
 pub use dataplane::{Driver, Forwarded, Loaded, Rates, Study};
 pub use energy::{
@@ -30,6 +32,7 @@ pub use explore::{Coverage, Exploration, Growth, Reached};
 pub use functions::{Counted, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Replay};
 pub use kernel::{IdleState, IdleUsage, KernelTrace, Mark};
+pub use tune::{Tuned, TunedKnob, TunedModel, TunedSet};
 
 use crate::Header;
 use serde::Serialize;

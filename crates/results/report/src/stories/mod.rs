@@ -31,6 +31,7 @@ mod run;
 mod spread;
 mod story;
 mod strides;
+mod tune;
 
 pub use functions::folded_stacks;
 pub(crate) use run::Run;
@@ -46,7 +47,7 @@ use recording::facts::FactsError;
 type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
 
 /// The experiments that have stories, besides those of PSCI latencies.
-const STORIES: [(&str, Teller); 20] = [
+const STORIES: [(&str, Teller); 21] = [
     ("explore-psci", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("explore-rcu", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("psci-calls", |run, _| psci_calls::read(run).map(|story| StoryContent::new(&story))),
@@ -55,6 +56,7 @@ const STORIES: [(&str, Teller); 20] = [
     ("dataplane", |run, _| loaded::read(run).map(|story| StoryContent::new(&story))),
     ("prefetch", |run, _| strides::read(run).map(|story| StoryContent::new(&story))),
     ("batch", |run, _| Ok(StoryContent::new(&batch::read(run)))),
+    ("tune", |run, _| tune::read(run).map(|story| StoryContent::new(&story))),
     ("forward", |run, _| match rates::is_of(run.recording) {
         true => rates::read(run).map(|story| StoryContent::new(&story)),
         false => forward::read(run).map(|story| StoryContent::new(&story)),

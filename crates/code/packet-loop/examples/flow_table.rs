@@ -1,0 +1,68 @@
+//! A loop in Rust: a packet's flow is looked up in a table, and counted there. Two lines per
+//! packet, of which the first says where the second is.
+//!
+//! ```text
+//! cargo build --release -p stopwatt-loop --example flow_table
+//! stopwatt tune --loop target/release/examples/libflow_table.so
+//! ```
+
+use std::ffi::CStr;
+use stopwatt_loop::{Knob, PacketLoop, Record, export, prefetch};
+
+/// A packet as it came: the start of its header.
+#[repr(align(64))]
+struct Packet {
+    flow: u32,
+    length: u32,
+}
+
+/// A flow's counters.
+#[repr(align(64))]
+#[derive(Clone, Copy, Default)]
+struct Flow {
+    packets: u64,
+    bytes: u64,
+}
+
+struct FlowTable {
+    packets: Vec<Packet>,
+    flows: Vec<Flow>,
+}
+
+impl PacketLoop for FlowTable {
+    const NAME: &'static CStr = c"flow-table";
+    const KNOBS: &'static [Knob] = &[
+        Knob::distance(c"packet", c"PACKET_AHEAD", 4),
+        // Where a flow lies is known once its packet is there.
+        Knob::distance(c"flow", c"FLOW_AHEAD", 2).after(0),
+    ];
+    const RECORD_BYTES: u64 = 128;
+
+    fn set_up(count: usize, seed: u64) -> Option<Self> {
+        let odd = (seed as usize * 2) | 1;
+        let packet = |index: usize| Packet { flow: (index.wrapping_mul(odd) % count) as u32, length: 64 };
+        Some(Self { packets: (0..count).map(packet).collect(), flows: vec![Flow::default(); count] })
+    }
+
+    fn run(&mut self, records: &[Record], values: &[u32]) {
+        let (packet_ahead, flow_ahead) = (values[0] as usize, values[1] as usize);
+        for (at, record) in records.iter().enumerate() {
+            if packet_ahead > 0
+                && let Some(later) = records.get(at + packet_ahead)
+            {
+                prefetch(&self.packets[later.index()]);
+            }
+            if flow_ahead > 0
+                && let Some(later) = records.get(at + flow_ahead)
+            {
+                prefetch(&self.flows[self.packets[later.index()].flow as usize]);
+            }
+            let packet = &self.packets[record.index()];
+            let flow = &mut self.flows[packet.flow as usize];
+            flow.packets += 1;
+            flow.bytes += u64::from(packet.length);
+        }
+    }
+}
+
+export!(FlowTable);

@@ -1,0 +1,39 @@
+//! Loops over packets or records that others wrote, as `stopwatt tune` takes them.
+//!
+//! A loop is a shared object with one function, [`SYMBOL`], which describes its loops as
+//! [`LoopTable`]. Loops in C include `include/stopwatt_loop.h`; a loop in Rust implements
+//! [`PacketLoop`], is named in [`export!`], and is built as a `cdylib`:
+//!
+//! ```
+//! use stopwatt_loop::{Knob, PacketLoop, Record, export};
+//!
+//! struct Sum(Vec<[u64; 8]>, u64);
+//!
+//! impl PacketLoop for Sum {
+//!     const NAME: &'static std::ffi::CStr = c"sum";
+//!     const KNOBS: &'static [Knob] = &[Knob::distance(c"line", c"AHEAD", 4)];
+//!     const RECORD_BYTES: u64 = 64;
+//!
+//!     fn set_up(count: usize, seed: u64) -> Option<Self> {
+//!         Some(Self(vec![[seed; 8]; count], 0))
+//!     }
+//!
+//!     fn run(&mut self, records: &[Record], values: &[u32]) {
+//!         let ahead = values[0] as usize;
+//!         for (at, record) in records.iter().enumerate() {
+//!             if ahead > 0 && at + ahead < records.len() {
+//!                 stopwatt_loop::prefetch(&self.0[records[at + ahead].index()]);
+//!             }
+//!             self.1 = self.1.wrapping_add(self.0[record.index()][0]);
+//!         }
+//!     }
+//! }
+//!
+//! export!(Sum);
+//! ```
+
+mod rust_loops;
+mod table;
+
+pub use rust_loops::{PacketLoop, Record, prefetch, table_of};
+pub use table::{ABI, AFTER_NONE, CHOICE, DISTANCE, Entry, KNOBS_MAX, Knob, LoopTable, SYMBOL};

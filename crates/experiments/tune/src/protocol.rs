@@ -1,0 +1,104 @@
+//! What the process that runs a loop is asked, and what it answers: a line of JSON each.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+use crate::recipe::Recipe;
+
+/// Where a loop comes from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Source {
+    /// A shared object, and the name of one of its loops; the first where none is named.
+    Shared {
+        /// Its path.
+        path: PathBuf,
+        /// The loop's name.
+        name: Option<String>,
+    },
+    /// A node of ours.
+    Node(String),
+    /// A loop that is only described.
+    Recipe(Recipe),
+}
+
+/// A knob of a loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnobAbout {
+    /// The name that tables have.
+    pub name: String,
+    /// The macro in the loop's source.
+    pub define: Option<String>,
+    /// True for a prefetch distance; else a choice among powers of two.
+    pub is_distance: bool,
+    /// The least value.
+    pub least: u32,
+    /// The largest; 0 for a distance without a limit.
+    pub most: u32,
+    /// The value in the source today.
+    pub today: u32,
+    /// The knob whose line holds this one's address.
+    pub after: Option<usize>,
+}
+
+/// A loop, as it describes itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopAbout {
+    /// Its name.
+    pub name: String,
+    /// Its knobs.
+    pub knobs: Vec<KnobAbout>,
+    /// Bytes of a record.
+    pub record_bytes: u64,
+}
+
+/// A cell that is to be measured once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measure {
+    /// Records that are gone through before one comes again.
+    pub records: u64,
+    /// Records of a call.
+    pub batch: u64,
+    /// A value for each knob.
+    pub values: Vec<u32>,
+    /// Ticks that it goes on at least.
+    pub ticks: u64,
+}
+
+/// A request.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Request {
+    /// Load a loop.
+    Open(Source),
+    /// Make records, in place of those that there are.
+    SetUp {
+        /// How many.
+        count: u64,
+    },
+    /// Measure.
+    Measure(Measure),
+}
+
+/// An answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Reply {
+    /// The loop is there.
+    Opened(LoopAbout),
+    /// The records are there.
+    SetUp {
+        /// The share of the first record's mapping that lies in huge pages; `None` where the system
+        /// does not say.
+        huge: Option<f64>,
+    },
+    /// A measurement.
+    Measured {
+        /// Ticks per record.
+        ticks: f64,
+    },
+    /// It cannot be done.
+    Refused {
+        /// Why.
+        message: String,
+        /// What would be right.
+        help: String,
+    },
+}

@@ -1,0 +1,128 @@
+//! A tuned loop as a recording.
+
+use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
+
+use crate::core_file::CoreFile;
+use crate::grid::{Cell, Grid};
+use crate::predict::Predicted;
+use crate::process::Process;
+use crate::protocol::LoopAbout;
+use crate::small;
+use crate::sweep::Measured;
+
+/// The case of every cell.
+const CASE: &str = "tune";
+
+/// The name of a cell among those of its set.
+fn label(about: &LoopAbout, cell: &Cell) -> String {
+    let values: Vec<String> =
+        about.knobs.iter().zip(&cell.values).map(|(knob, value)| format!("{} {value}", knob.name)).collect();
+    format!("{}, batch {}", values.join(", "), cell.batch)
+}
+
+/// A model that was fitted, and the core that it is of.
+pub struct ModelUsed<'a> {
+    /// The core.
+    pub core: &'a CoreFile,
+    /// Its name.
+    pub name: &'a str,
+    /// The predictions.
+    pub predicted: &'a Predicted,
+}
+
+/// The facts of a loop.
+pub fn facts(
+    process: &Process,
+    from: &str,
+    grid: &Grid,
+    huge: Option<f64>,
+    measured: &Measured,
+    model: Option<&ModelUsed<'_>>,
+) -> facts::Tuned {
+    let about = &process.about;
+    let knob = |knob: &crate::protocol::KnobAbout| facts::TunedKnob {
+        name: knob.name.clone(),
+        define: knob.define.clone(),
+        is_distance: knob.is_distance,
+        today: knob.today.into(),
+    };
+    let set = |set: &crate::grid::WorkingSet| facts::TunedSet {
+        name: set.name.to_owned(),
+        records: set.records,
+        bytes: set.records * about.record_bytes,
+    };
+    let sets: Vec<facts::TunedSet> = grid.sets.iter().map(set).collect();
+    let model = model.map(|model| {
+        let fitted = &model.predicted.fitted;
+        let bytes = sets.last().map_or(0, |set| set.bytes);
+        let line = model.core.latencies(bytes, huge.unwrap_or(0.0)).iter().sum::<f64>() / 8.0 * fitted.scale;
+        let used = model.predicted.used.iter().map(|cell| {
+            let cell = &grid.cells[*cell];
+            [grid.sets[cell.set].name.to_owned(), label(about, cell)]
+        });
+        facts::TunedModel {
+            core: model.name.to_owned(),
+            used: used.collect(),
+            work: fitted.work,
+            call: fitted.call,
+            window_records: model.core.under_way.instructions / fitted.instructions,
+            chain: fitted.chain,
+            line,
+            fills: model.core.reorderer().fills as u64,
+            rms_percent: fitted.rms * 100.0,
+        }
+    });
+    facts::Tuned {
+        name: about.name.clone(),
+        from: from.to_owned(),
+        processor: small::processor(),
+        batch: grid.batch,
+        huge,
+        rounds: measured.rounds as u64,
+        repeats_percent: Some(measured.repeats * 100.0).filter(|percent| percent.is_finite()),
+        at_the_end: measured.at_the_end,
+        knobs: about.knobs.iter().map(knob).collect(),
+        sets,
+        model,
+    }
+}
+
+/// The recording of a loop: a measure for each round of each cell, and what the model says of it.
+pub fn recording(
+    mut header: Header,
+    about: &LoopAbout,
+    grid: &Grid,
+    measured: &Measured,
+    predicted: Option<&Predicted>,
+) -> Recording {
+    let first = about.knobs.iter().find(|knob| knob.is_distance).map(|knob| knob.name.clone());
+    header.pictures.extend(first.map(|x| Picture {
+        title: "Clocks per record against the distance".to_owned(),
+        metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
+        case: None,
+        kind: PictureKind::Curves { x, by: Some("batch".to_owned()) },
+    }));
+    let mut recording = Recording::new(header);
+    for (at, cell) in grid.cells.iter().enumerate() {
+        let name = label(about, cell);
+        let series = recording.series(grid.sets[cell.set].name, CASE, "");
+        let subject = recording.name(&name);
+        if !recording.header.coordinates.contains_key(&name) {
+            let mut place = toml::Table::new();
+            for (knob, value) in about.knobs.iter().zip(&cell.values) {
+                place.insert(knob.name.clone(), i64::from(*value).into());
+            }
+            place.insert("batch".to_owned(), (cell.batch as i64).into());
+            recording.header.coordinates.insert(name, place);
+        }
+        for (round, ticks) in measured.values[at].iter().enumerate() {
+            let metric = metrics::CLOCKS_PER_PACKET;
+            recording.measure(series, round as u32, metric.name, metric.unit, *ticks).subject = Some(subject);
+        }
+        if let Some(ticks) = predicted.and_then(|predicted| predicted.ticks[at]) {
+            let metric = metrics::MODELLED_CLOCKS;
+            recording.measure(series, 0, metric.name, metric.unit, ticks).subject = Some(subject);
+        }
+    }
+    recording
+}

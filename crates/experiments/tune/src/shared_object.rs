@@ -1,0 +1,203 @@
+//! A loop of a shared object, with what it claims looked at before anything is called.
+#![expect(unsafe_code, reason = "a shared object is called by its C interface")]
+
+use std::ffi::{CStr, c_char, c_void};
+use std::path::Path;
+
+use libloading::{Library, Symbol};
+use stopwatt_loop::{ABI, AFTER_NONE, CHOICE, DISTANCE, Entry, KNOBS_MAX, LoopTable, SYMBOL};
+
+use crate::protocol::{KnobAbout, LoopAbout};
+
+/// Most loops of a shared object that are looked at.
+const LOOPS_MAX: u32 = 256;
+
+/// Most bytes of a record.
+const RECORD_MAX: u64 = 1 << 20;
+
+/// Why a shared object has no such loop: the error, and what would be right.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// The error.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+}
+
+fn wrong(message: String, help: &str) -> Wrong {
+    Wrong { message, help: help.to_owned() }
+}
+
+/// A loop whose table was looked at. The shared object stays loaded as long as the process lives.
+pub struct SharedLoop {
+    table: LoopTable,
+    /// Its description.
+    pub about: LoopAbout,
+}
+
+/// Records, and the state that belongs to them.
+pub struct SharedRecords {
+    state: *mut c_void,
+    tear_down: Option<unsafe extern "C" fn(*mut c_void)>,
+    /// The records' pointers.
+    pub records: Vec<*mut c_void>,
+}
+
+impl Drop for SharedRecords {
+    fn drop(&mut self) {
+        if let Some(tear_down) = self.tear_down {
+            // SAFETY: the state is from this loop's `set_up`, and is not used again.
+            unsafe { tear_down(self.state) };
+        }
+    }
+}
+
+/// A text of a table; what is no UTF-8 is replaced.
+///
+/// # Safety
+/// The pointer is null, or to a text that ends.
+unsafe fn text(of: *const c_char) -> Option<String> {
+    if of.is_null() {
+        return None;
+    }
+    // SAFETY: by this function's own contract.
+    let text = unsafe { CStr::from_ptr(of) };
+    Some(text.to_string_lossy().into_owned())
+}
+
+impl SharedLoop {
+    /// Loads a shared object, and takes the loop of a name, or its first.
+    ///
+    /// # Errors
+    /// It cannot be loaded, is not of this interface, or describes what cannot be.
+    pub fn open(path: &Path, name: Option<&str>) -> Result<Self, Wrong> {
+        let shown = path.display();
+        // Without a slash the loader would look among the system's libraries.
+        let found = path.canonicalize().map_err(|error| {
+            wrong(format!("{shown}: {error}"), "a shared object: cc -O2 -shared -fPIC my.c -o my.so")
+        })?;
+        // SAFETY: what a shared object does when it is loaded is up to its author, and it has this
+        // process for itself.
+        let library = unsafe { Library::new(&found) }.map_err(|error| {
+            wrong(
+                format!("{shown} cannot be loaded: {error}"),
+                "a shared object for this machine: cc -O2 -shared -fPIC my.c -o my.so",
+            )
+        })?;
+        let library: &'static Library = Box::leak(Box::new(library));
+        // SAFETY: the header says of which type the symbol is.
+        let entry: Symbol<'static, Entry> = unsafe { library.get(SYMBOL.to_bytes_with_nul()) }.map_err(|_| {
+            wrong(
+                format!("{shown} has no function `stopwatt_loop`"),
+                "include stopwatt_loop.h and write that function; crates/code/packet-loop/examples has three",
+            )
+        })?;
+        let mut names = Vec::new();
+        for n in 0..LOOPS_MAX {
+            // SAFETY: the interface allows any number.
+            let table = unsafe { entry(n) };
+            if table.is_null() {
+                break;
+            }
+            // SAFETY: the interface says that it is null or a table, whose first field is its version.
+            let abi = unsafe { (*table).abi };
+            if abi != ABI {
+                return Err(wrong(
+                    format!("{shown} is of version {abi} of the interface, and this program knows {ABI}"),
+                    "build it with the stopwatt_loop.h of this program",
+                ));
+            }
+            // SAFETY: as above; the version is right, so it is a whole table.
+            let table = unsafe { *table };
+            // SAFETY: names end, by the interface.
+            let own = unsafe { text(table.name) }.unwrap_or_default();
+            if name.is_none_or(|name| name == own) {
+                return Self::checked(table, own, &shown.to_string());
+            }
+            names.push(own);
+        }
+        match name {
+            Some(name) => {
+                let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+                Err(wrong(format!("{shown} has no loop `{name}`"), &format!("it has {names}")))
+            }
+            None => Err(wrong(format!("{shown} has no loop"), "stopwatt_loop(0) returned NULL")),
+        }
+    }
+
+    fn checked(table: LoopTable, name: String, shown: &str) -> Result<Self, Wrong> {
+        let refused = |what: &str, help: &str| Err(wrong(format!("{shown}, loop `{name}`: {what}"), help));
+        if name.is_empty() {
+            return refused("it has no name", "`name` is what tables call it");
+        }
+        let count = table.knobs as usize;
+        if !(1..=KNOBS_MAX).contains(&count) || table.knob.is_null() {
+            return refused(&format!("it has {count} knobs"), &format!("1 to {KNOBS_MAX}, and `knob` points to them"));
+        }
+        if table.set_up.is_none() || table.run.is_none() {
+            return refused("`set_up` or `run` is missing", "both are needed; `tear_down` may be NULL");
+        }
+        if !(1..=RECORD_MAX).contains(&table.record_bytes) {
+            return refused(
+                &format!("`record_bytes` is {}", table.record_bytes),
+                "64 for each cache line that run() touches of a record",
+            );
+        }
+        // SAFETY: the interface says that `knob` points to so many knobs.
+        let raw = unsafe { std::slice::from_raw_parts(table.knob, count) };
+        let mut knobs: Vec<KnobAbout> = Vec::new();
+        for knob in raw {
+            // SAFETY: names end, by the interface.
+            let (own, define) = unsafe { (text(knob.name), text(knob.define)) };
+            let own = own.unwrap_or_default();
+            if own.is_empty() || knobs.iter().any(|other| other.name == own) {
+                return refused(&format!("a knob is called `{own}`"), "each knob has a name of its own");
+            }
+            if ![DISTANCE, CHOICE].contains(&knob.kind) || (knob.most != 0 && knob.least > knob.most) {
+                return refused(&format!("knob `{own}` has no kind or no range"), "see struct stopwatt_knob");
+            }
+            if knob.kind == CHOICE && (knob.least == 0 || knob.most == 0) {
+                return refused(&format!("knob `{own}` goes from {} to {}", knob.least, knob.most), "from 1 on");
+            }
+            let after = match knob.after {
+                AFTER_NONE => None,
+                after if (after as usize) < knobs.len() && knobs[after as usize].is_distance => Some(after as usize),
+                after => {
+                    return refused(
+                        &format!("knob `{own}` comes after knob {after}"),
+                        "`after` is the number of a distance before it, or STOPWATT_AFTER_NONE",
+                    );
+                }
+            };
+            knobs.push(KnobAbout {
+                name: own,
+                define,
+                is_distance: knob.kind == DISTANCE,
+                least: knob.least,
+                most: knob.most,
+                today: knob.today,
+                after,
+            });
+        }
+        let about = LoopAbout { name, knobs, record_bytes: table.record_bytes };
+        Ok(Self { table, about })
+    }
+
+    /// Makes records; `None` if the loop says that it cannot.
+    pub fn set_up(&self, count: u64, seed: u64) -> Option<SharedRecords> {
+        let mut records = vec![std::ptr::null_mut(); count as usize];
+        // SAFETY: there is room for `count` pointers.
+        let state = unsafe { self.table.set_up?(count, seed, records.as_mut_ptr()) };
+        (!state.is_null()).then_some(SharedRecords { state, tear_down: self.table.tear_down, records })
+    }
+
+    /// Works on some records of `of`, with a value for each knob.
+    #[inline(always)]
+    pub fn run(&self, of: &SharedRecords, records: &[*mut c_void], values: &[u32]) {
+        if let Some(run) = self.table.run {
+            // SAFETY: the state is from this loop, the records are among its own, and there are as
+            // many values as knobs: `Worker::measure` sees to that.
+            unsafe { run(of.state, records.as_ptr(), records.len() as u64, values.as_ptr()) };
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What the system says of itself: caches, the processor's name, pages.
+
+/// The share of the mapping of an address that lies in huge pages; `None` where the system does not
+/// say.
+pub fn huge_share(address: usize) -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/smaps").ok()?;
+    let mut inside = false;
+    let (mut size, mut huge) = (0.0, 0.0);
+    for line in text.lines() {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        if let Some((from, to)) = first.split_once('-')
+            && let (Ok(from), Ok(to)) = (usize::from_str_radix(from, 16), usize::from_str_radix(to, 16))
+        {
+            inside = (from..to).contains(&address);
+        } else if inside && let Some(kib) = line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()) {
+            match first {
+                "Rss:" => size = kib,
+                "AnonHugePages:" => huge = kib,
+                _ => {}
+            }
+        }
+    }
+    (size > 0.0).then(|| huge / size)
+}
+
+/// Bytes of the data caches of the first processor, level by level, as the system says.
+pub fn cache_bytes() -> Vec<u64> {
+    let cache = |index: usize| {
+        let read = |file| {
+            let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}");
+            std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+        };
+        if read("type")? == "Instruction" {
+            return None;
+        }
+        let size = read("size")?;
+        let (number, unit) = size.split_at(size.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(size.len()));
+        let unit = match unit {
+            "K" => 1 << 10,
+            "M" => 1 << 20,
+            _ => 1,
+        };
+        Some(number.parse::<u64>().ok()? * unit)
+    };
+    (0..8).filter_map(cache).collect()
+}
+
+/// The processor's name, as the system says: on Arm the parts of the identification register.
+pub fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let value = |key: &str| {
+        let line = text.lines().find(|line| line.split(':').next().is_some_and(|name| name.trim() == key))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let part = |key: &str| value(key).unwrap_or_else(|| "?".to_owned());
+    if let Some(implementer) = value("CPU implementer") {
+        let (part, variant) = (part("CPU part"), part("CPU variant"));
+        let name = arm_core(&implementer, &part)
+            .map_or_else(|| format!("implementer {implementer} part {part}"), str::to_owned);
+        return format!("{name} variant {variant}");
+    }
+    match value("model name") {
+        // A hypervisor may hide the name; family and model are there.
+        Some(name) => format!("{name}, family {} model {}", part("cpu family"), part("model")),
+        None => std::env::consts::ARCH.to_owned(),
+    }
+}
+
+/// Names of cores by MIDR_EL1 (Arm's and partners' technical reference manuals).
+fn arm_core(implementer: &str, part: &str) -> Option<&'static str> {
+    Some(match (implementer, part) {
+        ("0x41", "0xd03") => "Cortex-A53",
+        ("0x41", "0xd04") => "Cortex-A35",
+        ("0x41", "0xd05") => "Cortex-A55",
+        ("0x41", "0xd07") => "Cortex-A57",
+        ("0x41", "0xd08") => "Cortex-A72",
+        ("0x41", "0xd09") => "Cortex-A73",
+        ("0x41", "0xd0a") => "Cortex-A75",
+        ("0x41", "0xd0b") => "Cortex-A76",
+        ("0x41", "0xd0c") => "Neoverse-N1",
+        ("0x41", "0xd40") => "Neoverse-V1",
+        ("0x41", "0xd49") => "Neoverse-N2",
+        ("0x41", "0xd4f") => "Neoverse-V2",
+        ("0x41", "0xd8e") => "Neoverse-N3",
+        _ => return None,
+    })
+}
+
+/// A name as part of a file's name.
+pub fn file_name(of: &str) -> String {
+    let mut name = String::new();
+    for letter in of.to_lowercase().chars() {
+        match letter {
+            'a'..='z' | '0'..='9' => name.push(letter),
+            _ if name.ends_with('-') || name.is_empty() => {}
+            _ => name.push('-'),
+        }
+    }
+    name.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_becomes_the_name_of_a_file() {
+        assert_eq!(file_name("AMD EPYC (TM), family 25 model 17"), "amd-epyc-tm-family-25-model-17");
+        assert!(!processor().is_empty());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_mapping_of_a_value_has_a_share() {
+        let large = vec![1_u8; 1 << 22];
+        let share = huge_share(large.as_ptr() as usize + (1 << 21)).unwrap();
+        assert!((0.0..=1.0).contains(&share));
+        assert_eq!(huge_share(8), None);
+    }
+}

@@ -1,0 +1,83 @@
+use super::Facts;
+use serde::{Deserialize, Serialize};
+
+/// A loop whose distances and batch were tried.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tuned {
+    /// The loop's name.
+    pub name: String,
+    /// Where it is from: a file, a node, a recipe.
+    pub from: String,
+    /// The processor.
+    pub processor: String,
+    /// Records of a call, where it is not varied.
+    pub batch: u64,
+    /// The share of the records' memory in huge pages, where the system says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub huge: Option<f64>,
+    /// Rounds in which cells were measured in turn.
+    pub rounds: u64,
+    /// The share by which the machine repeats itself, in percent: the median over cells of how far
+    /// the medians of odd and of even rounds are apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats_percent: Option<f64>,
+    /// True if the best cell is at an end of what can be tried.
+    pub at_the_end: bool,
+    /// The loop's knobs.
+    pub knobs: Vec<TunedKnob>,
+    /// The working sets, the largest last.
+    pub sets: Vec<TunedSet>,
+    /// What a model was fitted to, and what was found; `None` without a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<TunedModel>,
+}
+
+/// A knob of a loop.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TunedKnob {
+    /// Its name.
+    pub name: String,
+    /// The macro in the loop's source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub define: Option<String>,
+    /// True for a prefetch distance.
+    pub is_distance: bool,
+    /// The value in the source today.
+    pub today: u64,
+}
+
+/// A working set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TunedSet {
+    /// Its name: `warm`, `l2`, `llc`, `memory`.
+    pub name: String,
+    /// Its records.
+    pub records: u64,
+    /// Bytes of the lines that they have.
+    pub bytes: u64,
+}
+
+/// A model of a loop on a measured core. Times are in ticks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TunedModel {
+    /// The core's file.
+    pub core: String,
+    /// Cells that were fitted to, as variant and subject.
+    pub used: Vec<[String; 2]>,
+    /// Work per record.
+    pub work: f64,
+    /// Ticks per call.
+    pub call: f64,
+    /// Records that fit the core's window.
+    pub window_records: f64,
+    /// From a record's lines to the end of what depends on them.
+    pub chain: f64,
+    /// A line of the largest set, in the mean.
+    pub line: f64,
+    /// Lines that can be on their way at once.
+    pub fills: u64,
+    /// Root mean square of the relative errors of the fit, in percent.
+    pub rms_percent: f64,
+}
+
+impl Facts for Tuned {}
