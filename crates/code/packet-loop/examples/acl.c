@@ -110,8 +110,8 @@ static void tear_down(void *made)
 const struct stopwatt_loop *stopwatt_loop(uint32_t n)
 {
     static const struct stopwatt_knob knobs[] = {
-        { "metadata", "METADATA_AHEAD", STOPWATT_DISTANCE, 0, 0, 4, STOPWATT_AFTER_NONE },
-        { "data", "DATA_AHEAD", STOPWATT_DISTANCE, 0, 0, 2, 0 },
+        { "metadata", "METADATA_AHEAD", STOPWATT_DISTANCE, 0, 0, 4, STOPWATT_AFTER_NONE, 0 },
+        { "data", "DATA_AHEAD", STOPWATT_DISTANCE, 0, 0, 2, 0, 0 },
     };
     static const struct stopwatt_loop acl = {
         STOPWATT_LOOP_ABI, 2, "acl", knobs, 128, set_up, run, tear_down,

@@ -70,11 +70,13 @@ static void tear_down(void *made)
 const struct stopwatt_loop *stopwatt_loop(uint32_t n)
 {
     static const struct stopwatt_knob knobs[] = {
-        { "first", "FIRST_AHEAD", STOPWATT_DISTANCE, 0, 0, 4, STOPWATT_AFTER_NONE },
-        { "second", "SECOND_AHEAD", STOPWATT_DISTANCE, 0, 0, 2, 0 },
+        { "first", "FIRST_AHEAD", STOPWATT_DISTANCE, 0, 0, 4, STOPWATT_AFTER_NONE, 0 },
+        { "second", "SECOND_AHEAD", STOPWATT_DISTANCE, 0, 0, 2, 0, 1 },
+        { "third", NULL, STOPWATT_LINE, 0, 0, 0, 1, 1 },
+        { "fourth", NULL, STOPWATT_LINE, 0, 0, 0, 2, 1 },
     };
     static const struct stopwatt_loop parser = {
-        STOPWATT_LOOP_ABI, 2, "parser", knobs, 64 * LINES, set_up, run, tear_down,
+        STOPWATT_LOOP_ABI, 4, "parser", knobs, 64 * LINES, set_up, run, tear_down,
     };
     return n == 0 ? &parser : NULL;
 }

@@ -26,6 +26,9 @@ extern "C" {
 /* The knob is a choice that only the loop understands, such as how far it is unrolled: every power
  * of two from `least` to `most` is tried. */
 #define STOPWATT_CHOICE 1
+/* No knob, but a line of a record that run() reads and never prefetches: it is there for the
+ * prediction, and its value is always 0. */
+#define STOPWATT_LINE 2
 
 /* The address of a knob's line is known without any other line. */
 #define STOPWATT_AFTER_NONE UINT32_MAX
@@ -37,8 +40,10 @@ struct stopwatt_knob {
     uint32_t least;     /* the least value that run() takes */
     uint32_t most;      /* the largest; 0 for a distance without a limit of its own */
     uint32_t today;     /* what your source has today */
-    uint32_t after;     /* for a distance: the knob whose line holds this line's address, so that run()
-                           reads that line before it prefetches this one; or STOPWATT_AFTER_NONE */
+    uint32_t after;     /* for a line: the knob whose line holds this line's address, so that run()
+                           reads that line before this one; or STOPWATT_AFTER_NONE */
+    uint32_t beside;    /* 1 if the line lies directly behind the line before it in `knob`: hardware may
+                           fetch it by itself */
 };
 
 struct stopwatt_loop {

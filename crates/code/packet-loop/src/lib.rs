@@ -36,4 +36,4 @@ mod rust_loops;
 mod table;
 
 pub use rust_loops::{PacketLoop, Record, prefetch, table_of};
-pub use table::{ABI, AFTER_NONE, CHOICE, DISTANCE, Entry, KNOBS_MAX, Knob, LoopTable, SYMBOL};
+pub use table::{ABI, AFTER_NONE, CHOICE, DISTANCE, Entry, KNOBS_MAX, Knob, LINE, LoopTable, SYMBOL};

@@ -11,6 +11,9 @@ pub const DISTANCE: u32 = 0;
 /// A knob that only the loop understands: every power of two of its range is tried.
 pub const CHOICE: u32 = 1;
 
+/// No knob, but a line of a record that is read and never prefetched: its value is always 0.
+pub const LINE: u32 = 2;
+
 /// The address of a knob's line is known without any other line.
 pub const AFTER_NONE: u32 = u32::MAX;
 
@@ -31,7 +34,7 @@ pub struct Knob {
     pub name: *const c_char,
     /// The macro in the loop's source; may be null.
     pub define: *const c_char,
-    /// [`DISTANCE`] or [`CHOICE`].
+    /// [`DISTANCE`], [`CHOICE`] or [`LINE`].
     pub kind: u32,
     /// The least value.
     pub least: u32,
@@ -41,6 +44,8 @@ pub struct Knob {
     pub today: u32,
     /// The knob whose line holds the address of this one's, or [`AFTER_NONE`].
     pub after: u32,
+    /// 1 if the line lies directly behind that of the knob before.
+    pub beside: u32,
 }
 
 // SAFETY: the pointers are to texts that nobody writes, which the maker of a table vouches for.
@@ -59,7 +64,13 @@ impl Knob {
             most: 0,
             today,
             after: AFTER_NONE,
+            beside: 0,
         }
+    }
+
+    /// A line that is read and never prefetched.
+    pub const fn line(name: &'static CStr) -> Self {
+        Self { kind: LINE, define: std::ptr::null(), ..Self::distance(name, c"", 0) }
     }
 
     /// The same, for a line whose address the `knob`-th knob's line holds.
@@ -68,9 +79,15 @@ impl Knob {
         self
     }
 
+    /// The same, for a line directly behind that of the knob before.
+    pub const fn beside(mut self) -> Self {
+        self.beside = 1;
+        self
+    }
+
     /// A choice among the powers of two of a range.
     pub const fn choice(name: &'static CStr, define: &'static CStr, least: u32, most: u32, today: u32) -> Self {
-        Self { name: name.as_ptr(), define: define.as_ptr(), kind: CHOICE, least, most, today, after: AFTER_NONE }
+        Self { kind: CHOICE, least, most, ..Self::distance(name, define, today) }
     }
 }
 

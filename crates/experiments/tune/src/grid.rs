@@ -1,6 +1,6 @@
 //! The cells that are measured: values of knobs, batches, working sets.
 
-use crate::protocol::LoopAbout;
+use crate::protocol::{KnobKind, LoopAbout};
 
 /// A working set: the records that are gone through before one comes again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,9 +44,11 @@ pub struct Grid {
     pub batch: u64,
     /// The cells.
     pub cells: Vec<Cell>,
-    /// Which knobs are distances.
-    is_distance: Vec<bool>,
-    /// The largest value of each distance.
+    /// What each knob is.
+    kinds: Vec<KnobKind>,
+    /// For each line the number of those that lead to it.
+    depths: Vec<u32>,
+    /// The largest value of each knob.
     limits: Vec<u32>,
     /// Values of choices in today's source.
     today: Vec<u32>,
@@ -69,15 +71,20 @@ impl Grid {
             sets,
             batch,
             cells: Vec::new(),
-            is_distance: about.knobs.iter().map(|knob| knob.is_distance).collect(),
+            kinds: about.knobs.iter().map(|knob| knob.kind).collect(),
+            depths: depths(about),
             limits: about.knobs.iter().map(|knob| if knob.most == 0 { u32::MAX } else { knob.most }).collect(),
-            today: about.knobs.iter().map(|knob| knob.today.max(knob.least)).collect(),
+            today: about
+                .knobs
+                .iter()
+                .map(|knob| if knob.kind == KnobKind::Choice { knob.today.max(knob.least) } else { 0 })
+                .collect(),
         };
         let far = grid.sets.len() - 1;
         let choices: Vec<Vec<u32>> = about
             .knobs
             .iter()
-            .filter(|knob| !knob.is_distance)
+            .filter(|knob| knob.kind == KnobKind::Choice)
             .map(|knob| {
                 let powers = (0..u32::BITS).map(|bit| 1 << bit);
                 powers.filter(|value| (knob.least..=knob.most).contains(value)).collect()
@@ -94,11 +101,12 @@ impl Grid {
             Some(ladder) => {
                 let axes: Vec<Vec<u32>> = {
                     let mut choices = choices.iter();
-                    let axis = |is_distance: &bool| match is_distance {
-                        true => ladder.to_vec(),
-                        false => choices.next().cloned().unwrap_or_default(),
+                    let axis = |kind: &KnobKind| match kind {
+                        KnobKind::Distance => ladder.to_vec(),
+                        KnobKind::Choice => choices.next().cloned().unwrap_or_default(),
+                        KnobKind::Line => vec![0],
                     };
-                    grid.is_distance.iter().map(axis).collect()
+                    grid.kinds.iter().map(axis).collect()
                 };
                 for values in product(&axes) {
                     grid.add(far, batch, values);
@@ -106,7 +114,7 @@ impl Grid {
             }
             // Too many knobs for all their values together: one after the other.
             None => {
-                for knob in 0..about.knobs.len() {
+                for knob in (0..about.knobs.len()).filter(|knob| about.knobs[*knob].is_distance()) {
                     for &value in &SHORT_LADDER {
                         let mut values = grid.all(8);
                         values[knob] = value;
@@ -118,11 +126,13 @@ impl Grid {
         for set in 0..=far {
             for &ahead in &LADDER {
                 grid.add(set, batch, grid.all(ahead));
+                grid.add(set, batch, grid.spread(ahead));
             }
         }
         for batch in BATCHES {
             for &ahead in &LADDER {
                 grid.add(far, batch, grid.all(ahead));
+                grid.add(far, batch, grid.spread(ahead));
             }
             grid.add(0, batch, grid.all(0));
         }
@@ -131,13 +141,24 @@ impl Grid {
 
     /// The number of distances.
     pub fn distances(&self) -> usize {
-        self.is_distance.iter().filter(|is| **is).count()
+        self.kinds.iter().filter(|kind| **kind == KnobKind::Distance).count()
     }
 
     /// All distances alike, and choices as they are today.
     pub fn all(&self, ahead: u32) -> Vec<u32> {
-        let value = |(is_distance, today): (&bool, &u32)| if *is_distance { ahead } else { *today };
-        self.is_distance.iter().zip(&self.today).map(value).collect()
+        let value = |(kind, today): (&KnobKind, &u32)| if *kind == KnobKind::Distance { ahead } else { *today };
+        self.kinds.iter().zip(&self.today).map(value).collect()
+    }
+
+    /// A line that others lead to is asked for at half the distance of the one before: it is there
+    /// when the next is asked for.
+    pub fn spread(&self, ahead: u32) -> Vec<u32> {
+        let halved = |(value, depth): (u32, &u32)| value.checked_shr(*depth).unwrap_or(0);
+        let values = self.all(ahead).into_iter().zip(&self.depths);
+        values
+            .zip(&self.kinds)
+            .map(|((value, depth), kind)| if *kind == KnobKind::Distance { halved((value, depth)) } else { value })
+            .collect()
     }
 
     /// The number of a cell.
@@ -147,10 +168,10 @@ impl Grid {
 
     /// Adds a cell that can be and is not there yet.
     fn add(&mut self, set: usize, batch: u64, values: Vec<u32>) -> bool {
-        let fits = |((value, limit), is_distance): ((&u32, &u32), &bool)| {
-            value <= limit && (!is_distance || u64::from(*value) < batch)
+        let fits = |((value, limit), kind): ((&u32, &u32), &KnobKind)| {
+            value <= limit && (*kind != KnobKind::Distance || u64::from(*value) < batch)
         };
-        let can_be = values.iter().zip(&self.limits).zip(&self.is_distance).all(fits);
+        let can_be = values.iter().zip(&self.limits).zip(&self.kinds).all(fits);
         if !can_be || self.find(set, batch, &values).is_some() {
             return false;
         }
@@ -164,15 +185,16 @@ impl Grid {
         let best = self.cells[best].clone();
         let before = self.cells.len();
         for knob in 0..best.values.len() {
-            if !self.is_distance[knob] || best.values[knob] < self.longest(best.set, best.batch, knob) {
+            if self.kinds[knob] != KnobKind::Distance || best.values[knob] < self.longest(best.set, best.batch, knob) {
                 continue;
             }
             for further in FURTHER.into_iter().filter(|further| *further > best.values[knob]).take(2) {
                 let mut one = best.values.clone();
                 one[knob] = further;
                 self.add(best.set, best.batch, one);
-                let all = self.all(further);
-                self.add(best.set, best.batch, all);
+                for values in [self.all(further), self.spread(further)] {
+                    self.add(best.set, best.batch, values);
+                }
             }
         }
         self.cells.len() - before
@@ -183,7 +205,8 @@ impl Grid {
     pub fn is_longest(&self, cell: usize) -> bool {
         let cell = &self.cells[cell];
         let longest = |knob: usize| cell.values[knob] == self.longest(cell.set, cell.batch, knob);
-        (0..cell.values.len()).any(|knob| self.is_distance[knob] && cell.values[knob] > 0 && longest(knob))
+        (0..cell.values.len())
+            .any(|knob| self.kinds[knob] == KnobKind::Distance && cell.values[knob] > 0 && longest(knob))
     }
 
     /// The largest value of a knob that was tried.
@@ -191,6 +214,15 @@ impl Grid {
         let tried = self.cells.iter().filter(|cell| cell.set == set && cell.batch == batch);
         tried.map(|cell| cell.values[knob]).max().unwrap_or(0)
     }
+}
+
+/// For each knob the number of lines that lead to its own.
+pub fn depths(about: &LoopAbout) -> Vec<u32> {
+    let mut depths: Vec<u32> = Vec::new();
+    for knob in &about.knobs {
+        depths.push(knob.after.map_or(0, |after| depths[after] + 1));
+    }
+    depths
 }
 
 /// Every combination of a value of each axis.
@@ -215,17 +247,10 @@ mod tests {
     use crate::protocol::KnobAbout;
 
     fn about(distances: usize, choice: bool) -> LoopAbout {
-        let knob = |name: String, is_distance| KnobAbout {
-            name,
-            define: None,
-            is_distance,
-            least: u32::from(!is_distance),
-            most: if is_distance { 0 } else { 4 },
-            today: 1,
-            after: None,
-        };
-        let mut knobs: Vec<KnobAbout> = (0..distances).map(|n| knob(format!("d{n}"), true)).collect();
-        knobs.extend(choice.then(|| knob("unroll".to_owned(), false)));
+        let distance = |n: usize| KnobAbout { after: n.checked_sub(1), ..KnobAbout::distance(&format!("d{n}")) };
+        let mut knobs: Vec<KnobAbout> = (0..distances).map(distance).collect();
+        let unroll = KnobAbout { kind: KnobKind::Choice, least: 1, most: 4, today: 1, ..KnobAbout::distance("unroll") };
+        knobs.extend(choice.then_some(unroll));
         LoopAbout { name: "loop".to_owned(), knobs, record_bytes: 128 }
     }
 
@@ -244,7 +269,11 @@ mod tests {
             assert!(grid.cells.len() < 1500, "{}", grid.cells.len());
         }
         let two = grid(2, false, 256);
-        assert!(two.find(3, 256, &[32, 4]).is_some() && two.find(1, 256, &[4, 4]).is_some());
+        assert!(
+            two.find(3, 256, &[32, 4]).is_some()
+                && two.find(1, 256, &[4, 4]).is_some()
+                && two.find(1, 256, &[12, 6]).is_some()
+        );
         assert_eq!(two.sets.iter().map(|set| set.name).collect::<Vec<_>>(), ["warm", "l2", "llc", "memory"]);
         assert_eq!(two.sets[3].records, (1 << 28) / 128);
     }

@@ -10,7 +10,7 @@ use dataplane::memory::{InBuffer, InFrame, Meta, write_header_line};
 use dataplane::study::{StudyBody, Work};
 use dataplane::walk::{Shape, Strides, walk};
 
-use crate::protocol::{KnobAbout, LoopAbout};
+use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 
 /// A loop over a frame's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,27 +41,11 @@ impl Node {
 
     /// Its description.
     pub fn about(self) -> LoopAbout {
-        let distance = |name: &str, after| KnobAbout {
-            name: name.to_owned(),
-            define: None,
-            is_distance: true,
-            least: 0,
-            most: 0,
-            today: 0,
-            after,
-        };
-        let columns = KnobAbout {
-            name: "columns".to_owned(),
-            define: None,
-            is_distance: false,
-            least: 1,
-            most: 4,
-            today: 4,
-            after: None,
-        };
+        let distance = KnobAbout::distance;
+        let columns = KnobAbout { kind: KnobKind::Choice, least: 1, most: 4, today: 4, ..distance("columns") };
         let (knobs, lines) = match self {
-            Self::Ethernet => (vec![distance("data", None), columns], 1),
-            Self::Study => (vec![distance("header", None), distance("data", None), columns], 2),
+            Self::Ethernet => (vec![distance("data"), columns], 1),
+            Self::Study => (vec![distance("header"), distance("data"), columns], 2),
         };
         LoopAbout { name: self.name().to_owned(), knobs, record_bytes: lines * 64 }
     }

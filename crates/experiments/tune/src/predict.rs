@@ -6,7 +6,7 @@ use dataplane_experiments::fit::downhill;
 
 use crate::core_file::CoreFile;
 use crate::grid::{BATCHES, Grid};
-use crate::protocol::LoopAbout;
+use crate::protocol::{KnobKind, LoopAbout};
 use crate::sweep::median;
 
 /// Records of a run of the model.
@@ -62,17 +62,15 @@ impl<'a> Model<'a> {
         let grid = self.grid;
         let far = grid.sets.len() - 1;
         let mut cells = vec![(0, grid.batch, grid.all(0)), (0, BATCHES[0], grid.all(0))];
-        cells.extend([0, 2, 8, 32].map(|ahead| (far, grid.batch, grid.all(ahead))));
+        cells.extend([0, 2, 8, 32].map(|ahead| (far, grid.batch, grid.spread(ahead))));
         if far > 1 {
             cells.push((far - 1, grid.batch, grid.all(0)));
         }
         if grid.distances() > 1 {
-            // The first line alone, and the last one nearer than the others.
-            let (mut first, mut nearer) = (grid.all(0), grid.all(16));
-            let distances: Vec<usize> = (0..first.len()).filter(|knob| self.about.knobs[*knob].is_distance).collect();
-            first[distances[0]] = 8;
-            nearer[distances[distances.len() - 1]] = 8;
-            cells.extend([(far, grid.batch, first), (far, grid.batch, nearer)]);
+            // The first line alone, and all alike.
+            let mut first = grid.all(0);
+            first[self.lines()[0]] = 8;
+            cells.extend([(far, grid.batch, first), (far, grid.batch, grid.all(8))]);
         }
         cells.into_iter().filter_map(|(set, batch, values)| grid.find(set, batch, &values)).collect()
     }
@@ -118,36 +116,45 @@ impl<'a> Model<'a> {
         Some(Predicted { fitted, used: measured.into_iter().map(|(cell, _)| cell).collect(), ticks })
     }
 
+    /// The knobs that have a line; a knob's place here is its line's in the model.
+    fn lines(&self) -> Vec<usize> {
+        (0..self.about.knobs.len()).filter(|knob| self.about.knobs[*knob].kind != KnobKind::Choice).collect()
+    }
+
     /// Ticks per record of a cell; `None` for a choice other than today's.
     fn ticks(&self, fitted: &Fitted, cell: usize) -> Option<f64> {
         let cell = &self.grid.cells[cell];
-        let knobs = || self.about.knobs.iter().zip(&cell.values);
-        let today = self.grid.all(0);
-        if knobs().zip(&today).any(|((knob, value), today)| !knob.is_distance && value != today) {
+        let choices = self.about.knobs.iter().zip(cell.values.iter().zip(self.grid.all(0)));
+        if choices.into_iter().any(|(knob, (value, today))| knob.kind == KnobKind::Choice && *value != today) {
             return None;
         }
-        // The lines of the knobs; a knob's number among the distances is its line's.
-        let distances: Vec<usize> =
-            (0..self.about.knobs.len()).filter(|knob| self.about.knobs[*knob].is_distance).collect();
-        let line = |knob: &usize| distances.iter().position(|other| other == knob);
-        let lines =
-            distances.iter().map(|knob| ShapeLine { after: self.about.knobs[*knob].after.as_ref().and_then(line) });
+        let of_lines = self.lines();
+        let line = |knob: &usize| of_lines.iter().position(|other| other == knob);
+        let after = |knob: &usize| self.about.knobs[*knob].after.as_ref().and_then(line);
+        let lines = of_lines.iter().map(|knob| ShapeLine { after: after(knob) });
         let shape = LoopShape {
             lines: lines.collect(),
             work: fitted.work,
             instructions: fitted.instructions,
             chain: fitted.chain,
         };
-        let ahead: Vec<usize> =
-            knobs().filter(|(knob, _)| knob.is_distance).map(|(_, value)| *value as usize).collect();
+        let ahead: Vec<usize> = of_lines.iter().map(|knob| cell.values[*knob] as usize).collect();
         let set = &self.grid.sets[cell.set];
         let near = self.core.latencies(0, self.huge);
         let times = self
             .core
             .latencies(set.records * self.about.record_bytes, self.huge)
             .map(|time| (time - near[3]).max(0.0) * fitted.scale);
-        let latencies: Vec<&[f64]> =
-            shape.lines.iter().map(|_| if set.name == "warm" { &[][..] } else { &times[..] }).collect();
+        // A line beside one that was asked for comes with it.
+        let beside = times.map(|time| time.min(self.core.by_itself.beside_ticks * fitted.scale));
+        let latencies: Vec<&[f64]> = of_lines
+            .iter()
+            .map(|knob| match (set.name, self.about.knobs[*knob].beside) {
+                ("warm", _) => &[][..],
+                (_, true) => &beside[..],
+                (_, false) => &times[..],
+            })
+            .collect();
         let how =
             LoopRun { ahead: &ahead, batch: cell.batch as usize, latencies: &latencies, records: RECORDS, seed: 1 };
         Some(time_per_record(self.core.reorderer(), &shape, how) + fitted.call / cell.batch as f64)

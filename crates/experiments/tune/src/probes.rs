@@ -194,9 +194,10 @@ fn many_loads(memory: &Memory, first: u32) -> f64 {
         // Chains far from each other: each starts where the one before is after a while.
         let mut from = first;
         let mut at: [u32; N] = std::array::from_fn(|_| {
-            from = follow(words, from, 5_000);
+            from = follow(words, from, REPETITIONS * STEPS / N + 1);
             from
         });
+        // Each repetition goes on where the one before stopped: its lines are cold, too.
         ticks_of(STEPS / N * N, || at = follow_many(words, at, STEPS / N))
     }
     let words = memory.words();
@@ -221,9 +222,11 @@ fn stream_of_prefetches(memory: &Memory) -> f64 {
     let words = memory.words();
     let lines = words.len() / WORDS;
     let mut random = fastrand::Rng::with_seed(2);
-    let order: Vec<u32> = (0..STEPS).map(|_| (random.usize(..lines) * WORDS) as u32).collect();
+    let order: Vec<u32> = (0..REPETITIONS * STEPS).map(|_| (random.usize(..lines) * WORDS) as u32).collect();
+    // Each repetition has lines of its own, which are cold.
+    let mut parts = order.chunks(STEPS).cycle();
     ticks_of(STEPS, || {
-        for place in &order {
+        for place in parts.next().unwrap_or_default() {
             machine::prefetch(&raw const words[*place as usize]);
         }
     })

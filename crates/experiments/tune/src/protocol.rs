@@ -28,8 +28,8 @@ pub struct KnobAbout {
     pub name: String,
     /// The macro in the loop's source.
     pub define: Option<String>,
-    /// True for a prefetch distance; else a choice among powers of two.
-    pub is_distance: bool,
+    /// What it is.
+    pub kind: KnobKind,
     /// The least value.
     pub least: u32,
     /// The largest; 0 for a distance without a limit.
@@ -38,6 +38,40 @@ pub struct KnobAbout {
     pub today: u32,
     /// The knob whose line holds this one's address.
     pub after: Option<usize>,
+    /// True if its line lies directly behind that of the knob before.
+    pub beside: bool,
+}
+
+/// What a knob is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum KnobKind {
+    /// A prefetch distance.
+    Distance,
+    /// A choice among powers of two.
+    Choice,
+    /// No knob, but a line that is never prefetched.
+    Line,
+}
+
+impl KnobAbout {
+    /// A distance of no limit, of which a source says nothing.
+    pub fn distance(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            define: None,
+            kind: KnobKind::Distance,
+            least: 0,
+            most: 0,
+            today: 0,
+            after: None,
+            beside: false,
+        }
+    }
+
+    /// True for a prefetch distance.
+    pub fn is_distance(&self) -> bool {
+        self.kind == KnobKind::Distance
+    }
 }
 
 /// A loop, as it describes itself.

@@ -3,20 +3,24 @@
 use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
 
 use crate::core_file::CoreFile;
-use crate::grid::{Cell, Grid};
+use crate::grid::{Cell, Grid, depths};
 use crate::predict::Predicted;
 use crate::process::Process;
-use crate::protocol::LoopAbout;
+use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 use crate::small;
 use crate::sweep::Measured;
 
 /// The case of every cell.
 const CASE: &str = "tune";
 
+/// The knobs that have a value of their own, with it.
+fn knobs<'a>(about: &'a LoopAbout, cell: &'a Cell) -> impl Iterator<Item = (&'a KnobAbout, &'a u32)> {
+    about.knobs.iter().zip(&cell.values).filter(|(knob, _)| knob.kind != KnobKind::Line)
+}
+
 /// The name of a cell among those of its set.
 fn label(about: &LoopAbout, cell: &Cell) -> String {
-    let values: Vec<String> =
-        about.knobs.iter().zip(&cell.values).map(|(knob, value)| format!("{} {value}", knob.name)).collect();
+    let values: Vec<String> = knobs(about, cell).map(|(knob, value)| format!("{} {value}", knob.name)).collect();
     format!("{}, batch {}", values.join(", "), cell.batch)
 }
 
@@ -40,10 +44,11 @@ pub fn facts(
     model: Option<&ModelUsed<'_>>,
 ) -> facts::Tuned {
     let about = &process.about;
-    let knob = |knob: &crate::protocol::KnobAbout| facts::TunedKnob {
+    let knob = |(at, knob): (usize, &KnobAbout)| facts::TunedKnob {
         name: knob.name.clone(),
         define: knob.define.clone(),
-        is_distance: knob.is_distance,
+        is_distance: knob.is_distance(),
+        depth: depths(about)[at],
         today: knob.today.into(),
     };
     let set = |set: &crate::grid::WorkingSet| facts::TunedSet {
@@ -81,7 +86,7 @@ pub fn facts(
         rounds: measured.rounds as u64,
         repeats_percent: Some(measured.repeats * 100.0).filter(|percent| percent.is_finite()),
         at_the_end: measured.at_the_end,
-        knobs: about.knobs.iter().map(knob).collect(),
+        knobs: about.knobs.iter().enumerate().filter(|(_, knob)| knob.kind != KnobKind::Line).map(knob).collect(),
         sets,
         model,
     }
@@ -95,7 +100,7 @@ pub fn recording(
     measured: &Measured,
     predicted: Option<&Predicted>,
 ) -> Recording {
-    let first = about.knobs.iter().find(|knob| knob.is_distance).map(|knob| knob.name.clone());
+    let first = about.knobs.iter().find(|knob| knob.is_distance()).map(|knob| knob.name.clone());
     header.pictures.extend(first.map(|x| Picture {
         title: "Clocks per record against the distance".to_owned(),
         metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
@@ -109,7 +114,7 @@ pub fn recording(
         let subject = recording.name(&name);
         if !recording.header.coordinates.contains_key(&name) {
             let mut place = toml::Table::new();
-            for (knob, value) in about.knobs.iter().zip(&cell.values) {
+            for (knob, value) in knobs(about, cell) {
                 place.insert(knob.name.clone(), i64::from(*value).into());
             }
             place.insert("batch".to_owned(), (cell.batch as i64).into());

@@ -5,9 +5,9 @@ use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
 
 use libloading::{Library, Symbol};
-use stopwatt_loop::{ABI, AFTER_NONE, CHOICE, DISTANCE, Entry, KNOBS_MAX, LoopTable, SYMBOL};
+use stopwatt_loop::{ABI, AFTER_NONE, CHOICE, DISTANCE, Entry, KNOBS_MAX, LINE, LoopTable, SYMBOL};
 
-use crate::protocol::{KnobAbout, LoopAbout};
+use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 
 /// Most loops of a shared object that are looked at.
 const LOOPS_MAX: u32 = 256;
@@ -153,31 +153,52 @@ impl SharedLoop {
             if own.is_empty() || knobs.iter().any(|other| other.name == own) {
                 return refused(&format!("a knob is called `{own}`"), "each knob has a name of its own");
             }
-            if ![DISTANCE, CHOICE].contains(&knob.kind) || (knob.most != 0 && knob.least > knob.most) {
-                return refused(&format!("knob `{own}` has no kind or no range"), "see struct stopwatt_knob");
+            let kind = match knob.kind {
+                DISTANCE => KnobKind::Distance,
+                CHOICE => KnobKind::Choice,
+                LINE => KnobKind::Line,
+                kind => {
+                    let help = "STOPWATT_DISTANCE, STOPWATT_CHOICE or STOPWATT_LINE";
+                    return refused(&format!("knob `{own}` is of kind {kind}"), help);
+                }
+            };
+            if knob.most != 0 && knob.least > knob.most {
+                return refused(
+                    &format!("knob `{own}` goes from {} to {}", knob.least, knob.most),
+                    "`most` is the larger",
+                );
             }
-            if knob.kind == CHOICE && (knob.least == 0 || knob.most == 0) {
+            if kind == KnobKind::Choice && (knob.least == 0 || knob.most == 0) {
                 return refused(&format!("knob `{own}` goes from {} to {}", knob.least, knob.most), "from 1 on");
             }
             let after = match knob.after {
                 AFTER_NONE => None,
-                after if (after as usize) < knobs.len() && knobs[after as usize].is_distance => Some(after as usize),
+                after if (after as usize) < knobs.len() && knobs[after as usize].kind != KnobKind::Choice => {
+                    Some(after as usize)
+                }
                 after => {
                     return refused(
                         &format!("knob `{own}` comes after knob {after}"),
-                        "`after` is the number of a distance before it, or STOPWATT_AFTER_NONE",
+                        "`after` is the number of a line before it, or STOPWATT_AFTER_NONE",
                     );
                 }
             };
             knobs.push(KnobAbout {
                 name: own,
                 define,
-                is_distance: knob.kind == DISTANCE,
+                kind,
                 least: knob.least,
                 most: knob.most,
                 today: knob.today,
                 after,
+                beside: knob.beside != 0 && !knobs.is_empty(),
             });
+        }
+        if !knobs.iter().any(KnobAbout::is_distance) {
+            return refused(
+                "no knob is a distance",
+                "one STOPWATT_DISTANCE at least: there is nothing to tune otherwise",
+            );
         }
         let about = LoopAbout { name, knobs, record_bytes: table.record_bytes };
         Ok(Self { table, about })

@@ -8,7 +8,7 @@ use dataplane::machine;
 use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::nodes::{MOST_BUFFERS, Node, NodeLoop};
-use crate::protocol::{LoopAbout, Measure, Reply, Request, Source};
+use crate::protocol::{KnobAbout, LoopAbout, Measure, Reply, Request, Source};
 use crate::recipe::Recipe;
 use crate::shaped::{LINE_BYTES, Shaped};
 use crate::shared_object::{SharedLoop, SharedRecords, Wrong};
@@ -221,14 +221,9 @@ const FIRST_RECORDS: usize = 1 << 17;
 /// A described loop, as others describe themselves: every line has a distance.
 pub fn about_recipe(recipe: &Recipe) -> LoopAbout {
     let after = recipe.after();
-    let knob = |(line, after): (&crate::recipe::RecipeLine, &Option<usize>)| crate::protocol::KnobAbout {
-        name: line.name.clone(),
-        define: None,
-        is_distance: true,
-        least: 0,
-        most: 0,
-        today: 0,
+    let knob = |(line, after): (&crate::recipe::RecipeLine, &Option<usize>)| KnobAbout {
         after: *after,
+        ..KnobAbout::distance(&line.name)
     };
     LoopAbout {
         name: recipe.name.clone(),

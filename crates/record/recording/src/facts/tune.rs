@@ -42,6 +42,9 @@ pub struct TunedKnob {
     pub define: Option<String>,
     /// True for a prefetch distance.
     pub is_distance: bool,
+    /// Lines that lead to its own.
+    #[serde(default)]
+    pub depth: u32,
     /// The value in the source today.
     pub today: u64,
 }

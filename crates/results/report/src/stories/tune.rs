@@ -146,6 +146,14 @@ fn cells(recording: &Recording, facts: &facts::Tuned) -> Vec<TunedCell> {
     found.into_iter().filter_map(cell).collect()
 }
 
+/// Each line at half the distance of the one that leads to it, and choices as they are today.
+fn spread(facts: &facts::Tuned, ahead: u32) -> Vec<u32> {
+    let values = facts.knobs.iter().zip(all(facts, ahead));
+    values
+        .map(|(knob, value)| if knob.is_distance { value.checked_shr(knob.depth).unwrap_or(0) } else { value })
+        .collect()
+}
+
 /// All distances alike, and choices as they are today.
 fn all(facts: &facts::Tuned, ahead: u32) -> Vec<u32> {
     facts.knobs.iter().map(|knob| if knob.is_distance { ahead } else { knob.today as u32 }).collect()
@@ -326,7 +334,13 @@ impl Tune<'_> {
     fn pictures(&self, told: &mut Blocks) {
         let facts = &self.facts;
         let Some(first) = facts.knobs.iter().position(|knob| knob.is_distance) else { return };
-        let alike = |cell: &TunedCell| cell.values == all(facts, cell.values[first]);
+        let alike = |cell: &TunedCell| cell.values == spread(facts, cell.values[first]);
+        let x = match facts.knobs.iter().any(|knob| knob.depth > 0) {
+            true => {
+                format!("records ahead of `{}`; each line that another leads to at half of it", facts.knobs[first].name)
+            }
+            false => "records ahead, all lines alike".to_owned(),
+        };
         let figure = |cell: &TunedCell| Figure { value: cell.clocks, published: None };
         let curve = |name: String, of: &dyn Fn(&TunedCell) -> bool| {
             let mut points: Vec<(f64, Figure)> = self
@@ -345,7 +359,7 @@ impl Tune<'_> {
         });
         let drawn = |curves: Vec<Curve>| {
             let curves = curves.into_iter().filter(|curve| curve.points.len() > 1).collect();
-            Drawing::Curves { x: "records ahead, all lines alike".to_owned(), curves }
+            Drawing::Curves { x: x.clone(), curves }
         };
         let note = "Shaded: within 2 % of the least.";
         let title = format!("Clocks per record, batches of {}", facts.batch);
