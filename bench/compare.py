@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our graph against DPDK's rte_graph on this machine: alternating pairs, medians of their ratios with intervals, over the number of buffers.
 
-    bench/compare.py [--pairs 10] [--seconds 1.0] [--buffers 512,2048,16384,65536] [--flows 1,10000] [--burst 256] [--json FILE] [--install]
+    bench/compare.py [--pairs 10] [--seconds 1.0] [--buffers 512,2048,16384,65536] [--flows 1,10000] [--burst 256] [--outputs 1] [--json FILE] [--install]
 
 Needs Debian's libdpdk-dev, pkg-config and gcc (--install asks apt-get for them) and root, for huge pages. 64-byte packets, 1000 routes.
 """
@@ -54,16 +54,17 @@ def build(install):
     return theirs, target() / "release/stopwatt"
 
 
-def rte_graph(binary, seconds, flows, buffers, burst):
-    arguments = [seconds, flows, ROUTES, buffers, burst]
-    eal = ["--in-memory", "--no-pci", "--no-telemetry", "--log-level=1", "--vdev", "net_null0", "-l", "0", "--"]
+def rte_graph(binary, seconds, flows, buffers, burst, outputs):
+    arguments = [seconds, flows, ROUTES, buffers, burst, outputs]
+    ports = [word for number in range(outputs) for word in ("--vdev", f"net_null{number}")]
+    eal = ["--in-memory", "--no-pci", "--no-telemetry", "--log-level=1", *ports, "-l", "0", "--"]
     text = run([binary, *eal, *map(str, arguments)])
     return json.loads(text[text.index("{"):])
 
 
-def stopwatt(binary, graph, seconds, flows, buffers, burst):
+def stopwatt(binary, graph, seconds, flows, buffers, burst, outputs):
     load = ["--windows", "1", "--window", str(int(seconds * 1000)), "--counters", "none"]
-    size = ["--flows", str(flows), "--buffers", str(buffers), "--frame-size", str(burst)]
+    size = ["--flows", str(flows), "--buffers", str(buffers), "--frame-size", str(burst), "--outputs", str(outputs)]
     kept = ["--format", "json", "--replace", "--output", target() / "bench/recording"]
     result = json.loads(run([binary, "run", "dataplane", "--graph", graph, *load, *size, *kept]))
     result["nodes"] = {node["name"]: node["clocks_per_packet"] for node in result["nodes"]}
@@ -96,25 +97,26 @@ def without_source(result):
     return sum(clocks for name, clocks in result["nodes"].items() if name not in SOURCES)
 
 
-def compare(theirs_binary, ours_binary, arguments, flows, buffers):
+def compare(theirs_binary, ours_binary, arguments, flows, buffers, outputs):
     """Runs the pairs of one point and prints its table; returns every pair."""
     ours, theirs, fused = [], [], []
     for number in range(arguments.pairs):
-        point = (arguments.seconds, flows, buffers, arguments.burst)
+        point = (arguments.seconds, flows, buffers, arguments.burst, outputs)
         sides = [lambda: theirs.append(rte_graph(theirs_binary, *point)), lambda: ours.append(stopwatt(ours_binary, "ip4-route", *point))]
         # Who goes first changes: a machine that warms up or slows down favours nobody.
         for side in sides if number % 2 == 0 else reversed(sides):
             side()
         fused.append(stopwatt(ours_binary, "ip4-fused", *point))
     rows = [
+        ("all but the two sources", [without_source(r) for r in ours], [without_source(r) for r in theirs], 0.85),
         ("three IPv4 nodes (ours verify)", [total(r, OUR_IP4) for r in ours], [total(r, THEIR_IP4) for r in theirs], None),
-        ("whole path with generator and tx", [r["clocks_per_packet"] for r in ours], [r["clocks_per_packet"] for r in theirs], 0.85),
-        ("the same without the two sources", [without_source(r) for r in ours], [without_source(r) for r in theirs], None),
+        ("whole path with generator and tx", [r["clocks_per_packet"] for r in ours], [r["clocks_per_packet"] for r in theirs], None),
         ("the three nodes in one loop", [r["nodes"]["ip4-fused"] for r in fused], [total(r, THEIR_IP4) for r in theirs], None),
     ]
-    print(f"\n{buffers} buffers, {flows} flow{'s' if flows > 1 else ''}, bursts of {arguments.burst}, {arguments.pairs} pairs, clocks per packet")
+    parts = f", {outputs} outputs" if outputs > 1 else ""
+    print(f"\n{buffers} buffers, {flows} flow{'s' if flows > 1 else ''}{parts}, bursts of {arguments.burst}, {arguments.pairs} pairs, clocks per packet")
     print(f"{'':<36}{'ours':>8}{'theirs':>8}{'ratio':>8}   95 % of the median")
-    found = {"buffers": buffers, "flows": flows, "burst": arguments.burst, "rows": []}
+    found = {"buffers": buffers, "flows": flows, "outputs": outputs, "burst": arguments.burst, "rows": []}
     for what, a, b, limit in rows:
         ratios = [x / y for x, y in zip(a, b)]
         low, high = interval(ratios)
@@ -130,11 +132,11 @@ def compare(theirs_binary, ours_binary, arguments, flows, buffers):
 
 
 def turns(points):
-    """Where the ratio of the whole path crosses 1, over the number of buffers."""
-    for flows in sorted({point["flows"] for point in points}):
-        curve = [(point["buffers"], point["rows"][1]) for point in points if point["flows"] == flows]
+    """Where the ratio of all but the sources crosses 1, over the number of buffers."""
+    for flows, outputs in sorted({(point["flows"], point["outputs"]) for point in points}):
+        curve = [(point["buffers"], point["rows"][0]) for point in points if (point["flows"], point["outputs"]) == (flows, outputs)]
         line = ", ".join(f"{buffers}: {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})" for buffers, row in curve)
-        print(f"\nwhole path, {flows} flow{'s' if flows > 1 else ''}, ratio by buffers: {line}")
+        print(f"\nall but the sources, {outputs} output{'s' if outputs > 1 else ''}, {flows} flow{'s' if flows > 1 else ''}, ratio by buffers: {line}")
         better = [buffers for buffers, row in curve if row["high"] < 1]
         worse = [buffers for buffers, row in curve if row["low"] > 1]
         print(f"  ours is faster with {better or 'none'} buffers, slower with {worse or 'none'}; elsewhere the pairs do not tell")
@@ -148,6 +150,7 @@ def main():
     parser.add_argument("--buffers", type=numbers, default=[512, 2048, 16_384, 65_536])
     parser.add_argument("--flows", type=numbers, default=[1, 10_000])
     parser.add_argument("--burst", type=int, default=256)
+    parser.add_argument("--outputs", type=numbers, default=[1], help="routes lead to so many outputs in turn, so that packets part")
     parser.add_argument("--json", type=pathlib.Path, help="a file for every pair")
     parser.add_argument("--install", action="store_true")
     arguments = parser.parse_args()
@@ -159,7 +162,12 @@ def main():
         except PermissionError:
             sys.exit(f"{NEEDED_PAGES} huge pages are needed: run as root")
     try:
-        points = [compare(theirs_binary, ours_binary, arguments, flows, buffers) for flows in arguments.flows for buffers in arguments.buffers]
+        points = [
+            compare(theirs_binary, ours_binary, arguments, flows, buffers, outputs)
+            for outputs in arguments.outputs
+            for flows in arguments.flows
+            for buffers in arguments.buffers
+        ]
     finally:
         HUGE_PAGES.write_text(str(before))
     turns(points)

@@ -1,10 +1,11 @@
 /*
  * DPDK's graph library on its stock IPv4 nodes, with a source and a sink of our own:
  *
- *   bench_source -> pkt_cls -> ip4_lookup -> ip4_rewrite -> bench_sink
+ *   bench_source -> pkt_cls -> ip4_lookup -> ip4_rewrite -> bench_sink (one for each output)
  *
- * The source goes round a ring of buffers, writes a 64-byte packet into each and hands on bursts; the sink counts.
- * Buffers are never allocated or freed, which favours this program over one that does.
+ * The source goes round a ring of buffers and makes each as a driver's vector receive path does: eight bytes of
+ * metadata at once, the lengths, and 64 bytes of packet in two copies of 32. The sinks count. Buffers are never
+ * allocated or freed, which favours this program over one that does.
  * Prints one JSON object: ticks a packet for each node and for the whole path.
  */
 #include <arpa/inet.h>
@@ -26,6 +27,7 @@
 #include <rte_node_ip4_api.h>
 
 #define MOST_BUFFERS 65536
+#define MOST_OUTPUTS 8
 /* Packets ahead for which lines are asked. */
 #define AHEAD 8
 /* The stock nodes keep their own metadata in the buffer's private area. */
@@ -35,6 +37,7 @@ static struct rte_mbuf *buffers[MOST_BUFFERS];
 static uint32_t buffer_count = 16384, burst = 256;
 static uint8_t (*packets)[64];
 static uint32_t flows = 1, next_flow, next_buffer;
+static uint64_t rearm;
 static uint64_t sunk;
 
 static uint16_t source_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
@@ -50,11 +53,11 @@ static uint16_t source_process(struct rte_graph *graph, struct rte_node *node, v
 		rte_mbuf_prefetch_part1(next);
 		rte_mbuf_prefetch_part2(next);
 		rte_prefetch0(RTE_PTR_ADD(next, sizeof(*next) + PRIVATE + RTE_PKTMBUF_HEADROOM));
-		/* As an allocation does: it brings in the second line, which the lookup would otherwise find cold. */
-		rte_pktmbuf_reset(m);
+		/* Offset, references, segments and port, as drivers write them. */
+		*(uint64_t *)&m->rearm_data = rearm;
 		m->packet_type = RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4 | RTE_PTYPE_L4_UDP;
 		m->pkt_len = m->data_len = 60;
-		rte_memcpy(rte_pktmbuf_mtod(m, void *), packets[next_flow], 64);
+		rte_mov64(RTE_PTR_ADD(m, sizeof(*m) + PRIVATE + RTE_PKTMBUF_HEADROOM), packets[next_flow]);
 		/* One flow has one template, as in our generator: nothing to choose. */
 		if (flows > 1 && ++next_flow == flows)
 			next_flow = 0;
@@ -145,27 +148,46 @@ int main(int argc, char **argv)
 		burst = strtoul(argv[5], NULL, 10);
 	need(seconds > 0 && flows > 0 && routes > 0 && routes <= 65536 && burst > 0 && burst <= RTE_GRAPH_BURST_SIZE &&
 		     buffer_count <= MOST_BUFFERS && buffer_count >= burst && buffer_count % burst == 0,
-	     "use these arguments: SECONDS FLOWS ROUTES BUFFERS BURST, with BURST up to 256 and a divisor of BUFFERS");
+	     "use these arguments: SECONDS FLOWS ROUTES BUFFERS BURST [OUTPUTS], with BURST up to 256 and a divisor of BUFFERS");
+
+	uint32_t outputs = argc > 6 ? strtoul(argv[6], NULL, 10) : 1;
+	need(outputs >= 1 && outputs <= MOST_OUTPUTS, "have 1 to 8 OUTPUTS");
 
 	struct rte_mempool *pool = rte_pktmbuf_pool_create("buffers", buffer_count + 1024, 0, PRIVATE, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
 	need(pool != NULL, "make the buffer pool");
 	need(rte_pktmbuf_alloc_bulk(pool, buffers, buffer_count) == 0, "allocate buffers");
+	/* The pool wrote what an allocated buffer has: one reference, one segment, no port. */
+	rearm = *(uint64_t *)&buffers[0]->rearm_data;
+	for (uint32_t n = 1; n < buffer_count; n++)
+		need(*(uint64_t *)&buffers[n]->rearm_data == rearm, "find all buffers alike");
 	make_packets(routes);
 
-	/* A port gives ip4_rewrite an output; the output is then led to our sink. */
+	/* A port gives ip4_rewrite an output; each output is then led to a sink of its own. */
 	struct rte_eth_conf configuration = {0};
-	need(rte_eth_dev_count_avail() == 1, "find the one port (--vdev net_null0)");
-	need(rte_eth_dev_configure(0, 1, 1, &configuration) == 0, "configure the port");
-	need(rte_eth_rx_queue_setup(0, 0, 256, 0, NULL, pool) == 0, "set up the port's receive queue");
-	need(rte_eth_tx_queue_setup(0, 0, 256, 0, NULL) == 0, "set up the port's transmit queue");
-	struct rte_node_ethdev_config port = {.port_id = 0, .num_rx_queues = 1, .num_tx_queues = 1, .mp = &pool, .mp_count = 1};
-	need(rte_node_eth_config(&port, 1, 1) == 0, "make the port's nodes");
+	struct rte_node_ethdev_config ports[MOST_OUTPUTS];
+	need(rte_eth_dev_count_avail() == outputs, "find a port for each output (--vdev net_null0, net_null1, ...)");
+	for (uint32_t n = 0; n < outputs; n++) {
+		need(rte_eth_dev_configure(n, 1, 1, &configuration) == 0, "configure a port");
+		need(rte_eth_rx_queue_setup(n, 0, 256, 0, NULL, pool) == 0, "set up a port's receive queue");
+		need(rte_eth_tx_queue_setup(n, 0, 256, 0, NULL) == 0, "set up a port's transmit queue");
+		ports[n] = (struct rte_node_ethdev_config){.port_id = n, .num_rx_queues = 1, .num_tx_queues = 1, .mp = &pool, .mp_count = 1};
+	}
+	need(rte_node_eth_config(ports, outputs, 1) == 0, "make the ports' nodes");
 	rte_node_t rewrite = rte_node_from_name("ip4_rewrite");
-	const char *sink = "bench_sink";
-	rte_edge_t edge = rte_node_edge_count(rewrite) - 1;
-	rte_node_edge_update(rewrite, edge, &sink, 1);
+	rte_edge_t first_edge = rte_node_edge_count(rewrite) - outputs;
+	char sinks[MOST_OUTPUTS][RTE_NODE_NAMESIZE] = {"bench_sink"};
+	for (uint32_t n = 0; n < outputs; n++) {
+		if (n > 0) {
+			char number[4];
+			snprintf(number, sizeof(number), "%u", n);
+			snprintf(sinks[n], sizeof(sinks[n]), "bench_sink-%s", number);
+			need(rte_node_clone(rte_node_from_name("bench_sink"), number) != RTE_NODE_ID_INVALID, "make a sink");
+		}
+		const char *sink = sinks[n];
+		rte_node_edge_update(rewrite, first_edge + n, &sink, 1);
+	}
 
-	const char *patterns[] = {"bench_source", "pkt_cls", "ip4_lookup", "ip4_rewrite", "bench_sink", "pkt_drop"};
+	const char *patterns[] = {"bench_source", "pkt_cls", "ip4_lookup", "ip4_rewrite", "bench_sink*", "pkt_drop"};
 	struct rte_graph_param parameters = {
 		.socket_id = 0,
 		.nb_node_patterns = RTE_DIM(patterns),
@@ -177,9 +199,12 @@ int main(int argc, char **argv)
 
 	/* Only now have the lookup node's tables been made. */
 	uint8_t new_ethernet[14] = {2, 0xfe, 0, 0, 1, 2, 2, 0xfe, 0, 0, 0, 2, 8, 0};
-	need(rte_node_ip4_rewrite_add(1, new_ethernet, sizeof(new_ethernet), 0) == 0, "add the next hop");
+	for (uint32_t n = 0; n < outputs; n++)
+		need(rte_node_ip4_rewrite_add(1 + n, new_ethernet, sizeof(new_ethernet), n) == 0, "add a next hop");
+	/* Routes lead to the outputs in turn, as in our generator. */
 	for (uint32_t n = 0; n < routes; n++)
-		need(rte_node_ip4_route_add((20u << 24) + (n << 8), 24, 1, RTE_NODE_IP4_LOOKUP_NEXT_REWRITE) == 0, "add a route");
+		need(rte_node_ip4_route_add((20u << 24) + (n << 8), 24, 1 + n % outputs, RTE_NODE_IP4_LOOKUP_NEXT_REWRITE) == 0,
+		     "add a route");
 
 	uint64_t hz = rte_get_tsc_hz();
 	uint64_t end = rte_rdtsc() + hz / 10;

@@ -44,7 +44,8 @@ pub struct CalibrateOptions {
 #[command(after_help = "Examples:
   stopwatt calibrate-prefetch                             fit, and write the costs file
   stopwatt calibrate-prefetch --check                     compare with it and write nothing
-  stopwatt calibrate-prefetch --from recordings/prefetch  fit a core to what this machine measured")]
+  stopwatt calibrate-prefetch --platform zen5 --from recordings/prefetch
+                                                          fit a core to what this machine measured")]
 pub struct CalibratePrefetchOptions {
     /// Platform: macchiatobin, or with --from zen5, where it is not given.
     #[arg(long, value_name = "NAME")]

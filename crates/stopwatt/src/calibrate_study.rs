@@ -18,9 +18,6 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The platform whose facts a fit to recordings takes where none is named.
-const USUAL_PLATFORM: &str = "zen5";
-
 /// Options of `calibrate-prefetch` that are about recordings.
 #[derive(Args)]
 pub struct StudyOptions {
@@ -81,7 +78,15 @@ pub fn run(
     options: &StudyOptions,
     format: Format,
 ) -> miette::Result<Answer> {
-    let mut platform = CorePlatform::read(&data.platforms(), platform.unwrap_or(USUAL_PLATFORM))?;
+    // No core is the usual one: the facts of another vendor's would be taken silently.
+    let Some(platform) = platform else {
+        let known = CorePlatform::names(&data.platforms())?.join(", ");
+        return Err(miette!(
+            help = format!("--platform NAME, one of {known}; for another core, a file as platforms/zen5.toml"),
+            "a fit to recordings needs the facts of the core that they are of"
+        ));
+    };
+    let mut platform = CorePlatform::read(&data.platforms(), platform)?;
     for part in &options.without {
         match part {
             Part::Hold => platform.prefetch.holds = false,

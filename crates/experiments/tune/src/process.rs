@@ -12,9 +12,6 @@ use experiment::Error;
 use crate::protocol::{LoopAbout, Measure, Reply, Request, Source};
 use crate::worker::ARGUMENT;
 
-/// The longest that a loop may take for one answer.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// The program to start in place of this one, for tests and for programs that Stopwatt is a part
 /// of.
 pub const PROGRAM: &str = "STOPWATT_PROGRAM";
@@ -43,6 +40,7 @@ pub struct Process {
     requests: ChildStdin,
     replies: Receiver<String>,
     said: Receiver<String>,
+    patience: Duration,
     /// The loop's name, and where it is from.
     pub name: String,
     /// The loop.
@@ -67,11 +65,11 @@ fn program() -> Result<PathBuf, Error> {
 
 impl Process {
     /// Starts a process and opens a loop in it. With `huge_pages`, what it allocates lies in huge
-    /// pages where C library and kernel have them.
+    /// pages where C library and kernel have them. It may take `patience` for each answer.
     ///
     /// # Errors
     /// There is no such loop, or it cannot be started.
-    pub fn start(source: &Source, huge_pages: bool) -> Result<Self, Failure> {
+    pub fn start(source: &Source, huge_pages: bool, patience: Duration) -> Result<Self, Failure> {
         let program = program().map_err(Failure::Refused)?;
         let mut command = Command::new(&program);
         command.arg(ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -92,7 +90,7 @@ impl Process {
             Source::Recipe(recipe) => format!("`{}`", recipe.name),
         };
         let about = LoopAbout { name: String::new(), knobs: Vec::new(), record_bytes: 0 };
-        let mut process = Self { child, requests, replies: lines(out), said: lines(err), name, about };
+        let mut process = Self { child, requests, replies: lines(out), said: lines(err), patience, name, about };
         match process.ask(&Request::Open(source.clone()), "as it was loaded")? {
             Reply::Opened(about) => process.about = about,
             other => return Err(process.out_of_step(&other)),
@@ -142,10 +140,10 @@ impl Process {
         let line = serde_json::to_string(request).map_err(|error| Failure::Refused(Error::failed(error)))?;
         // If the process is gone, that is seen below.
         let _ = writeln!(self.requests, "{line}").and_then(|()| self.requests.flush());
-        let line = match self.replies.recv_timeout(PATIENCE) {
+        let line = match self.replies.recv_timeout(self.patience) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => {
-                let seconds = PATIENCE.as_secs();
+                let seconds = self.patience.as_secs();
                 return Err(Failure::Gone(format!("the loop {} hung {doing}: no answer in {seconds} s", self.name)));
             }
             Err(RecvTimeoutError::Disconnected) => return Err(Failure::Gone(self.ended(doing))),

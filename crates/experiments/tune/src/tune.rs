@@ -1,6 +1,7 @@
 //! `tune`: a loop's distances and batch, tried on this machine and predicted from its model.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use dataplane_experiments::host_header;
 use document::Document;
@@ -47,6 +48,9 @@ const ROUNDS: Or<Number<usize>> =
 const MEMORY: Or<Number<u64>> =
     Number::new("memory", 1..=16_384, "The largest working set, in megabytes.").unit("MB").or(256);
 
+const PATIENCE: Or<Number<u64>> =
+    Number::new("patience", 1..=3600, "The longest that the loop may take for one answer.").unit("s").or(30);
+
 const SMALL_PAGES: Switch = Switch::new("small-pages", "Do not ask for huge pages for the records.");
 
 static ABOUT: About = About {
@@ -57,7 +61,7 @@ static ABOUT: About = About {
               distances is measured in turn until the answer is certain, and the grid grows until the best is inside. A core file \
               of `stopwatt calibrate-core` adds the model's answer from a tenth of the cells.",
     worlds: &[WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] }],
-    settings: &[&LOOP, &NAME, &NODE, &RECIPE, &BATCH, &CORE, &ROUNDS, &MEMORY, &SMALL_PAGES],
+    settings: &[&LOOP, &NAME, &NODE, &RECIPE, &BATCH, &CORE, &ROUNDS, &MEMORY, &PATIENCE, &SMALL_PAGES],
     cases: &[],
     examples: &[
         Example { arguments: "--loop acl.so", about: "" },
@@ -87,7 +91,8 @@ impl Experiment for Tune {
         let core = core(request.platforms, settings.get(CORE).as_deref())?;
         let progress = sink.progress();
         progress.say("starting the loop");
-        let mut process = Process::start(&source, !settings.get(SMALL_PAGES))?;
+        let mut process =
+            Process::start(&source, !settings.get(SMALL_PAGES), Duration::from_secs(settings.get(PATIENCE)))?;
         let most = if matches!(source, Source::Node(_)) { MOST_BUFFERS } else { u64::MAX };
         let memory = settings.get(MEMORY) << 20;
         let mut grid = Grid::new(&process.about, settings.get(BATCH), &small::cache_bytes(), memory, most);

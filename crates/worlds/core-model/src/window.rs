@@ -61,6 +61,9 @@ pub struct LoopRun<'a> {
     pub batch: usize,
     /// For each line the times that it takes, each as likely as the others; none where it is near.
     pub latencies: &'a [&'a [f64]],
+    /// The times that a line has a fill buffer, likewise. It is longer than the time that it takes
+    /// where hardware asks for the line before the program does.
+    pub held: &'a [f64],
     /// Records that are run.
     pub records: usize,
     /// Of what is drawn.
@@ -135,7 +138,9 @@ impl Run<'_> {
             self.there[at] = from;
             return (from, from);
         }
-        let drawn = latencies[(self.random.next() % latencies.len() as u64) as usize];
+        let draw = self.random.next();
+        let of = |times: &[f64]| times.get((draw % times.len().max(1) as u64) as usize).copied().unwrap_or(0.0);
+        let (drawn, held) = (of(latencies), of(self.how.held));
         let buffer = (0..self.free.len()).fold(
             0,
             |first, other| {
@@ -143,7 +148,7 @@ impl Run<'_> {
             },
         );
         let start = self.free[buffer].max(from);
-        self.free[buffer] = start + drawn;
+        self.free[buffer] = start + drawn.max(held);
         self.there[at] = start + drawn;
         (start, start + drawn)
     }
@@ -224,7 +229,11 @@ mod tests {
     fn time(core: Reorderer, shape: &LoopShape, ahead: &[usize], latency: f64) -> f64 {
         let latencies = [latency];
         let latencies: Vec<&[f64]> = shape.lines.iter().map(|_| &latencies[..]).collect();
-        time_per_record(core, shape, LoopRun { ahead, batch: 256, latencies: &latencies, records: 2560, seed: 1 })
+        time_per_record(
+            core,
+            shape,
+            LoopRun { ahead, batch: 256, latencies: &latencies, held: &[], records: 2560, seed: 1 },
+        )
     }
 
     #[test]
@@ -266,7 +275,7 @@ mod tests {
         let shape = shape(&[None], 40.0, 100.0);
         let latencies = [300.0];
         let run = |batch| {
-            let how = LoopRun { ahead: &[8], batch, latencies: &[&latencies], records: 4096, seed: 1 };
+            let how = LoopRun { ahead: &[8], batch, latencies: &[&latencies], held: &[], records: 4096, seed: 1 };
             time_per_record(CORE, &shape, how)
         };
         assert!(run(8) > 280.0 && run(16) > run(256) * 2.0);
@@ -275,7 +284,7 @@ mod tests {
     #[test]
     fn lines_that_are_near_cost_the_work_alone() {
         let shape = shape(&[None, None], 40.0, 100.0);
-        let how = LoopRun { ahead: &[0, 0], batch: 64, latencies: &[&[], &[]], records: 640, seed: 1 };
+        let how = LoopRun { ahead: &[0, 0], batch: 64, latencies: &[&[], &[]], held: &[], records: 640, seed: 1 };
         assert_eq!(time_per_record(CORE, &shape, how), 40.0);
     }
 }

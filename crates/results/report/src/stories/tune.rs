@@ -278,10 +278,11 @@ impl Tune<'_> {
     fn answer(&self, best: &Best, told: &mut Blocks) {
         let facts = &self.facts;
         let mut words = format!(
-            "`{}` takes the fewest clocks with {}: {} per record, from memory, in batches of {}",
+            "`{}` takes the fewest clocks with {}: {} per record, with {} MB of lines, in batches of {}",
             facts.name,
             self.words(&best.values),
             fixed(best.clocks, 1),
+            facts.sets.last().map_or(0, |set| set.bytes >> 20),
             facts.batch
         );
         if let Some(none) = best.none {
@@ -322,7 +323,7 @@ impl Tune<'_> {
         }
         if facts.repeats_percent.is_none_or(|percent| percent > 1.0) {
             let percent = facts.repeats_percent.map_or("an unknown share".to_owned(), |by| format!("{by:.1} %"));
-            told.warning(format!(
+            told.note(format!(
                 "This machine repeats itself within {percent} only: differences below that mean nothing. Is something else running?"
             ));
         }
