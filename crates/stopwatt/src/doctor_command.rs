@@ -40,9 +40,11 @@ pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::R
             about.worlds.iter().map(move |world| (about.name, world))
         })
         .map(|(name, world)| {
-            let mut missing: Vec<&Ability> = world.needs.iter().filter_map(|need| has(*need)).collect();
+            // A program that carries the firmware's images builds none.
+            let needs = || world.needs.iter().filter(|need| **need != Need::SourceTree || !qemu::Images::are_carried());
+            let mut missing: Vec<&Ability> = needs().filter_map(|need| has(*need)).collect();
             // The firmware is built for a target of its own.
-            if world.needs.contains(&Need::SourceTree) {
+            if needs().any(|need| *need == Need::SourceTree) {
                 missing.extend(abilities.iter().find(|ability| ability.name == TARGET));
             }
             missing.retain(|ability| ability.found.is_err());

@@ -23,11 +23,7 @@ pub struct PayloadOptions {
 
 /// Builds the payload and writes it.
 pub fn run(console: &Console, data: &Data, options: &PayloadOptions) -> miette::Result<()> {
-    let tree = data.source_tree().ok_or_else(|| {
-        let help = "run it in a checkout of Stopwatt, or name one with --data";
-        miette!(help = help, "the payload is built from Stopwatt's source tree, which is not here")
-    })?;
-    let image = Images::build_payload(&tree).into_diagnostic()?;
+    let image = Images::find_payload(data.source_tree().as_deref()).into_diagnostic()?;
     let cannot = || format!("cannot write {}", options.output.display());
     let bytes = disk::read(&image, disk::MOST_BYTES)
         .into_diagnostic()

@@ -454,7 +454,19 @@ fn the_checkouts_own_data_is_in_force_in_the_checkout() {
 #[test]
 fn a_core_fitted_to_recorded_single_loops_predicts_the_dual_and_the_quad_loop() {
     let [cold, near, other] = ["cold-1", "near-1", "cold-2"].map(|name| format!("recordings/x86-prefetch/{name}"));
-    let fit = ["calibrate-prefetch", "--platform", "zen5", "--from", &cold, "--from", &near, "--frames", "2", "--steps", "40"];
+    let fit = [
+        "calibrate-prefetch",
+        "--platform",
+        "zen5",
+        "--from",
+        &cold,
+        "--from",
+        &near,
+        "--frames",
+        "2",
+        "--steps",
+        "40",
+    ];
     let result = json(&[&fit[..], &["--predict", &other]].concat());
     assert_eq!(result["cells_used"], 22);
     for (study, used) in [(0, true), (2, false)] {

@@ -163,17 +163,13 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
 const GUEST_EFFORT: clock_reads::Effort = clock_reads::Effort { rounds: 3, reads: 10_000 };
 
 fn guest(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Error> {
-    let root = request.source_tree.ok_or_else(|| {
-        let help = "run it in a checkout of Stopwatt, or name one with --data";
-        Error::usage("the firmware is built from Stopwatt's source tree, which is not here", help)
-    })?;
     let progress = sink.progress();
     progress.say("building the firmware");
-    let images = Images::build(root, Build::Instrumented).map_err(Error::failed)?;
+    let images = Images::find(request.source_tree, Build::Instrumented).map_err(Error::failed)?;
     progress.check()?;
     progress.say("fetching kernel and busybox");
-    let cache = request.settings.get(CACHE).unwrap_or_else(|| root.join("target/linux"));
-    let system = linux::fetch(root, &cache).map_err(Error::failed)?;
+    let cache = request.settings.get(CACHE).unwrap_or_else(|| Images::linux_cache(request.source_tree));
+    let system = linux::fetch(&cache).map_err(Error::failed)?;
     progress.check()?;
     let machine = Machine { virtualization: true, icount: Some(0), ..Machine::new(1) };
     let read = clock_reads::run(&images, &system, &machine, GUEST_EFFORT, |line| progress.say(line));

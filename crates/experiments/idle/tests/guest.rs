@@ -133,8 +133,8 @@ fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
     let platform = platforms::idle_states(&experiment::Folder(root()), &platform.display().to_string()).unwrap();
     let mut wrong = Vec::new();
     let machines = [8, 5, 2];
-    let images = Images::build(&root(), Build::Instrumented).unwrap_or_else(|error| panic!("{error}"));
-    let linux = linux::fetch(&root(), &root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"));
+    let images = Images::find(Some(&root()), Build::Instrumented).unwrap_or_else(|error| panic!("{error}"));
+    let linux = linux::fetch(&root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"));
     // Guests count instructions for time, so that they may run side by side.
     let (images, linux) = (&images, &linux);
     let traces = std::thread::scope(|scope| {

@@ -1,7 +1,7 @@
 //! `psci-latency`: the six PSCI cases, on simulated SoCs or as firmware on QEMU.
 
 use crate::firmware;
-use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, machine, source_tree};
+use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use crate::psci_latency::{self, NAME, Options, Release};
 use crate::uncertainty::Uncertainty;
 use experiment::setting::{self, Checked, Choice, Keys, Number, Or, Releases};
@@ -172,7 +172,7 @@ impl Experiment for PsciLatency {
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         match request.world {
             World::Qemu => {
-                source_tree(request)?;
+                images_can_be_had(request)?;
                 machine(request, Some(4)).map(|_| ())
             }
             _ => Simulation::new(request).map(|_| ()),

@@ -1,10 +1,10 @@
 //! `linux-boot`: Debian's kernel on the firmware.
 
 use crate::firmware;
-use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, machine, source_tree};
+use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{Checked, Choice, Folder, Number, Or, OutputFile};
 use experiment::{About, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
-use qemu::Build;
+use qemu::{Build, Images};
 use qemu::kernel::Kernel;
 use qemu::linux::{self, Workload};
 
@@ -116,7 +116,7 @@ impl Experiment for LinuxBoot {
     }
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
-        source_tree(request)?;
+        images_can_be_had(request)?;
         machine(request, None).map(|_| ())
     }
 
@@ -126,16 +126,16 @@ impl Experiment for LinuxBoot {
         // of timers.
         let trace = settings.get(TRACE);
         let icount = trace.as_ref().map(|_| 0);
-        let (root, machine, progress) = (source_tree(request)?, machine(request, icount)?, sink.progress());
+        let (machine, progress) = (machine(request, icount)?, sink.progress());
         progress.say("building the firmware");
         let images = images(request, Build::Instrumented)?;
         progress.check()?;
         progress.say("fetching kernel and busybox");
-        let cache = settings.get(CACHE).unwrap_or_else(|| root.join("target/linux"));
+        let cache = settings.get(CACHE).unwrap_or_else(|| Images::linux_cache(request.source_tree));
         let workload = settings.get(WORKLOAD);
         let fetched = match trace {
-            Some(_) => linux::fetch_for(workload, root, &cache),
-            None => linux::fetch(root, &cache),
+            Some(_) => linux::fetch_for(workload, &cache),
+            None => linux::fetch(&cache),
         };
         let mut system = fetched.map_err(Error::failed)?;
         if let Some(kernel) = settings.get(KERNEL) {

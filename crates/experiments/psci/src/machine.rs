@@ -3,7 +3,6 @@
 use experiment::setting::{Choice, Number, Or, Switch};
 use experiment::{Error, Request, World};
 use qemu::{Build, Gic, Images, Machine};
-use std::path::Path;
 
 const QEMU: &[World] = &[World::Qemu];
 
@@ -40,15 +39,12 @@ pub(crate) fn machine(request: &Request<'_>, icount: Option<u8>) -> Result<Machi
     Ok(Machine { gic, virtualization: settings.get(VIRTUALIZATION), icount, ..Machine::new(cpus) })
 }
 
-/// The checkout that firmware is built from.
-pub(crate) fn source_tree<'a>(request: &Request<'a>) -> Result<&'a Path, Error> {
-    request.source_tree.ok_or_else(|| {
-        let help = "run it in a checkout of Stopwatt, or name one with --data";
-        Error::usage("the firmware is built from Stopwatt's source tree, which is not here", help)
-    })
+/// Says whether the firmware's images can be had.
+pub(crate) fn images_can_be_had(request: &Request<'_>) -> Result<(), Error> {
+    Images::can_be_had(request.source_tree).map_err(Error::failed)
 }
 
 /// The firmware's images, built if they are not up to date.
 pub(crate) fn images(request: &Request<'_>, build: Build) -> Result<Images, Error> {
-    Images::build(source_tree(request)?, build).map_err(Error::failed)
+    Images::find(request.source_tree, build).map_err(Error::failed)
 }

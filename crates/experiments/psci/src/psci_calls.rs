@@ -1,7 +1,7 @@
 //! `psci-calls`: instructions of each kind of PSCI call, of real firmware.
 
 use crate::firmware;
-use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, machine, source_tree};
+use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{Checked, InputFile, Number, Or, Switch};
 use experiment::{About, Error, Example, Experiment, Need, Request, Setting, Sink, World, WorldAbout};
 use qemu::{Build, Images, Own, Placement, Symbols, payload};
@@ -163,7 +163,7 @@ impl Experiment for PsciCalls {
             return Err(Error::usage(message, "name its ELF file: --symbols bl31.elf"));
         }
         if own.is_none_or(|own| own.placement != Placement::Packed) {
-            source_tree(request)?;
+            images_can_be_had(request)?;
         }
         machine(request, Some(0)).map(|_| ())
     }
@@ -204,7 +204,7 @@ fn run_own(request: &Request<'_>, sink: &mut dyn Sink, machine: &qemu::Machine, 
         Placement::Packed => None,
         _ => {
             progress.say("building the payload");
-            Some(Images::build_payload(source_tree(request)?).map_err(Error::failed)?)
+            Some(Images::find_payload(request.source_tree).map_err(Error::failed)?)
         }
     };
     let boot = own.boot(payload.as_deref()).map_err(Error::failed)?;

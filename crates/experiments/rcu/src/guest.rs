@@ -33,30 +33,19 @@ pub struct Programs {
     pub packages: Vec<String>,
 }
 
-/// The checkout that the firmware is built from.
-///
-/// # Errors
-/// There is none, with what to do.
-pub fn source_tree<'a>(request: &Request<'a>) -> Result<&'a Path, Error> {
-    request.source_tree.ok_or_else(|| {
-        let help = "run it in a checkout of Stopwatt, or name one with --data";
-        Error::usage("the firmware is built from Stopwatt's source tree, which is not here", help)
-    })
-}
-
 /// Runs programs, one after the other.
 ///
 /// # Errors
 /// The source tree, the emulator or the packages are missing; the guest fails.
 pub fn programs(
-    root: &Path,
+    tree: Option<&Path>,
     cache: Option<PathBuf>,
     cpus: usize,
     programs: &[Program],
     say: impl FnMut(&str),
 ) -> Result<Programs, Error> {
-    let images = Images::build(root, Build::Instrumented).map_err(Error::failed)?;
-    let system = linux::fetch_with_programs(root, &folder(root, cache)).map_err(Error::failed)?;
+    let images = Images::find(tree, Build::Instrumented).map_err(Error::failed)?;
+    let system = linux::fetch_with_programs(&folder(tree, cache)).map_err(Error::failed)?;
     let report = qemu::programs::run(&images, &system, &machine(cpus), programs, say).map_err(Error::failed)?;
     let mut packages = vec![system.kernel_version, system.busybox_version];
     packages.extend(system.program_versions);
@@ -64,8 +53,8 @@ pub fn programs(
 }
 
 /// The folder of packages.
-fn folder(root: &Path, cache: Option<PathBuf>) -> PathBuf {
-    cache.unwrap_or_else(|| root.join("target/linux"))
+fn folder(tree: Option<&Path>, cache: Option<PathBuf>) -> PathBuf {
+    cache.unwrap_or_else(|| Images::linux_cache(tree))
 }
 
 /// Time counts instructions: how busy this machine is does not show.
@@ -79,16 +68,16 @@ fn machine(cpus: usize) -> Machine {
 /// The source tree, the emulator or the packages are missing; the guest fails; a trace cannot be
 /// read.
 pub fn doses(
-    root: &Path,
+    tree: Option<&Path>,
     cache: Option<PathBuf>,
     kernel: Option<&Kernel>,
     plan: &Plan,
     handling: Handling,
     say: impl FnMut(&str),
 ) -> Result<(String, Vec<DoseRun>), Error> {
-    let images = Images::build(root, Build::Instrumented).map_err(Error::failed)?;
-    let cache = folder(root, cache);
-    let mut system = linux::fetch(root, &cache).map_err(Error::failed)?;
+    let images = Images::find(tree, Build::Instrumented).map_err(Error::failed)?;
+    let cache = folder(tree, cache);
+    let mut system = linux::fetch(&cache).map_err(Error::failed)?;
     if let Some(kernel) = kernel {
         (system.kernel, system.kernel_version) = kernel.fetch(&cache).map_err(Error::failed)?;
     }

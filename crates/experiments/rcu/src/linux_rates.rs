@@ -88,7 +88,6 @@ impl Experiment for LinuxRates {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let root = guest::source_tree(request)?;
         let settings = &request.settings;
         let asked = settings.get(SECONDS);
         let programs: Vec<Program> = PROGRAMS
@@ -101,7 +100,8 @@ impl Experiment for LinuxRates {
             .collect();
         let progress = sink.progress();
         progress.say("booting");
-        let ran = guest::programs(root, settings.get(CACHE), CPUS, &programs, |line| progress.say(line))?;
+        let ran =
+            guest::programs(request.source_tree, settings.get(CACHE), CPUS, &programs, |line| progress.say(line))?;
         progress.check()?;
 
         let mut header = Header::new(ABOUT.name, World::Qemu.name(), "ns");

@@ -84,7 +84,6 @@ impl Experiment for RcuDoses {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let root = guest::source_tree(request)?;
         let settings = &request.settings;
         let plan = Plan { cpus: CPUS, rates: RATES.to_vec(), runs: settings.get(RUNS), seconds: settings.get(SECONDS) };
         let hardware = hardware(request.platforms)?;
@@ -107,7 +106,8 @@ impl Experiment for RcuDoses {
         for (mode, handling) in all.into_iter().filter(|(_, of)| *of != Handling::Lazy || settings.get(LAZY)) {
             progress.say(&format!("booting, {mode}"));
             let say = |line: &str| progress.say(line);
-            let (version, taken) = guest::doses(root, settings.get(CACHE), kernel.as_ref(), &plan, handling, say)?;
+            let (version, taken) =
+                guest::doses(request.source_tree, settings.get(CACHE), kernel.as_ref(), &plan, handling, say)?;
             let version = version.split_once(' ').map_or(version.as_str(), |(_, version)| version).to_owned();
             recording.header.versions.insert("linux".to_owned(), version);
             progress.check()?;

@@ -23,6 +23,12 @@ pub enum Error {
         /// The end of what cargo printed.
         output: String,
     },
+    /// There is no checkout, and the program carries no images.
+    #[error(
+        "the firmware is built from Stopwatt's source tree, which is not here: run in a checkout of Stopwatt, name one with --data, or \
+         take a released program, which has the images built in"
+    )]
+    NoSourceTree,
     /// There is no firmware to build.
     #[error("{} is not there: run in a checkout of Stopwatt, or name one with --data", .0.display())]
     NoFirmware(PathBuf),

@@ -1,11 +1,11 @@
-//! Builds the firmware and makes images of it.
+//! The firmware's images: built of a checkout, or carried by the program.
 
 use crate::Error;
+use crate::carried;
 use crate::target::TARGET;
 use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -31,11 +31,21 @@ impl Images {
     /// The place where the payload belongs, and a kernel.
     pub const ENTRY: u64 = 0x6000_0000;
 
-    /// Builds both images of the checkout at `root`, optimised, or finds that they are up to date.
+    /// Both images, optimised: of the checkout at `tree`, built unless they are up to date; without
+    /// a checkout those that this program carries.
     ///
     /// # Errors
-    /// There is no firmware in `root`, or it does not build.
-    pub fn build(root: &Path, build: Build) -> Result<Self, Error> {
+    /// There is no firmware in `tree`, or it does not build; there is no checkout, and the program
+    /// carries none.
+    pub fn find(tree: Option<&Path>, build: Build) -> Result<Self, Error> {
+        let Some(root) = tree else {
+            Self::can_be_had(None)?;
+            let name = match build {
+                Build::Instrumented => "el3",
+                Build::Plain => "el3-plain",
+            };
+            return Ok(Self { firmware: flatten(&carried::file(name)?)?, payload: Self::find_payload(None)? });
+        };
         let workspace = root.join("firmware");
         if !workspace.join("Cargo.toml").is_file() {
             return Err(Error::NoFirmware(workspace));
@@ -53,16 +63,38 @@ impl Images {
         Ok(Self { firmware, payload: image(&workspace, &folder, "payload", &[])? })
     }
 
+    /// Says whether images can be had at all, without building anything.
+    ///
+    /// # Errors
+    /// There is no checkout, and this program carries none.
+    pub fn can_be_had(tree: Option<&Path>) -> Result<(), Error> {
+        if tree.is_some() || carried::are_there() { Ok(()) } else { Err(Error::NoSourceTree) }
+    }
+
+    /// True if this program carries images.
+    pub fn are_carried() -> bool {
+        carried::are_there()
+    }
+
+    /// The folder for what is fetched: `target/linux` of a checkout, or of the user's caches.
+    pub fn linux_cache(tree: Option<&Path>) -> PathBuf {
+        tree.map_or_else(|| carried::cache().join("linux"), |tree| tree.join("target/linux"))
+    }
+
     /// The ELF file of the firmware, which names its functions.
     pub fn firmware_elf(&self) -> PathBuf {
         self.firmware.with_extension("")
     }
 
-    /// Builds the payload alone: the normal world for another firmware.
+    /// The payload alone: the normal world for another firmware.
     ///
     /// # Errors
-    /// As [`Images::build`].
-    pub fn build_payload(root: &Path) -> Result<PathBuf, Error> {
+    /// As [`Images::find`].
+    pub fn find_payload(tree: Option<&Path>) -> Result<PathBuf, Error> {
+        let Some(root) = tree else {
+            Self::can_be_had(None)?;
+            return flatten(&carried::file("payload")?);
+        };
         let workspace = root.join("firmware");
         if !workspace.join("Cargo.toml").is_file() {
             return Err(Error::NoFirmware(workspace));
@@ -126,9 +158,6 @@ fn flatten(path: &Path) -> Result<PathBuf, Error> {
     if std::fs::read(&output).is_ok_and(|known| known == image) {
         return Ok(output);
     }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder))?;
-    whole.write_all(&image).map_err(Error::file(&output))?;
-    whole.persist(&output).map_err(|error| Error::File { path: output.clone(), source: error.error })?;
+    carried::write_whole(&output, &image)?;
     Ok(output)
 }

@@ -24,6 +24,11 @@ impl Entry {
         Ok(Self { name: name.to_owned(), mode: 0o100_755, contents, device: None })
     }
 
+    /// A file that may be executed.
+    fn program(name: &str, contents: &[u8]) -> Self {
+        Self { name: name.to_owned(), mode: 0o100_755, contents: contents.to_vec(), device: None }
+    }
+
     fn link(name: &str, to: &str) -> Self {
         Self { name: name.to_owned(), mode: 0o120_777, contents: to.as_bytes().to_vec(), device: None }
     }
@@ -35,13 +40,13 @@ impl Entry {
 
 /// The files that every guest has: busybox under the names of `programs`, a console, and the first
 /// process.
-pub(crate) fn basic(programs: &str, busybox: &Path, init: &Path) -> Result<Vec<Entry>, Error> {
+pub(crate) fn basic(programs: &str, busybox: &Path, init: &str) -> Result<Vec<Entry>, Error> {
     let mut entries: Vec<Entry> = ["bin", "dev", "proc", "sys"].into_iter().map(Entry::folder).collect();
     entries.push(Entry::device("dev/console", 5, 1));
     entries.push(Entry::device("dev/null", 1, 3));
     entries.extend(programs.split_whitespace().map(|name| Entry::link(&format!("bin/{name}"), "busybox")));
     entries.push(Entry::copy("bin/busybox", busybox)?);
-    entries.push(Entry::copy("init", init)?);
+    entries.push(Entry::program("init", init.as_bytes()));
     Ok(entries)
 }
 

@@ -1,7 +1,7 @@
 //! The world `qemu`: the PSCI library as EL3 firmware of an emulated machine.
 //!
 //! ```text
-//! Images::build ──▶ el3.bin, payload.bin ─┐
+//! Images::find  ──▶ el3.bin, payload.bin ─┐
 //! linux::fetch  ──▶ kernel, initramfs ────┤
 //!                                         ▼
 //!                    Guest::start ── console lines ──▶ payload::Report, linux::Report, programs::ProgramRun
@@ -11,6 +11,7 @@
 //! counter one instruction. Instructions of all CPUs are counted together.
 #![forbid(unsafe_code)]
 
+mod carried;
 pub mod clock_reads;
 pub mod count;
 mod counts;

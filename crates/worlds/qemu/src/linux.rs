@@ -13,7 +13,7 @@ const ROOM: u64 = 512 << 20;
 /// Bytes from the kernel's start to that of the initramfs: more than any kernel has.
 const TO_INITRAMFS: u64 = 128 << 20;
 /// The first process, which the host talks to.
-const INIT: &str = "firmware/linux/init";
+static INIT: &str = include_str!("../../../../firmware/linux/init");
 /// Programs that the first process calls, all of them busybox.
 const PROGRAMS: &str = "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep mkfifo taskset insmod dd reboot poweroff";
 
@@ -36,10 +36,10 @@ pub struct Linux {
 /// fetched again.
 ///
 /// # Errors
-/// apt-get is missing or cannot fetch; `root` has no guest program.
-pub fn fetch(root: &Path, cache: &Path) -> Result<Linux, Error> {
+/// apt-get is missing or cannot fetch.
+pub fn fetch(cache: &Path) -> Result<Linux, Error> {
     let initramfs = cache.join("initramfs/initramfs.gz");
-    let (linux, files) = parts(root, cache, initramfs)?;
+    let (linux, files) = parts(cache, initramfs)?;
     initramfs::write(&linux.initramfs, &files)?;
     Ok(linux)
 }
@@ -49,24 +49,24 @@ pub fn fetch(root: &Path, cache: &Path) -> Result<Linux, Error> {
 ///
 /// # Errors
 /// As [`fetch`]; a package has no such program, or a library of it is not there.
-pub fn fetch_with_programs(root: &Path, cache: &Path) -> Result<Linux, Error> {
-    with(&debian_programs::CALLBACKS, root, cache)
+pub fn fetch_with_programs(cache: &Path) -> Result<Linux, Error> {
+    with(&debian_programs::CALLBACKS, cache)
 }
 
 /// As [`fetch`], with what the workload needs.
 ///
 /// # Errors
 /// As [`fetch_with_programs`].
-pub fn fetch_for(workload: Workload, root: &Path, cache: &Path) -> Result<Linux, Error> {
+pub fn fetch_for(workload: Workload, cache: &Path) -> Result<Linux, Error> {
     match workload.programs() {
-        Some(programs) => with(programs, root, cache),
-        None => fetch(root, cache),
+        Some(programs) => with(programs, cache),
+        None => fetch(cache),
     }
 }
 
-fn with(programs: &Programs, root: &Path, cache: &Path) -> Result<Linux, Error> {
+fn with(programs: &Programs, cache: &Path) -> Result<Linux, Error> {
     let initramfs = cache.join(format!("initramfs/{}.gz", programs.name));
-    let (mut linux, mut files) = parts(root, cache, initramfs)?;
+    let (mut linux, mut files) = parts(cache, initramfs)?;
     let (versions, programs) = debian_programs::files(programs, cache)?;
     linux.program_versions = versions;
     files.extend(programs);
@@ -75,7 +75,7 @@ fn with(programs: &Programs, root: &Path, cache: &Path) -> Result<Linux, Error> 
 }
 
 /// The kernel, and the files that every initramfs has.
-fn parts(root: &Path, cache: &Path, initramfs: PathBuf) -> Result<(Linux, Vec<Entry>), Error> {
+fn parts(cache: &Path, initramfs: PathBuf) -> Result<(Linux, Vec<Entry>), Error> {
     let packages = Packages::open(cache, "packages")?;
     create_folder(&cache.join("initramfs"))?;
     if packages.find("busybox-static_")?.is_none() {
@@ -98,7 +98,7 @@ fn parts(root: &Path, cache: &Path, initramfs: PathBuf) -> Result<(Linux, Vec<En
         debian::unpack(package, &unpacked)?;
     }
     let kernel = debian::find(&unpacked.join("boot"), "vmlinuz-")?.ok_or_else(|| missing("vmlinuz"))?;
-    let files = initramfs::basic(PROGRAMS, &unpacked.join("bin/busybox"), &root.join(INIT))?;
+    let files = initramfs::basic(PROGRAMS, &unpacked.join("bin/busybox"), INIT)?;
     let linux = Linux {
         kernel,
         kernel_version: debian::version(&kernel_package),

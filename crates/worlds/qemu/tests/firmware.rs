@@ -21,12 +21,12 @@ fn root() -> PathBuf {
 
 fn images(build: Build) -> Images {
     let _one = BUILDING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    Images::build(&root(), build).unwrap_or_else(|error| panic!("{error}"))
+    Images::find(Some(&root()), build).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn fetched(fetch: fn(&Path, &Path) -> Result<linux::Linux, Error>) -> linux::Linux {
+fn fetched(fetch: fn(&Path) -> Result<linux::Linux, Error>) -> linux::Linux {
     let _one = BUILDING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    fetch(&root(), &root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"))
+    fetch(&root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn machine(cpus: usize, gic: Gic, virtualization: bool, icount: Option<u8>) -> Machine {
