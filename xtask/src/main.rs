@@ -5,6 +5,7 @@
 //! above.
 #![forbid(unsafe_code)]
 
+mod dist;
 mod explore;
 mod judge;
 mod mutants;
@@ -30,6 +31,8 @@ const HELP: &str = "cargo xtask <command>
   mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours, and needs
                  cargo-mutants; its options --file, --re and --shard choose some of them. With --explore: a hundred of psci and rcu,
                  which of them the explorer sees, which the tests, and which nobody; --sample, --seed, --seconds, --library, --no-tests
+  dist           programs for x86_64 and aarch64 Linux, wheels, completions, manual page, checksums, bill of materials and licences,
+                 into target/dist; --only PROCESSOR, --no-wheels, --twice (the same bytes?), --try (in a fresh Debian, emulated)
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time
   soak           the data plane at full load for ten minutes, or as many seconds as are said: memory, losses, routes that change
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
     }
     let result = match arguments.first().map(String::as_str) {
         Some("test") => stages::run(&arguments[1..]),
+        Some("dist") => dist::run(&arguments[1..]),
         Some("quick") => quick::run(),
         Some("judge") => judge::run(&arguments[1..]),
         Some("explore") => explore::run(&arguments[1..]),

@@ -4,9 +4,9 @@ use crate::firmware;
 use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{Checked, Choice, Folder, Number, Or, OutputFile};
 use experiment::{About, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
-use qemu::{Build, Images};
 use qemu::kernel::Kernel;
 use qemu::linux::{self, Workload};
+use qemu::{Build, Images};
 
 /// Boots Linux, takes its CPUs off and on, and lets it idle.
 pub struct LinuxBoot;

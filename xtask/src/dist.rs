@@ -1,0 +1,328 @@
+//! `cargo xtask dist`: what is given to people who have no compiler.
+//!
+//! The programs are linked by zig to the C library of 2012 (glibc 2.17), which every distribution in
+//! use has. They are not static: a static program cannot load the loops of `tune`, and musl's copies
+//! of a few bytes take twice as long (ADR 0031).
+
+use crate::stages::{cargo, check, root};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// The oldest C library that the programs run with.
+const GLIBC: &str = "2.17";
+
+/// The processors that programs are built for.
+const PROCESSORS: [&str; 2] = ["x86_64", "aarch64"];
+
+/// Bare metal, which the firmware runs on.
+const FIRMWARE_TARGET: &str = "aarch64-unknown-none-softfloat";
+
+/// The longest that a user waits for a first page, in seconds.
+const FIRST_PAGE: f64 = 5.0;
+
+const HELP: &str = "cargo xtask dist [--only PROCESSOR] [--no-wheels] [--twice] [--try]
+
+  leaves in target/dist a program for x86_64 and aarch64 Linux, a wheel for each, completions, the manual page, a bill
+  of materials (CycloneDX), the licences of all crates, and SHA256SUMS. With --twice everything is built again in another
+  folder, and the bytes are compared. With --try the programs are tried in a fresh Debian (debootstrap, as root) and under
+  qemu-aarch64, and wheels in a fresh environment.";
+
+/// What was asked for.
+struct Plan {
+    processors: Vec<&'static str>,
+    wheels: bool,
+    twice: bool,
+    tried: bool,
+}
+
+impl Plan {
+    fn read(arguments: &[String]) -> Result<Self, String> {
+        let mut plan = Self { processors: PROCESSORS.to_vec(), wheels: true, twice: false, tried: false };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--only" => {
+                    let wanted = arguments.next().map_or("", String::as_str);
+                    plan.processors.retain(|processor| *processor == wanted);
+                    if plan.processors.is_empty() {
+                        return Err(format!("--only takes one of {}\n\n{HELP}", PROCESSORS.join(", ")));
+                    }
+                }
+                "--no-wheels" => plan.wheels = false,
+                "--twice" => plan.twice = true,
+                "--try" => plan.tried = true,
+                other => return Err(format!("`{other}` is no option\n\n{HELP}")),
+            }
+        }
+        Ok(plan)
+    }
+}
+
+/// Builds, and tries what was built.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let plan = Plan::read(arguments)?;
+    let root = root();
+    let (work, out) = (root.join("target/dist-work"), root.join("target/dist"));
+    let tools = tools(&work)?;
+    build(&root, &tools, &plan, &work.join("one"), &out)?;
+    if plan.twice {
+        let again = work.join("again");
+        build(&root, &tools, &plan, &work.join("two"), &again)?;
+        same(&out, &again)?;
+    }
+    if plan.tried {
+        for processor in &plan.processors {
+            try_out(&work, &out, processor)?;
+        }
+        if plan.wheels {
+            try_wheel(&work, &out)?;
+        }
+    }
+    println!("in {}:", out.display());
+    check(Command::new("ls").arg("-l").arg(&out))
+}
+
+/// An environment with what links and packs.
+fn tools(work: &Path) -> Result<PathBuf, String> {
+    let folder = work.join("tools");
+    let list = root().join("xtask/dist/requirements.txt");
+    let (wanted, there) = (read(&list)?, folder.join("installed.txt"));
+    if read(&there).is_ok_and(|there| there == wanted) {
+        return Ok(folder);
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+    check(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    let mut install = Command::new(folder.join("bin/python"));
+    check(install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(&list))?;
+    write(&there, &wanted)?;
+    Ok(folder)
+}
+
+fn build(root: &Path, tools: &Path, plan: &Plan, work: &Path, out: &Path) -> Result<(), String> {
+    let _ = std::fs::remove_dir_all(out);
+    create(out)?;
+    let images = images(root, work)?;
+    for processor in &plan.processors {
+        let from = Instant::now();
+        let target = format!("{processor}-unknown-linux-gnu");
+        let built = program(root, tools, &target, work, &images)?;
+        let named = out.join(format!("stopwatt-{processor}-linux"));
+        copy(&built, &named)?;
+        parts(root, tools, &target, work, out)?;
+        if plan.wheels {
+            wheel(root, tools, &target, work, &images, out)?;
+        }
+        let bytes = std::fs::metadata(&named).map_or(0, |file| file.len());
+        println!("{processor}: {:.1} MB, {:.0} s", bytes as f64 / 1e6, from.elapsed().as_secs_f64());
+    }
+    // Whatever the processor, they say the same; this machine's own program writes them.
+    let here = cargo(&["run", "--quiet", "--release", "--"]);
+    completions(here, out)?;
+    for name in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
+        copy(&root.join(name), &out.join(name))?;
+    }
+    sums(out)
+}
+
+/// What makes the same source give the same bytes: no path of the machine, and the commit's time.
+fn reproducible(command: &mut Command, root: &Path, work: &Path) {
+    let home =
+        std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{}/.cargo", std::env::var("HOME").unwrap_or_default()));
+    let flags = [(root.display().to_string(), "/stopwatt"), (home, "/cargo"), (work.display().to_string(), "/build")];
+    // The later of two that fit counts, and a build folder lies within the checkout.
+    let flags = flags.map(|(from, to)| format!("--remap-path-prefix={from}={to}")).join("\x1f");
+    command.env("CARGO_ENCODED_RUSTFLAGS", flags).env_remove("RUSTFLAGS").env("CARGO_INCREMENTAL", "0");
+    let when = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root).output();
+    let when = when.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+    command.env("SOURCE_DATE_EPOCH", when);
+}
+
+/// The firmware's ELF files, which programs carry.
+fn images(root: &Path, work: &Path) -> Result<PathBuf, String> {
+    let folder = work.join("images");
+    create(&folder)?;
+    for (package, name, features) in
+        [("el3", "el3", &[][..]), ("el3", "el3-plain", &["--features", "plain"]), ("payload", "payload", &[])]
+    {
+        let target = work.join(format!("firmware-{name}"));
+        let mut build =
+            cargo(&["build", "--release", "--locked", "--quiet", "--package", package, "--target", FIRMWARE_TARGET]);
+        build.current_dir(root.join("firmware")).args(features).arg("--target-dir").arg(&target);
+        reproducible(&mut build, root, work);
+        check(&mut build)?;
+        copy(&target.join(FIRMWARE_TARGET).join("release").join(package), &folder.join(name))?;
+    }
+    Ok(folder)
+}
+
+/// Zig comes with the environment; what links finds it there.
+fn with_tools(command: &mut Command, tools: &Path) {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::iter::once(tools.join("bin")).chain(std::env::split_paths(&paths));
+    command.env("PATH", std::env::join_paths(all).unwrap_or(paths)).env("VIRTUAL_ENV", tools);
+    command.env("CARGO_ZIGBUILD_ZIG_PATH", tools.join("bin/python-zig"));
+}
+
+fn program(root: &Path, tools: &Path, target: &str, work: &Path, images: &Path) -> Result<PathBuf, String> {
+    let mut build = Command::new(tools.join("bin/cargo-zigbuild"));
+    build.args(["zigbuild", "--release", "--locked", "--quiet", "--package", "stopwatt", "--target"]);
+    build.arg(format!("{target}.{GLIBC}")).arg("--target-dir").arg(work).current_dir(root);
+    build.env("STOPWATT_IMAGES", images);
+    reproducible(&mut build, root, work);
+    with_tools(&mut build, tools);
+    check(&mut build)?;
+    Ok(work.join(target).join("release/stopwatt"))
+}
+
+fn wheel(root: &Path, tools: &Path, target: &str, work: &Path, images: &Path, out: &Path) -> Result<(), String> {
+    let mut build = Command::new(tools.join("bin/maturin"));
+    build.args([
+        "build",
+        "--quiet",
+        "--release",
+        "--locked",
+        "--zig",
+        "--compatibility",
+        "manylinux2014",
+        "--target",
+        target,
+    ]);
+    build.arg("--target-dir").arg(work).arg("--out").arg(out).current_dir(root.join("python"));
+    build.env("STOPWATT_IMAGES", images);
+    reproducible(&mut build, root, work);
+    with_tools(&mut build, tools);
+    check(&mut build)
+}
+
+/// The bill of materials and the licences.
+fn parts(root: &Path, tools: &Path, target: &str, work: &Path, out: &Path) -> Result<(), String> {
+    let mut metadata = cargo(&["metadata", "--format-version", "1", "--locked", "--filter-platform", target]);
+    let output = metadata.current_dir(root).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("cannot start {metadata:?}: {error}"))?;
+    let file = work.join("metadata.json");
+    std::fs::write(&file, output.stdout).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut parts = Command::new(tools.join("bin/python"));
+    parts.arg(root.join("xtask/dist/parts.py")).arg(&file).arg(root.join("Cargo.lock")).arg(target).arg(out);
+    check(&mut parts)
+}
+
+/// Completions for every shell, and the manual page.
+fn completions(stopwatt: Command, out: &Path) -> Result<(), String> {
+    let said = |arguments: &[&str]| -> Result<Vec<u8>, String> {
+        let mut one = Command::new(stopwatt.get_program());
+        one.args(stopwatt.get_args()).args(arguments).stderr(Stdio::inherit());
+        if let Some(folder) = stopwatt.get_current_dir() {
+            one.current_dir(folder);
+        }
+        let output = one.output().map_err(|error| format!("cannot start {one:?}: {error}"))?;
+        if output.status.success() { Ok(output.stdout) } else { Err(format!("{one:?} ended with {}", output.status)) }
+    };
+    for shell in ["bash", "zsh", "fish"] {
+        let text = said(&["completions", shell])?;
+        let path = out.join(format!("stopwatt.{shell}"));
+        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    let page = out.join("stopwatt.1");
+    let text = said(&["man"])?;
+    std::fs::write(&page, text).map_err(|error| format!("{}: {error}", page.display()))
+}
+
+/// The checksums of all files, by name.
+fn sums(out: &Path) -> Result<(), String> {
+    let names = names(out)?;
+    let output = Command::new("sha256sum").args(&names).current_dir(out).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("cannot start sha256sum: {error}"))?;
+    write(&out.join("SHA256SUMS"), &String::from_utf8_lossy(&output.stdout))
+}
+
+/// Compares two folders, file by file.
+fn same(one: &Path, other: &Path) -> Result<(), String> {
+    let (ours, theirs) = (read(&one.join("SHA256SUMS"))?, read(&other.join("SHA256SUMS"))?);
+    if ours == theirs {
+        println!("built twice: {} files are the same, byte for byte", ours.lines().count());
+        return Ok(());
+    }
+    let differ: Vec<&str> = ours.lines().filter(|line| !theirs.contains(*line)).collect();
+    Err(format!("built twice, these files differ:\n{}", differ.join("\n")))
+}
+
+/// Asks the first question on a machine that has nothing but the program.
+fn try_out(work: &Path, out: &Path, processor: &str) -> Result<(), String> {
+    let program = out.join(format!("stopwatt-{processor}-linux"));
+    let place = work.join(format!("try-{processor}"));
+    let _ = std::fs::remove_dir_all(place.join("home"));
+    create(&place)?;
+    let question = ["run", "psci-latency", "--report", "latency.html"];
+    let mut first = if processor == std::env::consts::ARCH {
+        let debian = place.join("debian");
+        if !debian.join("bin/sh").exists() {
+            let mut make = Command::new("debootstrap");
+            check(make.args(["--variant=minbase", "bookworm"]).arg(&debian).stdout(Stdio::null())).map_err(
+                |error| format!("{error}\na fresh Debian needs root and debootstrap: apt-get install debootstrap"),
+            )?;
+        }
+        let home = debian.join("home/somebody");
+        let _ = std::fs::remove_dir_all(&home);
+        create(&home)?;
+        copy(&program, &home.join("stopwatt"))?;
+        let mut inside = Command::new("chroot");
+        inside.arg(&debian).args(["/usr/bin/env", "-i", "HOME=/home/somebody", "-C", "/home/somebody", "./stopwatt"]);
+        inside
+    } else {
+        let home = place.join("home");
+        create(&home)?;
+        let mut emulated = Command::new(format!("qemu-{processor}"));
+        emulated.args(["-L", &format!("/usr/{processor}-linux-gnu")]).arg(&program).current_dir(&home);
+        emulated.env_clear().env("HOME", &home);
+        emulated
+    };
+    let from = Instant::now();
+    check(first.args(question).stdout(Stdio::null()))?;
+    let took = from.elapsed().as_secs_f64();
+    let emulated = processor != std::env::consts::ARCH;
+    println!("{processor}: first page after {took:.1} s{}", if emulated { ", emulated" } else { "" });
+    if !emulated && took > FIRST_PAGE {
+        return Err(format!("a first page is to be there after {FIRST_PAGE} s"));
+    }
+    Ok(())
+}
+
+/// Installs this machine's wheel into a fresh environment and asks it the same.
+fn try_wheel(work: &Path, out: &Path) -> Result<(), String> {
+    let here = format!("{}.whl", std::env::consts::ARCH);
+    let Some(wheel) = names(out)?.into_iter().find(|name| name.ends_with(&here)) else { return Ok(()) };
+    let folder = work.join("try-wheel");
+    let _ = std::fs::remove_dir_all(&folder);
+    check(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    let mut install = Command::new(folder.join("bin/pip"));
+    check(install.args(["install", "--quiet", "--no-deps", "--disable-pip-version-check"]).arg(out.join(&wheel)))?;
+    let script =
+        "import stopwatt; print(stopwatt.__version__, len(stopwatt.run('psci-latency', iterations=1).report('md')))";
+    check(Command::new(folder.join("bin/python")).args(["-c", script]).current_dir(&folder))
+}
+
+fn names(folder: &Path) -> Result<Vec<String>, String> {
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect();
+    names.retain(|name| name != "SHA256SUMS");
+    names.sort();
+    Ok(names)
+}
+
+fn create(folder: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    std::fs::copy(from, to).map(drop).map_err(|error| format!("{} to {}: {error}", from.display(), to.display()))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
