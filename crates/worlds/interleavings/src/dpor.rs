@@ -59,10 +59,16 @@ struct Node {
 #[derive(Clone, Debug)]
 enum Choice {
     Who(Node),
-    What { value: u32, options: u32 },
+    What {
+        value: u32,
+        options: u32,
+    },
     /// Something is held back, or not; and whether anything came that could have overtaken it, in
     /// a run in which it was not.
-    Hold { held: bool, is_worth: bool },
+    Hold {
+        held: bool,
+        is_worth: bool,
+    },
 }
 
 #[derive(Clone, Debug, Default)]
