@@ -73,7 +73,7 @@ const COMPUTES: [(&str, Compute, bool); 15] = [
     ("ASR", Compute::ShiftRightSigned, false),
 ];
 
-/// What is not modelled, by the beginnings of its instructions.
+/// Instructions that are not modelled, by the reason.
 const NOT_MODELLED: [(&str, &[&str]); 5] = [
     ("maintenance of caches and of translations", &["DC", "IC", "TLBI", "AT"]),
     ("system registers", &["MRS", "MSR"]),
@@ -268,7 +268,7 @@ impl Reader<'_> {
         Ok(Instruction::Barrier { barrier, is_synchronization: self.mnemonic == "DSB" })
     }
 
-    /// What only registers take part in.
+    /// Instructions in which only registers take part.
     fn computation(&self) -> Option<Read> {
         if let Some(&(_, what, sets_flags)) = COMPUTES.iter().find(|(name, ..)| *name == self.mnemonic) {
             return Some(self.compute(what, self.reg(1), 2, sets_flags));
