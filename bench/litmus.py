@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Answers of `stopwatt explore litmus` beside those of herd7, on generated tests: verdicts, all final states, and the time that both take.
+"""Answers of `stopwatt explore litmus` beside those of herd7, on generated tests and on those of pairs, arrays and selects in
+crates/worlds/litmus/tests/wider: verdicts, all final states, and the time that both take.
 
     bench/litmus.py [--tests 4000] [--work DIR]
 
 Fetches Debian's herdtools7 and the C library that it needs (under an apt configuration of its own: the machine's sources stay as they are), and unpacks
-them into the folder DIR, target/bench/litmus by default. Half of the tests have read-modify-writes. Ends with 1 if one answer differs. Needs apt, dpkg
+them into the folder DIR, target/bench/litmus by default. Half of the generated tests have read-modify-writes, a quarter accesses of bytes and a quarter of
+halfwords. Ends with 1 if one answer differs. Needs apt, dpkg
 and Rust.
 """
 
@@ -57,12 +59,18 @@ def main():
     tests = work / "tests"
     shutil.rmtree(tests, ignore_errors=True)
     governors.run(["cargo", "run", "--quiet", "--release", "--locked", "-p", "litmus", "--example", "cycles", "--", tests, arguments.tests], cwd=ROOT)
+    wider = sorted((ROOT / "crates/worlds/litmus/tests/wider").glob("*.litmus"))
+    with (tests / "@all").open("a") as listed:
+        for file in wider:
+            shutil.copy(file, tests)
+            listed.write(f"{file.name}\n")
+    count = arguments.tests + len(wider)
     theirs, their_time = timed([*herd, tests / "@all"])
     expected = work / "herd7.expected"
     expected.write_text(theirs.stdout)
     answered = theirs.stdout.count("\nObservation ")
-    if answered < arguments.tests:
-        sys.exit(f"herd7 answered {answered} of {arguments.tests} tests:\n{theirs.stderr[-2000:]}")
+    if answered < count:
+        sys.exit(f"herd7 answered {answered} of {count} tests:\n{theirs.stderr[-2000:]}")
     stopwatt = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/stopwatt"
     ours, our_time = timed([stopwatt, "explore", "litmus", tests / "@all", "--expect", expected])
     print(ours.stdout[-4000:] + ours.stderr, end="")

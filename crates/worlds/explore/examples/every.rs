@@ -1,7 +1,8 @@
 //! Every run of two CPUs with one call each that differs from the others, on each kind of machine.
 //!
-//! `cargo run --release -p explore --example every -- [SECONDS [FAULT]]` gives each pair of calls
-//! that time, with the sound library or with a seeded fault.
+//! `cargo run --release -p explore --example every -- [SECONDS [FAULT [FIRST SECOND]]]` gives each
+//! pair of calls that time, with the sound library (`-`) or with a seeded fault; two names of calls
+//! stand for that pair alone.
 
 use explore::{Ask, Exploration, Limits, MachineOptions, Psci, Scenario, Strategy, Subject};
 use std::time::{Duration, Instant};
@@ -10,10 +11,18 @@ fn main() {
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(10);
     let calls =
         [("CPU_ON", Ask::On(1)), ("CPU_OFF", Ask::Off), ("CPU_SUSPEND", Ask::Suspend { states: [2, 2, 1], last: 0 })];
-    let fault = std::env::args().nth(2).map(|name| psci_faults::find(&name).expect("a seeded fault"));
-    println!("{:<12} {:<12} {:<30} {:>9} {:>9} {:>8}  answer", "CPU 0", "CPU 1", "machine", "runs", "cut", "seconds");
+    let fault = std::env::args().nth(2).filter(|name| name != "-");
+    let fault = fault.map(|name| psci_faults::find(&name).expect("a seeded fault"));
+    let only: Vec<String> = std::env::args().skip(3).collect();
+    println!(
+        "{:<12} {:<12} {:<30} {:>9} {:>7} {:>10} {:>8}  answer",
+        "CPU 0", "CPU 1", "machine", "runs", "cut", "operations", "seconds"
+    );
     for (first_name, first) in calls {
         for (second_name, second) in calls {
+            if !only.is_empty() && only != [first_name, second_name] {
+                continue;
+            }
             for machine in MachineOptions::all() {
                 let second = if second_name == "CPU_ON" { Ask::On(0) } else { second };
                 let scenario = Scenario { cpus: vec![vec![first], vec![second]], ..Scenario::default() };
@@ -34,9 +43,10 @@ fn main() {
                 };
                 let kind = format!("coherent {}, ticket {}", machine.coherent, machine.ticket);
                 println!(
-                    "{first_name:<12} {second_name:<12} {kind:<30} {:>9} {:>9} {:>8.2}  {answer}",
+                    "{first_name:<12} {second_name:<12} {kind:<30} {:>9} {:>7} {:>10} {:>8.2}  {answer}",
                     tally.schedules,
                     tally.repeated,
+                    tally.steps,
                     start.elapsed().as_secs_f64(),
                 );
             }

@@ -2,7 +2,7 @@
 
 use crate::choice::{Deviation, Kind};
 use crate::failure::Invariant;
-use crate::machine::{LoggedAnswers, Machine, Waits};
+use crate::machine::{Cpu, LoggedAnswers, Machine, Waits};
 use crate::memory::{Answers, AtomicOrder, Loaded, Memory, Order};
 use crate::step::{Did, Fence};
 use std::panic::Location;
@@ -117,7 +117,13 @@ impl Machine {
         let mut schedule = self.schedule.borrow_mut();
         let operation = self.operations[process].get();
         let mut asked = LoggedAnswers { chooser: &mut chooser, schedule: &mut schedule, process, operation };
-        let loaded = match self.cpus.get(process).is_some_and(|cpu| cpu.spin.borrow().old) {
+        // To see an old value for ever would be unfair, and to see it a third time in a row shows
+        // nothing that the second has not shown.
+        let sees_the_newest = |cpu: &Cpu| {
+            let (last, _, times) = cpu.polled.get();
+            cpu.spin.borrow().old || self.traces.get() && last == cell && times >= 1
+        };
+        let loaded = match self.cpus.get(process).is_some_and(sees_the_newest) {
             true => self.memory.borrow_mut().load(process, cell, order, &mut Newest),
             false => self.memory.borrow_mut().load(process, cell, order, &mut asked),
         };
@@ -427,6 +433,7 @@ impl Machine {
             self.block(Waits::Event);
         }
         let process = self.process();
+        self.note_event();
         self.cpus[process].event.set(false);
         self.memory.borrow_mut().learn(process);
     }

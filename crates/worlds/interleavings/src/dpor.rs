@@ -1,5 +1,6 @@
 //! Every run that differs from the others in an order that matters: dynamic partial-order reduction
-//! (Flanagan and Godefroid, 2005) with sleep sets (Godefroid, 1996).
+//! with source sets (Flanagan and Godefroid, 2005; Abdulla and others, 2014) and sleep sets
+//! (Godefroid, 1996).
 //!
 //! A step is one operation of a process, with what it lets leave its buffer. Two steps are
 //! dependent if both access a word and one of them stores to it. Where a step comes after a
@@ -24,6 +25,11 @@ pub struct Access {
 impl Access {
     /// All that is no word.
     pub(crate) const HARDWARE: Self = Self { cell: u16::MAX, writes: true };
+
+    /// The event of a CPU; `takes` if the CPU looks at it or takes it, and not if it is sent.
+    pub(crate) fn event(cpu: usize, takes: bool) -> Self {
+        Self { cell: u16::MAX - 1 - cpu as u16, writes: takes }
+    }
 }
 
 fn are_dependent(one: &[Access], other: &[Access]) -> bool {
@@ -53,7 +59,16 @@ struct Node {
 #[derive(Clone, Debug)]
 enum Choice {
     Who(Node),
-    What { value: u32, options: u32 },
+    What {
+        value: u32,
+        options: u32,
+    },
+    /// Something is held back, or not; and whether anything came that could have overtaken it, in
+    /// a run in which it was not.
+    Hold {
+        held: bool,
+        is_worth: bool,
+    },
 }
 
 #[derive(Clone, Debug, Default)]
@@ -79,6 +94,8 @@ pub struct Dpor {
     orders: bool,
     later: Vec<Vec<u64>>,
     exclusive_failed: bool,
+    /// The choices of what to hold back, in the order of this run; [`usize::MAX`] for none.
+    holds: Vec<usize>,
     steps: Vec<Step>,
     clocks: [Clock; MOST_CPUS + 1],
     cells: HashMap<u16, CellAccesses>,
@@ -97,6 +114,7 @@ impl Dpor {
             orders,
             later: Vec::new(),
             exclusive_failed: false,
+            holds: Vec::new(),
             steps: Vec::new(),
             clocks: [[0; MOST_CPUS + 1]; MOST_CPUS + 1],
             cells: HashMap::new(),
@@ -147,7 +165,7 @@ impl Dpor {
         }
         self.clocks[process] = clock;
         self.steps.push(Step { process, node, clock });
-        races.iter().for_each(|&other| self.also_the_other_way_round(other, number, &before));
+        races.iter().for_each(|&other| self.also_the_other_way_round(other, number));
         if let Choice::Who(node) = &mut self.tape[node] {
             for access in accesses {
                 if !node.accesses.contains(access) {
@@ -159,27 +177,33 @@ impl Dpor {
     }
 
     /// A step comes after a dependent one that nothing else orders before it: at that one's choice,
-    /// somebody is to go who leads here.
-    fn also_the_other_way_round(&mut self, first: usize, second: usize, known: &Clock) {
-        let process = self.steps[second].process;
-        let Choice::Who(node) = &mut self.tape[self.steps[first].node] else { return };
-        let leads = |step: &Step, number: usize| step.process == process || known[step.process] > number as u32;
-        let between = self.steps[first + 1..=second].iter().enumerate();
-        let mut candidates = 0_u64;
-        for (at, step) in between {
-            let number = first + 1 + at;
-            if leads(step, number) && node.enabled >> step.process & 1 != 0 {
-                candidates |= 1 << step.process;
+    /// somebody is to go with whom a run can start that does all that does not follow from the
+    /// first step, and then the second (an initial; Abdulla and others, "Optimal dynamic partial
+    /// order reduction", 2014).
+    fn also_the_other_way_round(&mut self, first: usize, second: usize) {
+        let steps = &self.steps;
+        let Choice::Who(node) = &mut self.tape[steps[first].node] else { return };
+        let knows = |step: usize, other: usize| steps[step].clock[steps[other].process] > other as u32;
+        let mut without: Vec<usize> = (first + 1..second).filter(|&step| !knows(step, first)).collect();
+        without.push(second);
+        let (mut begun, mut initials) = (0_u64, 0_u64);
+        for (at, &step) in without.iter().enumerate() {
+            let bit = 1 << steps[step].process;
+            if begun & bit == 0 && !without[..at].iter().any(|&earlier| knows(step, earlier)) {
+                initials |= bit;
             }
+            begun |= bit;
         }
-        match candidates {
-            0 => node.backtrack |= node.enabled,
-            _ if node.backtrack & candidates != 0 => {}
-            _ => {
-                node.backtrack |=
-                    if candidates >> process & 1 != 0 { 1 << process } else { candidates & candidates.wrapping_neg() }
-            }
+        let asleep = node.sleep.iter().fold(0_u64, |set, (process, _)| set | 1 << process);
+        if initials & (node.backtrack | asleep) != 0 {
+            return;
         }
+        let process = 1 << steps[second].process;
+        node.backtrack |= match initials & node.enabled {
+            0 => node.enabled,
+            candidates if candidates & process != 0 => process,
+            candidates => candidates & candidates.wrapping_neg(),
+        };
     }
 
     /// The process that goes: `running` if it can, by choice. `None` if all that could happen was
@@ -223,7 +247,7 @@ impl Dpor {
         self.at += 1;
         match self.tape[self.at - 1] {
             Choice::What { value, .. } => value,
-            Choice::Who(_) => 0,
+            Choice::Who(_) | Choice::Hold { .. } => 0,
         }
     }
 
@@ -241,6 +265,30 @@ impl Dpor {
             }
             kind if kind.is_memory() && !self.orders => 0,
             _ => self.below(options),
+        }
+    }
+
+    /// 1 if a store or maintenance is held back, for later ones to overtake it.
+    pub(crate) fn hold(&mut self, kind: Kind) -> u32 {
+        if kind.is_memory() && !self.orders {
+            self.holds.push(usize::MAX);
+            return 0;
+        }
+        self.holds.push(self.at);
+        if self.at == self.tape.len() {
+            self.tape.push(Choice::Hold { held: false, is_worth: false });
+        }
+        self.at += 1;
+        u32::from(matches!(self.tape[self.at - 1], Choice::Hold { held: true, .. }))
+    }
+
+    /// Choices of what to hold back, by their numbers from 1, which would have made a difference.
+    pub(crate) fn are_worth_holding(&mut self, numbers: &[u32]) {
+        for &number in numbers {
+            let at = (number as usize).checked_sub(1).and_then(|number| self.holds.get(number));
+            if let Some(Choice::Hold { is_worth, .. }) = at.and_then(|&at| self.tape.get_mut(at)) {
+                *is_worth = true;
+            }
         }
     }
 
@@ -275,13 +323,18 @@ impl Dpor {
         self.sleep.clear();
         self.current = None;
         self.exclusive_failed = false;
+        self.holds.clear();
         while let Some(choice) = self.tape.pop() {
             match choice {
                 Choice::What { value, options } if value + 1 < options => {
                     self.tape.push(Choice::What { value: value + 1, options });
                     return true;
                 }
-                Choice::What { .. } => {}
+                Choice::Hold { held: false, is_worth: true } => {
+                    self.tape.push(Choice::Hold { held: true, is_worth: true });
+                    return true;
+                }
+                Choice::What { .. } | Choice::Hold { .. } => {}
                 Choice::Who(mut node) => {
                     node.done |= 1 << node.chosen;
                     node.explored.push((node.chosen, std::mem::take(&mut node.accesses)));

@@ -183,7 +183,7 @@ impl Answers for LoggedAnswers<'_> {
         const LONGEST: u32 = crate::LONGEST_DELAY as u32;
         let held = HELD as u32;
         let value = match self.chooser {
-            Chooser::Dpor(dpor) => held * dpor.answer(kind, 2),
+            Chooser::Dpor(dpor) => held * dpor.hold(kind),
             Chooser::ReplayedChoices(_) => self.chooser.answer(self.process, self.operation, kind, held + 1),
             _ => self.chooser.answer(self.process, self.operation, kind, LONGEST + 1),
         };
@@ -356,8 +356,16 @@ impl Machine {
         self.asleep.set(self.asleep.get() | 1 << cpu);
     }
 
-    /// Ends what the process waits for.
+    /// The process that runs ends what another one waits for.
     pub fn unblock(&self, process: usize) {
+        if self.traces.get() && self.awake.get() >> process & 1 == 0 {
+            self.note_learns(process, self.process());
+        }
+        self.go_on(process);
+    }
+
+    /// The wait of a process ends, and nobody ended it.
+    fn go_on(&self, process: usize) {
         self.can_go(process);
         self.scheduler.wake(process);
     }
@@ -393,7 +401,7 @@ impl Machine {
             self.follow(process, did.number(), true);
         }
         if self.traces.get() && (process == self.cpus.len() || did.touches_hardware()) {
-            self.note_hardware();
+            self.note_hardware(did);
         }
         if process < self.cpus.len() {
             let mut memory = self.memory.borrow_mut();
@@ -483,12 +491,24 @@ impl Machine {
         any
     }
 
-    /// The present step is about what is no word: hardware, events, who has power. All such steps
-    /// count as dependent.
+    /// The present step is about what is no word: events, or hardware and who has power. All steps
+    /// of the latter count as dependent. An event touches those who wait for it, and comes to the
+    /// same in whatever order several are sent.
     #[cold]
-    fn note_hardware(&self) {
+    fn note_hardware(&self, did: Did) {
         if let Some(trace) = &mut self.memory.borrow_mut().trace {
-            trace.push(Access::HARDWARE);
+            match did {
+                Did::WaitForEvent => trace.push(Access::event(self.process(), true)),
+                Did::SendEvent => trace.extend((0..self.cpus.len()).map(|cpu| Access::event(cpu, false))),
+                _ => trace.push(Access::HARDWARE),
+            }
+        }
+    }
+
+    /// The event of the process that runs is looked at or taken.
+    pub(crate) fn note_event(&self) {
+        if self.traces.get() {
+            self.note_hardware(Did::WaitForEvent);
         }
     }
 
@@ -500,7 +520,9 @@ impl Machine {
         if let (Chooser::Dpor(dpor), Some(trace)) = (&mut *self.chooser.borrow_mut(), &mut memory.trace) {
             dpor.end_step(trace);
             trace.clear();
+            dpor.are_worth_holding(&memory.worth_holding);
         }
+        memory.worth_holding.clear();
         if std::mem::take(&mut memory.redundant) {
             drop(memory);
             self.cut();
@@ -580,7 +602,7 @@ impl Machine {
         let bit = 1 << process;
         if self.asleep.get() & bit != 0 {
             self.asleep.set(self.asleep.get() & !bit);
-            self.unblock(process);
+            self.go_on(process);
         }
         self.next.set(Some(process));
     }
@@ -699,7 +721,7 @@ impl Machine {
             }
             None => match self.next_in_a_loop(process) {
                 Some(goes) => {
-                    self.unblock(goes);
+                    self.go_on(goes);
                     self.give_way_to(goes);
                 }
                 None => self.over.set(true),

@@ -170,6 +170,15 @@ struct Entry {
     age: u32,
     /// Of a store: when the newest of the values came on which its address and its data depend.
     after: Moment,
+    /// The number of the choice of how long it stays, from 1; 0 if there was none.
+    asked: u32,
+}
+
+impl Entry {
+    /// An entry that is no store.
+    fn other(what: Buffered, cell: u16, left: u8, asked: u32) -> Self {
+        Self { what, cell, value: 0, left, tag: 0, reserved: false, overtaken: false, age: 0, after: 0, asked }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -216,17 +225,7 @@ struct View {
 
 impl View {
     fn new(cluster: u8) -> Self {
-        let empty = Entry {
-            what: Buffered::Store,
-            cell: 0,
-            value: 0,
-            left: 0,
-            tag: 0,
-            reserved: false,
-            overtaken: false,
-            age: 0,
-            after: 0,
-        };
+        let empty = Entry::other(Buffered::Store, 0, 0, 0);
         Self {
             floor: 0,
             loaded: 0,
@@ -376,8 +375,16 @@ pub struct Memory {
     /// changed.
     pub(crate) trace: Option<Vec<Access>>,
     pub(crate) changes: Vec<u16>,
-    /// A store was held back for others to overtake it, and none has.
+    /// An entry was held back for others to overtake it, and none has.
     pub(crate) redundant: bool,
+    /// Choices of how long an entry stays, so far.
+    asked: u32,
+    /// Entries that were not held back, with their CPUs, and that would still be in the buffer if
+    /// they had been; where every run is tried that differs.
+    unheld: Vec<(usize, Entry)>,
+    /// The choices of those that something of their CPU would have overtaken, since that was last
+    /// asked.
+    pub(crate) worth_holding: Vec<u32>,
     /// By word; it outlives runs.
     stored: Vec<Stored>,
     /// Words whose value changed for somebody since it was last asked, for those who poll.
@@ -412,6 +419,9 @@ impl Memory {
             trace: None,
             changes: Vec::new(),
             redundant: false,
+            asked: 0,
+            unheld: Vec::new(),
+            worth_holding: Vec::new(),
             stored: vec![Stored::default(); values.len()],
             changed: None,
         }
@@ -537,6 +547,21 @@ impl Memory {
     fn forget_debts(&mut self) {
         self.debts.fill(None);
         (self.owing, self.paid, self.foresaw) = (0, 0, false);
+        self.asked = 0;
+        self.unheld.clear();
+        self.worth_holding.clear();
+    }
+
+    /// Asks for how long something stays in the buffer; the number of the choice as well.
+    fn delay(&mut self, kind: Kind, answers: &mut impl Answers) -> (u8, u32) {
+        self.asked += 1;
+        (answers.delay(kind), self.asked)
+    }
+
+    /// True if the CPU has entries in its buffer, or would have.
+    #[inline(always)]
+    fn has_buffered(&self, cpu: usize) -> bool {
+        self.views[cpu].buffered != 0 || !self.unheld.is_empty()
     }
 
     // --- Late loads ------------------------------------------------------------------------------
@@ -667,7 +692,7 @@ impl Memory {
         answers: &mut impl Answers,
     ) -> Loaded {
         let coherent = self.views[cpu].coherent;
-        if self.views[cpu].buffered != 0 {
+        if self.has_buffered(cpu) {
             if order == Order::Ordered {
                 self.leave_while(cpu, |entry| entry.what == Buffered::Release);
             }
@@ -746,10 +771,10 @@ impl Memory {
         answers: &mut impl Answers,
     ) {
         let what = if order == Order::Relaxed { Buffered::Store } else { Buffered::Release };
-        let left = answers.delay(Kind::StoreDelay);
+        let (left, asked) = self.delay(Kind::StoreDelay, answers);
         let releases = order != Order::Relaxed;
         let tag = self.races.as_mut().map_or(0, |races| races.stores(cpu, releases, 0));
-        self.enter(cpu, Entry { what, cell, value, left, tag, reserved: false, overtaken: false, age: 0, after });
+        self.enter(cpu, Entry { value, tag, after, ..Entry::other(what, cell, left, asked) });
     }
 
     /// Changes a word in one step, as an instruction does that reads and writes (LSE: `CAS`, `SWP`,
@@ -771,8 +796,8 @@ impl Memory {
         // Of an instruction that acquires and releases, what comes later waits for the store, too
         // (DDI 0487, B2.3: Barrier-ordered-before); of one that acquires, for the load alone.
         let whole = order.acquires() && order.releases();
-        let left = if whole { 0 } else { answers.delay(Kind::StoreDelay) };
-        self.write_exclusively(cpu, cell, order, before, after, left);
+        let delay = if whole { (0, 0) } else { self.delay(Kind::StoreDelay, answers) };
+        self.write_exclusively(cpu, cell, order, before, after, delay);
         if whole {
             let now = self.now;
             let view = &mut self.views[cpu];
@@ -801,8 +826,8 @@ impl Memory {
         if !is_newest || self.reserved != 0 && self.reserved_by(cell).is_some_and(|(other, _)| other != cpu) {
             return false;
         }
-        let left = answers.delay(Kind::StoreDelay);
-        self.write_exclusively(cpu, cell, order, message, value, left);
+        let delay = self.delay(Kind::StoreDelay, answers);
+        self.write_exclusively(cpu, cell, order, message, value, delay);
         true
     }
 
@@ -811,7 +836,7 @@ impl Memory {
         if self.reserved != 0 {
             self.let_reserved_leave(cpu, cell);
         }
-        if self.views[cpu].buffered != 0 {
+        if self.has_buffered(cpu) {
             let line = self.line_of(cell);
             let per_line = self.cells_per_line;
             self.leave_while(cpu, |entry| {
@@ -838,14 +863,20 @@ impl Memory {
         message
     }
 
-    fn write_exclusively(&mut self, cpu: usize, cell: u16, order: AtomicOrder, found: Message, value: u64, left: u8) {
+    fn write_exclusively(
+        &mut self,
+        cpu: usize,
+        cell: u16,
+        order: AtomicOrder,
+        found: Message,
+        value: u64,
+        (left, asked): (u8, u32),
+    ) {
         let what = if order.releases() { Buffered::Release } else { Buffered::Store };
         let tag = self.races.as_mut().map_or(0, |races| races.stores(cpu, order.releases(), found.tag));
         self.reserved += 1;
-        self.enter(
-            cpu,
-            Entry { what, cell, value, left, tag, reserved: true, overtaken: false, age: 0, after: found.at },
-        );
+        let entry = Entry::other(what, cell, left, asked);
+        self.enter(cpu, Entry { value, tag, reserved: true, after: found.at, ..entry });
     }
 
     /// The store of a read-modify-write that has not reached the others: its CPU, and its place in
@@ -867,11 +898,8 @@ impl Memory {
     /// Maintenance by address: `DC CVAC`, or with `invalidate` `DC CIVAC`.
     pub fn maintain(&mut self, cpu: usize, cell: u16, invalidate: bool, answers: &mut impl Answers) {
         let what = if invalidate { Buffered::CleanInvalidate } else { Buffered::Clean };
-        let left = answers.delay(Kind::MaintenanceDelay);
-        self.enter(
-            cpu,
-            Entry { what, cell, value: 0, left, tag: 0, reserved: false, overtaken: false, age: 0, after: 0 },
-        );
+        let (left, asked) = self.delay(Kind::MaintenanceDelay, answers);
+        self.enter(cpu, Entry::other(what, cell, left, asked));
     }
 
     /// `DSB SY`.
@@ -906,12 +934,9 @@ impl Memory {
     /// `DMB ST`.
     pub fn store_barrier(&mut self, cpu: usize) {
         if self.views[cpu].buffered != 0 {
-            let (what, left) = (Buffered::StoreBarrier, u8::MAX);
-            self.enter(
-                cpu,
-                Entry { what, cell: 0, value: 0, left, tag: 0, reserved: false, overtaken: false, age: 0, after: 0 },
-            );
+            self.enter(cpu, Entry::other(Buffered::StoreBarrier, 0, u8::MAX, 0));
         }
+        self.unheld.retain(|(other, _)| *other != cpu);
     }
 
     /// `ISB` after a branch that depends on a value which came at `after`.
@@ -959,6 +984,9 @@ impl Memory {
         self.views[cpu].entered += 1;
         entry.age = self.views[cpu].entered;
         let coherent = self.views[cpu].coherent;
+        if self.trace.is_some() && entry.what != Buffered::StoreBarrier {
+            self.note_unheld(cpu, entry, coherent);
+        }
         if entry.left == 0 && (self.views[cpu].buffered == 0 || !self.must_follow_any(cpu, &entry, coherent)) {
             self.perform(cpu, entry);
             return;
@@ -973,6 +1001,26 @@ impl Memory {
             let at = usize::from(view.buffered) - 1;
             self.leave(cpu, at);
         }
+    }
+
+    /// Something enters the buffer: it might overtake what was not held back.
+    #[cold]
+    fn note_unheld(&mut self, cpu: usize, entry: Entry, coherent: bool) {
+        let mut unheld = std::mem::take(&mut self.unheld);
+        unheld.retain(|(other, older)| {
+            if *other != cpu {
+                return true;
+            }
+            if !self.follows(older, &entry, coherent) {
+                self.worth_holding.push(older.asked);
+                return false;
+            }
+            entry.left != 0
+        });
+        if entry.left == 0 && entry.asked != 0 {
+            unheld.push((cpu, entry));
+        }
+        self.unheld = unheld;
     }
 
     fn must_follow_any(&self, cpu: usize, entry: &Entry, coherent: bool) -> bool {
@@ -1018,6 +1066,7 @@ impl Memory {
     }
 
     fn leave_while(&mut self, cpu: usize, which: impl Fn(&Entry) -> bool) {
+        self.unheld.retain(|(other, entry)| *other != cpu || !which(entry));
         while let Some(at) = {
             let view = &self.views[cpu];
             view.buffer[..usize::from(view.buffered)].iter().position(&which)
@@ -1028,6 +1077,7 @@ impl Memory {
 
     /// All that a CPU has stored or maintained reaches the others.
     pub fn empty_buffer(&mut self, cpu: usize) {
+        self.unheld.retain(|(other, _)| *other != cpu);
         while self.views[cpu].buffered != 0 {
             self.leave(cpu, 0);
         }
@@ -1035,7 +1085,7 @@ impl Memory {
 
     fn perform(&mut self, cpu: usize, entry: Entry) {
         self.reserved -= u32::from(entry.reserved);
-        if self.trace.is_some() && entry.what.is_store() {
+        if self.trace.is_some() && entry.what != Buffered::StoreBarrier {
             self.note_overtaking(cpu, &entry);
         }
         match entry.what {
@@ -1050,12 +1100,12 @@ impl Memory {
         }
     }
 
-    /// A store reaches the others: it has overtaken the older ones that are left.
+    /// A store or maintenance reaches the others: it has overtaken the older ones that are left.
     fn note_overtaking(&mut self, cpu: usize, entry: &Entry) {
         self.redundant |= entry.left == u8::MAX && !entry.overtaken;
         let view = &mut self.views[cpu];
         for older in &mut view.buffer[..usize::from(view.buffered)] {
-            older.overtaken |= older.what.is_store() && older.age < entry.age;
+            older.overtaken |= older.what != Buffered::StoreBarrier && older.age < entry.age;
         }
     }
 
@@ -1073,7 +1123,7 @@ impl Memory {
         entries.filter(|(_, entry)| entry.overtaken && entry.left == u8::MAX).map(|(at, _)| at)
     }
 
-    /// The stores that were held back and that a later one has overtaken.
+    /// The entries that were held back and that a later one has overtaken.
     #[inline(always)]
     pub(crate) fn overtaken(&self, cpu: usize) -> usize {
         if self.views[cpu].buffered == 0 { 0 } else { self.overtaken_entries(cpu).count() }
@@ -1290,6 +1340,7 @@ impl Memory {
         self.reserved -= own.iter().filter(|entry| entry.reserved).count() as u32;
         view.buffered = 0;
         view.floor = now;
+        self.unheld.retain(|(other, _)| *other != cpu);
         lost
     }
 }

@@ -11,7 +11,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
-    let cycles = (0..).filter_map(|number| Cycle::drawn(number, number % 2 == 1)).take(count.parse()?);
+    let drawn = |number| Some(Cycle::drawn(number, number % 2 == 1)?.sized(number));
+    let cycles = (0..).filter_map(drawn).take(count.parse()?);
     let mut list = String::new();
     for cycle in cycles {
         let file = format!("{}.litmus", cycle.name);

@@ -22,6 +22,34 @@ impl State {
     }
 }
 
+impl State {
+    /// One line of it, as herd7 writes it: an array of which all is known in one piece.
+    fn write(&self, test: &Test, text: &mut String) {
+        let whole: Vec<(&str, Vec<Variable>)> = test
+            .objects
+            .iter()
+            .filter(|object| object.elements.is_some())
+            .map(|object| (object.name.as_str(), test.named(&object.name)))
+            .filter(|(_, elements)| elements.iter().all(|element| self.0.contains_key(element)))
+            .collect();
+        for (variable, value) in &self.0 {
+            let array = whole.iter().find(|(_, elements)| elements.contains(variable));
+            let _ = match array {
+                None => write!(text, "{variable}={}; ", test.shown(*value)),
+                Some((name, elements)) if elements.first() == Some(variable) => {
+                    let values: Vec<String> = elements
+                        .iter()
+                        .filter_map(|element| self.0.get(element))
+                        .map(|value| test.shown(*value))
+                        .collect();
+                    write!(text, "{name}={{{}}}; ", values.join(","))
+                }
+                Some(_) => Ok(()),
+            };
+        }
+    }
+}
+
 /// True if two values are the same, or one of them is the other's low word: a test writes -1 of a
 /// register of 32 bits, too.
 pub(crate) fn same(known: u64, wanted: u64) -> bool {
@@ -102,9 +130,7 @@ impl Answer {
         };
         let mut text = format!("Test {} {asked}\nStates {}\n", test.name, self.states.len());
         for state in &self.states {
-            for (variable, value) in &state.0 {
-                let _ = write!(text, "{variable}={}; ", test.shown(*value));
-            }
+            state.write(test, &mut text);
             text.truncate(text.trim_end().len());
             text.push('\n');
         }

@@ -44,17 +44,21 @@ pub fn locally_ordered_before(effects: &[Effect]) -> Relation {
             // Local write successor: a later write to the same location.
             let lws = is_write && same_location(first, second);
             lob_add(&mut lob, from, to, lws);
+            if let Some(twin) = second.twin.filter(|_| lws) {
+                lob_add(&mut lob, from, twin, true);
+            }
             if first.kind == Kind::Read {
                 // Dependency-ordered-before.
-                let address_before = |end: usize| effects[..end].iter().any(|effect| depends(effect.address));
+                // Pick-ordered-before is part of it: what picks orders as what depends, up to a
+                // write or an ISB.
+                let address_before = |end: usize| effects[..end].iter().any(|effect| depends(effect.pick_address));
                 let dob = is_memory(second) && depends(second.address)
-                    || is_write && depends(second.data | second.pick)
-                    || is_write && depends(second.control)
+                    || is_write && depends(second.pick | second.pick_address | second.pick_control)
                     || is_write && address_before(to)
                     || is_read
                         && (from + 1..to).any(|isb| {
                             effects[isb].kind == Kind::BarrierInstruction
-                                && (depends(effects[isb].control) || address_before(isb))
+                                && (depends(effects[isb].pick_control) || address_before(isb))
                         })
                     || is_read
                         && between.iter().enumerate().any(|(number, write)| {
@@ -167,10 +171,17 @@ fn is_atomic(effects: &[Placed]) -> bool {
 /// observed-by, the communication between different threads.
 fn is_externally_visible(effects: &[Placed], locally: &Relation) -> bool {
     let mut ordered = locally.clone();
-    for (from, first) in effects.iter().enumerate() {
-        for (to, second) in effects.iter().enumerate() {
+    let mut begins = 0;
+    for (to, second) in effects.iter().enumerate() {
+        if to > 0 && effects[to - 1].thread != second.thread {
+            begins = to;
+        }
+        // What an access observes, the other half of one single-copy atomic access does, too.
+        let twin = second.effect.twin.map(|twin| begins + twin);
+        for (from, first) in effects.iter().enumerate() {
             if first.thread != second.thread && communicates(first, second) {
                 ordered.add(from, to);
+                twin.into_iter().for_each(|twin| ordered.add(from, twin));
             }
         }
     }

@@ -40,6 +40,16 @@ struct Access {
     value: u64,
 }
 
+/// The size of all accesses of a test: the letter of its instructions, and its type in C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Size {
+    letter: &'static str,
+    kind: &'static str,
+}
+
+const WORD: Size = Size { letter: "", kind: "" };
+const SIZES: [Size; 4] = [WORD, WORD, Size { letter: "B", kind: "uint8_t" }, Size { letter: "H", kind: "uint16_t" }];
+
 /// The accesses of a thread, and what is between them.
 type Steps = (Access, Option<(Within, Access)>);
 
@@ -49,6 +59,7 @@ pub struct Cycle {
     /// The edges, in words that name the test.
     pub name: String,
     threads: Vec<Steps>,
+    size: Size,
     /// The last value of each location that is written more than once.
     last: Vec<Option<u64>>,
 }
@@ -125,7 +136,7 @@ impl Cycle {
             (6 | 7, _) => How::Atomic(["", "A", "L", "AL"][drawn.below(4)]),
             _ => How::Plain,
         };
-        let mut cycle = Self { name: String::new(), threads: Vec::new(), last: vec![None; steps] };
+        let mut cycle = Self { name: String::new(), threads: Vec::new(), size: WORD, last: vec![None; steps] };
         // The walk starts behind the last step within a thread, so that the accesses of a location
         // come one after the other.
         let start = pairs.iter().rposition(|pair| *pair)?;
@@ -165,6 +176,12 @@ impl Cycle {
         cycle.threads = built.into_iter().collect::<Option<_>>()?;
         cycle.name = cycle.named(number);
         Some(cycle)
+    }
+
+    /// The same with accesses of one size: of words, half as often of bytes or of halfwords.
+    pub fn sized(self, number: u64) -> Self {
+        let size = SIZES[(number / 2 % SIZES.len() as u64) as usize];
+        Self { name: format!("{}{}", self.name, size.letter), size, ..self }
     }
 
     fn named(&self, number: u64) -> String {
@@ -229,13 +246,19 @@ impl Cycle {
     /// The test as a stock `.litmus` file.
     pub fn stock(&self) -> String {
         let mut initial = String::new();
+        if self.size != WORD {
+            for location in &LOCATIONS[..self.last.len()] {
+                let _ = write!(initial, "{} {location}; ", self.size.kind);
+            }
+        }
+        let letter = self.size.letter;
         let columns: Vec<Vec<String>> = self
             .threads
             .iter()
             .enumerate()
             .map(|(thread, (first, second))| {
                 let _ = write!(initial, "{thread}:X10={}; ", LOCATIONS[first.location]);
-                let mut lines = instructions(first, 0, "", None);
+                let mut lines = instructions(first, 0, "", None, letter);
                 if let Some((within, second)) = second {
                     let _ = write!(initial, "{thread}:X11={}; ", LOCATIONS[second.location]);
                     let mut offset = "";
@@ -265,7 +288,7 @@ impl Cycle {
                             lines.extend((*within == Within::ControlBarrier).then(|| "ISB".to_owned()));
                         }
                     }
-                    lines.extend(instructions(second, 1, offset, data));
+                    lines.extend(instructions(second, 1, offset, data, letter));
                 }
                 lines
             })
@@ -318,7 +341,7 @@ impl Cycle {
     }
 }
 
-fn instructions(access: &Access, place: usize, offset: &str, data: Option<&str>) -> Vec<String> {
+fn instructions(access: &Access, place: usize, offset: &str, data: Option<&str>, size: &str) -> Vec<String> {
     let address = format!("[X1{place}{offset}]");
     let mut lines = Vec::new();
     // What is stored, or nought for an addition that only reads.
@@ -331,13 +354,13 @@ fn instructions(access: &Access, place: usize, offset: &str, data: Option<&str>)
         (false, _) => "WZR".to_owned(),
     };
     lines.push(match (access.is_write, access.how) {
-        (true, How::Atomic(letters)) => format!("SWP{letters} {operand},W{},{address}", 8 + place),
-        (true, How::Ordered) => format!("STLR {operand},{address}"),
-        (true, _) => format!("STR {operand},{address}"),
-        (false, How::Plain) => format!("LDR W{place},{address}"),
-        (false, How::Ordered) => format!("LDAR W{place},{address}"),
-        (false, How::AcquirePc) => format!("LDAPR W{place},{address}"),
-        (false, How::Atomic(letters)) => format!("LDADD{letters} WZR,W{place},{address}"),
+        (true, How::Atomic(letters)) => format!("SWP{letters}{size} {operand},W{},{address}", 8 + place),
+        (true, How::Ordered) => format!("STLR{size} {operand},{address}"),
+        (true, _) => format!("STR{size} {operand},{address}"),
+        (false, How::Plain) => format!("LDR{size} W{place},{address}"),
+        (false, How::Ordered) => format!("LDAR{size} W{place},{address}"),
+        (false, How::AcquirePc) => format!("LDAPR{size} W{place},{address}"),
+        (false, How::Atomic(letters)) => format!("LDADD{letters}{size} WZR,W{place},{address}"),
     });
     lines
 }

@@ -2,8 +2,7 @@
 
 use crate::Error;
 use crate::answer::{Answer, same};
-use crate::lexer::number;
-use crate::test::{Quantifier, Test, Variable, address_of};
+use crate::test::{Quantifier, Test, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The answer that is expected of a test.
@@ -142,16 +141,25 @@ impl Expected {
 }
 
 fn read_state(test: &Test, state: &BTreeMap<String, String>) -> Option<BTreeMap<Variable, u64>> {
-    let value = |text: &str| match test.locations.iter().position(|name| name == text) {
-        Some(location) => Some(address_of(location)),
-        None => number(text),
-    };
-    let one = |(name, text): (&String, &String)| {
+    let mut read = BTreeMap::new();
+    for (name, text) in state {
+        if let Some(values) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
+            let variables = test.named(name);
+            let values: Vec<u64> = values.split(',').map(|value| test.value(value.trim())).collect::<Option<_>>()?;
+            if values.len() != variables.len() {
+                return None;
+            }
+            read.extend(variables.into_iter().zip(values));
+            continue;
+        }
         let variable = match name.split_once(':') {
             Some((thread, register)) => Variable::Register(thread.parse().ok()?, register.get(1..)?.parse().ok()?),
-            None => Variable::Location(name.trim_matches(['[', ']']).to_owned()),
+            None => {
+                let inner = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+                Variable::Location(inner.unwrap_or(name).to_owned())
+            }
         };
-        Some((variable, value(text)?))
-    };
-    state.iter().map(one).collect()
+        read.insert(variable, test.value(text)?);
+    }
+    Some(read)
 }

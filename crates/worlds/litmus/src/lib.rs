@@ -10,9 +10,9 @@
 //!                                  Answer: the final states
 //! ```
 //!
-//! Not modelled: accesses of several sizes to one location, accesses of bytes and halfwords, page
-//! tables, instruction fetch, tags, caches that are maintained by hand. A test that needs one of
-//! them is refused by name ([`Error::Unsupported`]).
+//! Not modelled: accesses of several sizes to one location, page tables, instruction fetch, tags,
+//! caches that are maintained by hand. A test that needs one of them is refused by name
+//! ([`Error::Unsupported`]).
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -21,6 +21,8 @@ pub mod cycle;
 mod enumerate;
 pub mod expected;
 mod lexer;
+mod mnemonic;
+mod operands;
 mod parse;
 mod relation;
 mod test;

@@ -2,10 +2,9 @@
 
 use crate::Error;
 use crate::lexer::{Token, number, tokens};
-use crate::test::{
-    Address, Barrier, Compute, Condition, Extend, Instruction, Operand, Orders, Quantifier, Register, Sized, Test,
-    Test1, Update, Variable, Writeback, address_of,
-};
+use crate::mnemonic::instruction;
+use crate::operands::register_of;
+use crate::test::{Condition, Instruction, Object, Quantifier, Register, Test, Variable, address_of, elements};
 use std::collections::BTreeMap;
 
 /// Reads a test.
@@ -53,20 +52,46 @@ struct Reader<'t> {
 struct Names {
     locations: Vec<String>,
     initial: Vec<u64>,
+    objects: Vec<Object>,
 }
 
 impl Names {
-    fn location(&mut self, name: &str) -> usize {
-        self.locations.iter().position(|known| known == name).unwrap_or_else(|| {
-            self.locations.push(name.to_owned());
-            self.initial.push(0);
-            self.locations.len() - 1
-        })
+    /// The number of an object; a new one of one location, if there is none of that name.
+    fn object(&mut self, name: &str) -> usize {
+        let known = self.objects.iter().position(|known| known.name == name);
+        known.unwrap_or_else(|| self.add(name, None, None))
     }
 
+    fn add(&mut self, name: &str, elements: Option<usize>, bytes: Option<u8>) -> usize {
+        let first = self.locations.len();
+        match elements {
+            None => self.locations.push(name.to_owned()),
+            Some(count) => self.locations.extend((0..count).map(|element| format!("{name}[{element}]"))),
+        }
+        self.initial.resize(self.locations.len(), 0);
+        self.objects.push(Object { name: name.to_owned(), first, elements, bytes });
+        self.objects.len() - 1
+    }
+
+    /// A number, or the address of an object, with `+` and an offset or without.
     fn value(&mut self, text: &str) -> Option<u64> {
         let is_name = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-        if is_name { Some(address_of(self.location(text))) } else { number(text) }
+        if !is_name {
+            return number(text);
+        }
+        let (name, offset) = text.split_once('+').unwrap_or((text, "0"));
+        Some(address_of(self.object(name)).wrapping_add(number(offset)?))
+    }
+}
+
+/// The size of a type of C, in bytes; `None` for those that are as wide as it fits.
+fn bytes_of(kind: &str) -> Option<u8> {
+    match kind {
+        "int8_t" | "uint8_t" | "char" => Some(1),
+        "int16_t" | "uint16_t" | "short" => Some(2),
+        "int" | "int32_t" | "uint32_t" => Some(4),
+        _ if kind.contains("64") || kind.contains("long") => Some(8),
+        _ => None,
     }
 }
 
@@ -99,8 +124,7 @@ impl<'t> Reader<'t> {
         let open =
             self.text[start..].find('{').ok_or_else(|| self.malformed(start, "there is no `{` of an initial state"))?
                 + start;
-        let close =
-            self.text[open..].find('}').ok_or_else(|| self.malformed(open, "the initial state has no `}`"))? + open;
+        let close = self.closing(open).ok_or_else(|| self.malformed(open, "the initial state has no `}`"))?;
         let mut names = Names::default();
         let mut registers: Vec<BTreeMap<Register, u64>> = Vec::new();
         self.initial(open + 1, close, &mut names, &mut registers)?;
@@ -145,6 +169,7 @@ impl<'t> Reader<'t> {
         Ok(Test {
             name,
             locations: names.locations,
+            objects: names.objects,
             initial: names.initial,
             registers,
             threads,
@@ -153,6 +178,19 @@ impl<'t> Reader<'t> {
             filtered: variables(&filter),
             filter,
             observed,
+        })
+    }
+
+    /// The place of the `}` that belongs to a `{`.
+    fn closing(&self, open: usize) -> Option<usize> {
+        let mut depth = 0_usize;
+        self.text[open..].char_indices().find_map(|(at, c)| {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            (depth == 0).then_some(open + at)
         })
     }
 
@@ -173,13 +211,25 @@ impl<'t> Reader<'t> {
                 continue;
             }
             let texts: Vec<&str> = words.iter().map(|word| word.text).filter(|text| *text != "*").collect();
-            if texts.contains(&"{") || texts.iter().skip(1).any(|text| *text == "[") && texts[0] != "[" {
-                return Err(self.unsupported(here, "arrays"));
-            }
             let (left, right) = match texts.iter().position(|text| *text == "=") {
                 Some(place) => (&texts[..place], &texts[place + 1..]),
                 None => (&texts[..], &[][..]),
             };
+            // A type may stand before what it is the type of.
+            let (kind, named, element) = match left {
+                [thread, ":", register] => (&[][..], (Some(*thread), *register), None),
+                [kind @ .., thread, ":", register] => (kind, (Some(*thread), *register), None),
+                ["[", location, "]"] | [location] => (&[][..], (None, *location), None),
+                [kind @ .., location, "[", count, "]"] => (kind, (None, *location), Some(*count)),
+                [kind @ .., location] => (kind, (None, *location), None),
+                [] => return Err(self.malformed(here, "a name is missing before `=`")),
+            };
+            let kind = kind.last().copied();
+            let bytes = kind.and_then(bytes_of);
+            if let Some(count) = element {
+                self.array(here, (named.1, count, kind.is_some(), bytes), right, names)?;
+                continue;
+            }
             let value = match right {
                 [] => None,
                 [value] => Some(
@@ -189,19 +239,6 @@ impl<'t> Reader<'t> {
                 ),
                 _ => return Err(self.unsupported(here, format!("the initial value `{}`", right.join(" ")))),
             };
-            // A type may stand before what it is the type of.
-            let (kind, named) = match left {
-                [thread, ":", register] => (None, (Some(*thread), *register)),
-                [kind @ .., thread, ":", register] => (kind.last(), (Some(*thread), *register)),
-                ["[", location, "]"] | [location] => (None, (None, *location)),
-                [kind @ .., location] => (kind.last(), (None, *location)),
-                [] => return Err(self.malformed(here, "a name is missing before `=`")),
-            };
-            if let Some(kind) =
-                kind.filter(|kind| ["int8_t", "uint8_t", "int16_t", "uint16_t", "char", "short"].contains(kind))
-            {
-                return Err(self.unsupported(here, format!("accesses of less than a word: `{kind}`")));
-            }
             match named {
                 (Some(thread), register) => {
                     let thread: usize = thread
@@ -217,15 +254,63 @@ impl<'t> Reader<'t> {
                     registers[thread].insert(sized.register, value.unwrap_or(0));
                 }
                 (None, location) => {
-                    let location = names.location(location);
-                    // Without a type a location has a word.
-                    let is_wide = kind.is_some_and(|kind| kind.contains("64") || kind.contains("long"));
-                    let is_negative_word = value.is_some_and(|value| i32::try_from(value.cast_signed()).is_ok());
-                    let value = value.unwrap_or(0);
-                    names.initial[location] = if is_negative_word && !is_wide { value & 0xffff_ffff } else { value };
+                    let object = names.object(location);
+                    let object = &mut names.objects[object];
+                    object.bytes = bytes.or(object.bytes);
+                    let first = object.first;
+                    names.initial[first] = initial_value(value, bytes);
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Reads an entry of the initial state that is an array, or an element of one.
+    fn array(
+        &self,
+        at: usize,
+        (name, count, has_type, bytes): (&str, &str, bool, Option<u8>),
+        values: &[&str],
+        names: &mut Names,
+    ) -> Result<(), Error> {
+        let wrong = |what: String| self.malformed(at, what);
+        let count = number(count).and_then(|count| usize::try_from(count).ok());
+        let count = count.ok_or_else(|| wrong(format!("the number in the brackets of `{name}` is none")))?;
+        let mut value = |text: &str| {
+            names.value(text).ok_or_else(|| self.malformed(at, format!("`{text}` is neither a number nor a name")))
+        };
+        let given: Vec<u64> = match values {
+            [] => Vec::new(),
+            ["{", inner @ .., "}"] => {
+                inner.iter().filter(|text| **text != ",").map(|text| value(text)).collect::<Result<_, _>>()?
+            }
+            [one] => vec![value(one)?],
+            other => return Err(wrong(format!("`{}` is no list of values: `{{1,2}}` is", other.join(" ")))),
+        };
+        let known = names.objects.iter().find(|object| object.name == name);
+        let Some(known) = known.filter(|_| !has_type) else {
+            if !has_type || known.is_some() {
+                return Err(wrong(format!("`{name}` needs a type, once: `int {name}[{count}]`")));
+            }
+            if count == 0 || count > Object::MOST {
+                return Err(self.unsupported(at, format!("an array of {count} elements: 1 to {} are", Object::MOST)));
+            }
+            if given.len() > count {
+                return Err(wrong(format!("{} values for {count} elements of `{name}`", given.len())));
+            }
+            let object = names.add(name, Some(count), bytes);
+            let first = names.objects[object].first;
+            for (element, value) in given.into_iter().enumerate() {
+                names.initial[first + element] = initial_value(Some(value), bytes);
+            }
+            return Ok(());
+        };
+        // One element, of an array that is there.
+        let place = known.elements.filter(|elements| count < *elements).map(|_| known.first + count);
+        let (Some(place), [value]) = (place, &given[..]) else {
+            return Err(wrong(format!("`{name}` has no element {count} that could get one value")));
+        };
+        names.initial[place] = initial_value(Some(*value), known.bytes);
         Ok(())
     }
 
@@ -291,247 +376,27 @@ impl<'t> Reader<'t> {
                 lines.push((at, text));
             }
         }
-        lines.into_iter().map(|(at, text)| self.instruction(at, text, &labels)).collect()
-    }
-
-    fn instruction(&self, at: usize, text: &str, labels: &BTreeMap<String, usize>) -> Result<Instruction, Error> {
-        let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let mnemonic = mnemonic.to_ascii_uppercase();
-        let operands = operands(rest);
-        let wrong = || self.malformed(at, format!("the operands of `{text}` are not those of {mnemonic}"));
-        let reg = |place: usize| operands.get(place).and_then(|text| register_of(text)).ok_or_else(wrong);
-        let num =
-            |place: usize| operands.get(place).and_then(|text| number(text.trim_start_matches('#'))).ok_or_else(wrong);
-        let label = |place: usize| {
-            let name = operands.get(place).ok_or_else(wrong)?;
-            labels.get(name.as_str()).copied().ok_or_else(|| self.malformed(at, format!("there is no label `{name}`")))
-        };
-        // A register or number, with what is done to it.
-        let last = |place: usize| operand(&operands, place).ok_or_else(wrong);
-        let address = |place: usize| address(&operands, place).ok_or_else(wrong);
-        let plain = Orders::default();
-        let acquire = Orders { acquire: true, ..plain };
-        let release = Orders { release: true, ..plain };
-        let both = Orders { acquire: true, release: true, ..plain };
-        let compute = |what, sets_flags| {
-            Ok(Instruction::Compute { what, to: reg(0)?, left: reg(1)?, right: last(2)?, sets_flags })
-        };
-        let compare = |what| {
-            let left = reg(0)?;
-            let to = Sized { register: Register::ZERO, ..left };
-            Ok(Instruction::Compute { what, to, left, right: last(1)?, sets_flags: true })
-        };
-        let load = |orders, exclusive| Ok(Instruction::Load { to: reg(0)?, address: address(1)?, orders, exclusive });
-        let store = |orders| Ok(Instruction::Store { from: reg(0)?, address: address(1)?, orders });
-        let store_exclusive = |orders| {
-            let status = reg(0)?;
-            Ok(Instruction::StoreExclusive { status, from: reg(1)?, address: address(2)?, orders })
-        };
-        match mnemonic.as_str() {
-            "NOP" => Ok(Instruction::Nothing),
-            "MOV" | "MOVZ" if operands.len() == 2 => Ok(Instruction::Move { to: reg(0)?, from: last(1)? }),
-            "ADD" => compute(Compute::Add, false),
-            "ADDS" => compute(Compute::Add, true),
-            "SUB" => compute(Compute::Sub, false),
-            "SUBS" => compute(Compute::Sub, true),
-            "AND" => compute(Compute::And, false),
-            "ANDS" => compute(Compute::And, true),
-            "ORR" => compute(Compute::Or, false),
-            "EOR" => compute(Compute::Xor, false),
-            "BIC" => compute(Compute::Clear, false),
-            "LSL" => compute(Compute::ShiftLeft, false),
-            "LSR" => compute(Compute::ShiftRight, false),
-            "CMP" => compare(Compute::Sub),
-            "TST" => compare(Compute::And),
-            "LDR" | "LDUR" => load(plain, false),
-            "LDAR" => load(acquire, false),
-            "LDAPR" | "LDAPUR" => load(Orders { acquire_pc: true, ..plain }, false),
-            "LDXR" => load(plain, true),
-            "LDAXR" => load(acquire, true),
-            "STR" | "STUR" => store(plain),
-            "STLR" | "STLUR" => store(release),
-            "STXR" => store_exclusive(plain),
-            "STLXR" => store_exclusive(release),
-            "DMB" | "DSB" => {
-                let scope = operands.first().map(|scope| scope.to_ascii_uppercase()).unwrap_or_default();
-                let barrier = match scope.as_str() {
-                    "SY" | "ISH" | "OSH" | "NSH" => Barrier::Full,
-                    "LD" | "ISHLD" | "OSHLD" | "NSHLD" => Barrier::Load,
-                    "ST" | "ISHST" | "OSHST" | "NSHST" => Barrier::Store,
-                    _ => return Err(wrong()),
-                };
-                Ok(Instruction::Barrier { barrier, is_synchronization: mnemonic == "DSB" })
-            }
-            "ISB" => Ok(Instruction::Barrier { barrier: Barrier::Instruction, is_synchronization: false }),
-            "CBZ" => Ok(Instruction::BranchZero { of: reg(0)?, nonzero: false, to: label(1)? }),
-            "CBNZ" => Ok(Instruction::BranchZero { of: reg(0)?, nonzero: true, to: label(1)? }),
-            "TBZ" | "TBNZ" => {
-                let bit = u32::try_from(num(1)?).ok().filter(|bit| *bit < 64).ok_or_else(wrong)?;
-                Ok(Instruction::BranchBit { of: reg(0)?, bit, nonzero: mnemonic == "TBNZ", to: label(2)? })
-            }
-            "B" => Ok(Instruction::Branch { to: label(0)? }),
-            _ => {
-                if let Some(when) =
-                    mnemonic.strip_prefix("B.").or_else(|| mnemonic.strip_prefix('B')).and_then(flags_test)
-                {
-                    return Ok(Instruction::BranchFlags { when, to: label(0)? });
-                }
-                let orders = |suffix: &str| match suffix {
-                    "" => Some(plain),
-                    "A" => Some(acquire),
-                    "L" => Some(release),
-                    "AL" => Some(both),
-                    _ => None,
-                };
-                if let Some(orders) = mnemonic.strip_prefix("CAS").and_then(orders) {
-                    return Ok(Instruction::CompareAndSwap {
-                        expected: reg(0)?,
-                        new: reg(1)?,
-                        address: address(2)?,
-                        orders,
-                    });
-                }
-                for (name, what) in UPDATES {
-                    if let Some(orders) =
-                        mnemonic.strip_prefix("LD").and_then(|rest| rest.strip_prefix(name)).and_then(orders)
-                        && what != Update::Swap
-                    {
-                        return Ok(Instruction::Update {
-                            what,
-                            operand: reg(0)?,
-                            to: reg(1)?,
-                            address: address(2)?,
-                            orders,
-                        });
-                    }
-                    let stored = mnemonic.strip_prefix("ST").and_then(|rest| rest.strip_prefix(name)).and_then(orders);
-                    if let Some(orders) = stored.filter(|orders| !orders.acquire && what != Update::Swap) {
-                        let operand = reg(0)?;
-                        let to = Sized { register: Register::ZERO, ..operand };
-                        return Ok(Instruction::Update { what, operand, to, address: address(1)?, orders });
-                    }
-                }
-                if let Some(orders) = mnemonic.strip_prefix("SWP").and_then(orders) {
-                    return Ok(Instruction::Update {
-                        what: Update::Swap,
-                        operand: reg(0)?,
-                        to: reg(1)?,
-                        address: address(2)?,
-                        orders,
-                    });
-                }
-                Err(self.unsupported(at, format!("the instruction `{text}`")))
-            }
-        }
+        lines
+            .into_iter()
+            .map(|(at, text)| instruction(text, &labels).map_err(|error| error.at_line(self.line(at))))
+            .collect()
     }
 }
 
 /// Threads that a test may have.
 const MOST_THREADS: usize = 16;
 
-const UPDATES: [(&str, Update); 8] = [
-    ("ADD", Update::Add),
-    ("CLR", Update::Clear),
-    ("EOR", Update::Xor),
-    ("SET", Update::Set),
-    ("SMAX", Update::SignedMax),
-    ("SMIN", Update::SignedMin),
-    ("UMAX", Update::Max),
-    ("UMIN", Update::Min),
-];
-
-fn flags_test(name: &str) -> Option<Test1> {
-    Some(match name {
-        "EQ" => Test1::Equal,
-        "NE" => Test1::NotEqual,
-        "GE" => Test1::SignedGreaterEqual,
-        "LT" => Test1::SignedLess,
-        "GT" => Test1::SignedGreater,
-        "LE" => Test1::SignedLessEqual,
-        "HS" | "CS" => Test1::HigherSame,
-        "LO" | "CC" => Test1::Lower,
-        "HI" => Test1::Higher,
-        "LS" => Test1::LowerSame,
-        _ => return None,
-    })
-}
-
-fn register_of(text: &str) -> Option<Sized> {
-    let text = text.trim().to_ascii_uppercase();
-    let wide = match text.as_bytes().first()? {
-        b'X' => true,
-        b'W' => false,
-        _ => return None,
-    };
-    let register = match &text[1..] {
-        "ZR" => Register::ZERO,
-        number => Register(number.parse().ok().filter(|number| *number <= 30)?),
-    };
-    Some(Sized { register, wide })
-}
-
-/// Splits at the commas that are not in brackets.
-fn operands(text: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut depth = 0_i32;
-    for c in text.chars() {
-        match c {
-            '[' => depth += 1,
-            ']' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(String::new());
-                continue;
-            }
-            _ => {}
-        }
-        parts.last_mut().into_iter().for_each(|part| part.push(c));
+/// The value that a location begins with. Without a type a location has a word.
+fn initial_value(value: Option<u64>, bytes: Option<u8>) -> u64 {
+    let value = value.unwrap_or(0);
+    let is_word = i32::try_from(value.cast_signed()).is_ok();
+    match bytes {
+        Some(8) => value,
+        Some(1) => value & 0xff,
+        Some(2) => value & 0xffff,
+        _ if is_word => value & 0xffff_ffff,
+        _ => value,
     }
-    parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
-}
-
-/// An operand that is a number or a register, and may be extended or shifted by the next one.
-fn operand(operands: &[String], place: usize) -> Option<Operand> {
-    let text = operands.get(place)?;
-    match register_of(text) {
-        Some(register) => Some(Operand::Register(register, extend(operands.get(place + 1), register)?)),
-        None => {
-            let value = number(text.trim_start_matches('#'))?;
-            let shift = match operands.get(place + 1) {
-                Some(shift) => number(shift.strip_prefix("LSL")?.trim().trim_start_matches('#'))?,
-                None => 0,
-            };
-            Some(Operand::Number(value.checked_shl(u32::try_from(shift).ok()?)?))
-        }
-    }
-}
-
-fn extend(text: Option<&String>, register: Sized) -> Option<Extend> {
-    let Some(text) = text else { return Some(Extend { word: !register.wide, ..Extend::NONE }) };
-    let text = text.to_ascii_uppercase();
-    let (name, shift) = text.split_once(char::is_whitespace).unwrap_or((&text, "#0"));
-    let shift = u32::try_from(number(shift.trim().trim_start_matches('#'))?).ok().filter(|shift| *shift < 64)?;
-    match name {
-        "SXTW" => Some(Extend { signed_word: true, word: true, shift }),
-        "UXTW" => Some(Extend { signed_word: false, word: true, shift }),
-        "SXTX" | "UXTX" | "LSL" => Some(Extend { signed_word: false, word: !register.wide, shift }),
-        _ => None,
-    }
-}
-
-fn address(all: &[String], place: usize) -> Option<Address> {
-    let text = all.get(place)?;
-    let (inner, before) = match text.strip_suffix('!') {
-        Some(text) => (text, true),
-        None => (text.as_str(), false),
-    };
-    let inner = operands(inner.strip_prefix('[')?.strip_suffix(']')?);
-    let base = register_of(inner.first()?).filter(|base| base.wide)?.register;
-    let offset = if inner.len() > 1 { operand(&inner, 1)? } else { Operand::Number(0) };
-    if all.len() > place + 1 {
-        let after = operand(all, place + 1)?;
-        return (inner.len() == 1).then_some(Address { base, offset: after, writeback: Writeback::After });
-    }
-    Some(Address { base, offset, writeback: if before { Writeback::Before } else { Writeback::No } })
 }
 
 /// The part after the program.
@@ -596,17 +461,15 @@ impl<'t> Tail<'t, '_> {
             if self.taken(";") {
                 continue;
             }
-            observed.push(self.variable()?);
+            observed.extend(self.variables()?);
         }
         Ok(())
     }
 
-    fn variable(&mut self) -> Result<Variable, Error> {
+    /// A variable; of an array without an index, all its elements.
+    fn variables(&mut self) -> Result<Vec<Variable>, Error> {
         let bracket = self.taken("[");
         let token = self.take("the name of a variable")?;
-        if bracket {
-            self.expect("]")?;
-        }
         if !bracket && self.taken(":") {
             let register = self.take("a register")?;
             let thread = token.text.trim_start_matches('P').parse().ok().filter(|thread| *thread < self.threads);
@@ -615,16 +478,30 @@ impl<'t> Tail<'t, '_> {
             let sized = register_of(register.text).filter(|sized| sized.register != Register::ZERO);
             let sized =
                 sized.ok_or_else(|| self.reader.unsupported(register.at, format!("the register {}", register.text)))?;
-            return Ok(Variable::Register(thread, sized.register.0));
+            return Ok(vec![Variable::Register(thread, sized.register.0)]);
         }
         if !token.text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
             return Err(self.reader.malformed(token.at, format!("`{}` is no name of a variable", token.text)));
         }
-        self.names.location(token.text);
-        if self.peek().is_some_and(|token| token.text == "[") {
-            return Err(self.reader.unsupported(token.at, "arrays"));
+        self.names.object(token.text);
+        let all = elements(&self.names.objects, token.text);
+        let is_array = self.names.objects.iter().any(|object| object.name == token.text && object.elements.is_some());
+        let one = if self.taken("[") {
+            let index = self.take("an index")?;
+            self.expect("]")?;
+            let index = number(index.text).and_then(|index| usize::try_from(index).ok()).filter(|_| is_array);
+            let element = index.and_then(|index| all.get(index));
+            let element = element.ok_or_else(|| {
+                self.reader.malformed(token.at, format!("there is no such element of `{}`", token.text))
+            })?;
+            vec![element.clone()]
+        } else {
+            all
+        };
+        if bracket {
+            self.expect("]")?;
         }
-        Ok(Variable::Location(token.text.to_owned()))
+        Ok(one)
     }
 
     fn either(&mut self) -> Result<Condition, Error> {
@@ -675,17 +552,35 @@ impl<'t> Tail<'t, '_> {
             return Ok(Condition::False);
         }
         let at = self.end();
-        let variable = self.variable()?;
+        let variables = self.variables()?;
         let differs = self.taken("!=");
         if !differs {
             self.expect("=")?;
         }
-        let value = self.take("a value")?;
-        let value = self
-            .names
-            .value(value.text)
-            .ok_or_else(|| self.reader.malformed(at, format!("`{}` is neither a number nor a name", value.text)))?;
-        let is = Condition::Is(variable, value);
+        let mut values = Vec::new();
+        let is_list = self.taken("{");
+        loop {
+            let value = self.take("a value")?;
+            let value = self
+                .names
+                .value(value.text)
+                .ok_or_else(|| self.reader.malformed(at, format!("`{}` is neither a number nor a name", value.text)))?;
+            values.push(value);
+            if !is_list || !self.taken(",") {
+                break;
+            }
+        }
+        if is_list {
+            self.expect("}")?;
+        }
+        if values.len() != variables.len() {
+            return Err(self
+                .reader
+                .malformed(at, format!("{} values are compared with {} of an array", values.len(), variables.len())));
+        }
+        let mut each = variables.into_iter().zip(values).map(|(variable, value)| Condition::Is(variable, value));
+        let first = each.next().unwrap_or(Condition::True);
+        let is = each.fold(first, |all, one| Condition::And(Box::new(all), Box::new(one)));
         Ok(if differs { Condition::Not(Box::new(is)) } else { is })
     }
 }

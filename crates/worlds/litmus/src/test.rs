@@ -63,6 +63,37 @@ pub(crate) struct Address {
     pub(crate) writeback: Writeback,
 }
 
+/// The size of an access, and what becomes of the value in a wider register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Width {
+    /// 1, 2, 4 or 8.
+    pub(crate) bytes: u8,
+    pub(crate) signed: bool,
+}
+
+impl Width {
+    /// That of a register.
+    pub(crate) fn of(register: Sized) -> Self {
+        Self { bytes: if register.wide { 8 } else { 4 }, signed: false }
+    }
+
+    /// The part of a value that is stored.
+    pub(crate) fn cut(self, value: u64) -> u64 {
+        value & (u64::MAX >> (64 - 8 * u32::from(self.bytes)))
+    }
+
+    /// The value as a number with a sign.
+    pub(crate) fn signed(self, value: u64) -> i64 {
+        let unused = 64 - 8 * u32::from(self.bytes);
+        (value << unused).cast_signed() >> unused
+    }
+
+    /// The value that a register gets.
+    pub(crate) fn extended(self, value: u64) -> u64 {
+        if self.signed { self.signed(value).cast_unsigned() } else { self.cut(value) }
+    }
+}
+
 /// The order that an access asks for (Arm ARM B2.3: Acquire, AcquirePC, Release).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Orders {
@@ -79,8 +110,29 @@ pub(crate) enum Compute {
     Or,
     Xor,
     Clear,
+    OrNot,
+    XorNot,
+    Multiply,
     ShiftLeft,
     ShiftRight,
+    ShiftRightSigned,
+}
+
+/// The change of the second register of a conditional select.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Otherwise {
+    Same,
+    Increment,
+    Invert,
+    Negate,
+}
+
+/// Bits of a register, from the lowest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) low: u32,
+    pub(crate) width: u32,
+    pub(crate) signed: bool,
 }
 
 /// The arithmetic of an atomic instruction on memory.
@@ -118,23 +170,150 @@ pub(crate) enum Test1 {
     Lower,
     Higher,
     LowerSame,
+    Negative,
+    NotNegative,
+    Overflow,
+    NoOverflow,
+    Always,
+}
+
+impl Test1 {
+    /// The opposite.
+    pub(crate) fn opposite(self) -> Self {
+        match self {
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+            Self::SignedGreaterEqual => Self::SignedLess,
+            Self::SignedLess => Self::SignedGreaterEqual,
+            Self::SignedGreater => Self::SignedLessEqual,
+            Self::SignedLessEqual => Self::SignedGreater,
+            Self::HigherSame => Self::Lower,
+            Self::Lower => Self::HigherSame,
+            Self::Higher => Self::LowerSame,
+            Self::LowerSame => Self::Higher,
+            Self::Negative => Self::NotNegative,
+            Self::NotNegative => Self::Negative,
+            Self::Overflow => Self::NoOverflow,
+            Self::NoOverflow => Self::Overflow,
+            Self::Always => Self::Always,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Instruction {
     Nothing,
-    Move { to: Sized, from: Operand },
-    Compute { what: Compute, to: Sized, left: Sized, right: Operand, sets_flags: bool },
-    Load { to: Sized, address: Address, orders: Orders, exclusive: bool },
-    Store { from: Sized, address: Address, orders: Orders },
-    StoreExclusive { status: Sized, from: Sized, address: Address, orders: Orders },
-    CompareAndSwap { expected: Sized, new: Sized, address: Address, orders: Orders },
-    Update { what: Update, operand: Sized, to: Sized, address: Address, orders: Orders },
-    Barrier { barrier: Barrier, is_synchronization: bool },
-    BranchZero { of: Sized, nonzero: bool, to: usize },
-    BranchBit { of: Sized, bit: u32, nonzero: bool, to: usize },
-    BranchFlags { when: Test1, to: usize },
-    Branch { to: usize },
+    Move {
+        to: Sized,
+        from: Operand,
+    },
+    Compute {
+        what: Compute,
+        to: Sized,
+        left: Sized,
+        right: Operand,
+        sets_flags: bool,
+    },
+    /// The bits of `mask` become those of the number.
+    Insert {
+        to: Sized,
+        mask: u64,
+        value: u64,
+    },
+    Extract {
+        to: Sized,
+        from: Sized,
+        field: Field,
+    },
+    Select {
+        to: Sized,
+        left: Sized,
+        right: Sized,
+        otherwise: Otherwise,
+        when: Test1,
+    },
+    Load {
+        to: Sized,
+        width: Width,
+        address: Address,
+        orders: Orders,
+        exclusive: bool,
+    },
+    Store {
+        from: Sized,
+        width: Width,
+        address: Address,
+        orders: Orders,
+    },
+    StoreExclusive {
+        status: Sized,
+        from: Sized,
+        width: Width,
+        address: Address,
+        orders: Orders,
+    },
+    /// Two accesses, of which neither orders the other.
+    LoadPair {
+        to: [Sized; 2],
+        width: Width,
+        address: Address,
+        orders: Orders,
+        exclusive: bool,
+    },
+    StorePair {
+        from: [Sized; 2],
+        address: Address,
+    },
+    StoreExclusivePair {
+        status: Sized,
+        from: [Sized; 2],
+        address: Address,
+        orders: Orders,
+    },
+    ClearExclusive,
+    CompareAndSwap {
+        expected: Sized,
+        new: Sized,
+        width: Width,
+        address: Address,
+        orders: Orders,
+    },
+    CompareAndSwapPair {
+        expected: [Sized; 2],
+        new: [Sized; 2],
+        address: Address,
+        orders: Orders,
+    },
+    Update {
+        what: Update,
+        operand: Sized,
+        to: Sized,
+        width: Width,
+        address: Address,
+        orders: Orders,
+    },
+    Barrier {
+        barrier: Barrier,
+        is_synchronization: bool,
+    },
+    BranchZero {
+        of: Sized,
+        nonzero: bool,
+        to: usize,
+    },
+    BranchBit {
+        of: Sized,
+        bit: u32,
+        nonzero: bool,
+        to: usize,
+    },
+    BranchFlags {
+        when: Test1,
+        to: usize,
+    },
+    Branch {
+        to: usize,
+    },
 }
 
 /// A location or a register of a thread, as conditions name them.
@@ -150,6 +329,8 @@ impl std::fmt::Display for Variable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Register(thread, number) => write!(f, "{thread}:X{number}"),
+            // An element of an array, as herd7 has it.
+            Self::Location(name) if name.contains('[') => f.write_str(name),
             Self::Location(name) => write!(f, "[{name}]"),
         }
     }
@@ -188,8 +369,10 @@ pub enum Quantifier {
 pub struct Test {
     /// The name on its first line.
     pub name: String,
-    /// The names of the locations; the number of one is its place here.
+    /// The names of the locations; the number of one is its place here. Elements of an array are
+    /// locations one after the other, as `x[0]`.
     pub locations: Vec<String>,
+    pub(crate) objects: Vec<Object>,
     pub(crate) initial: Vec<u64>,
     pub(crate) registers: Vec<BTreeMap<Register, u64>>,
     pub(crate) threads: Vec<Vec<Instruction>>,
@@ -206,29 +389,91 @@ pub struct Test {
     pub(crate) filtered: Vec<Variable>,
 }
 
-/// The address of the first location; the others follow in steps of [`STEP`].
+/// The address of the first object; the others follow in steps of [`STEP`].
 const FIRST: u64 = 0x4000_0000_0000;
-/// No offset of a test reaches the next location.
+/// No offset of a test reaches the next object.
 const STEP: u64 = 0x1_0000;
 
-/// The address of a location.
-pub(crate) const fn address_of(location: usize) -> u64 {
-    FIRST + STEP * location as u64
+/// A location that is one for itself, or an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Object {
+    pub(crate) name: String,
+    /// The number of its first location.
+    pub(crate) first: usize,
+    /// The number of its elements; `None` of what is no array.
+    pub(crate) elements: Option<usize>,
+    /// The size of its type, or of its elements' type, in bytes; `None` if the test does not say.
+    pub(crate) bytes: Option<u8>,
+}
+
+impl Object {
+    /// Elements that an array may have.
+    pub(crate) const MOST: usize = 256;
+
+    /// The size in bytes; a word's if the test does not say.
+    pub(crate) fn size(&self) -> u64 {
+        u64::from(self.bytes.unwrap_or(4))
+    }
+
+    fn locations(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.elements.unwrap_or(1)
+    }
+}
+
+/// The address of an object, by its number.
+pub(crate) const fn address_of(object: usize) -> u64 {
+    FIRST + STEP * object as u64
 }
 
 impl Test {
+    /// The object at or below an address, and how far from its beginning that is.
+    fn object_at(&self, address: u64) -> Option<(&Object, u64)> {
+        let distance = address.checked_sub(FIRST)?;
+        let object = self.objects.get(usize::try_from(distance / STEP).ok()?)?;
+        Some((object, distance % STEP))
+    }
+
     /// The location at an address.
     pub(crate) fn location_at(&self, address: u64) -> Option<usize> {
-        let distance = address.checked_sub(FIRST)?;
-        let location = usize::try_from(distance / STEP).ok()?;
-        (distance.is_multiple_of(STEP) && location < self.locations.len()).then_some(location)
+        let (object, offset) = self.object_at(address)?;
+        let location = object.first + usize::try_from(offset / object.size()).ok()?;
+        (offset.is_multiple_of(object.size()) && object.locations().contains(&location)).then_some(location)
+    }
+
+    /// The object that a location is, or is an element of.
+    pub(crate) fn object_of(&self, location: usize) -> Option<&Object> {
+        self.objects.iter().find(|object| object.locations().contains(&location))
+    }
+
+    /// The variables that a name in `locations [..]` or in a state stands for.
+    pub(crate) fn named(&self, name: &str) -> Vec<Variable> {
+        elements(&self.objects, name)
     }
 
     /// A value as the test's text would have it: the name of a location, or a number.
     pub fn shown(&self, value: u64) -> String {
-        match self.location_at(value) {
-            Some(location) => self.locations[location].clone(),
+        match self.object_at(value) {
+            Some((object, 0)) => object.name.clone(),
+            Some((object, offset)) => format!("{}+{offset}", object.name),
             None => value.to_string(),
         }
+    }
+
+    /// A value as a text has it: a number, or the name of an object with an offset or without.
+    pub(crate) fn value(&self, text: &str) -> Option<u64> {
+        let (name, offset) = text.split_once('+').unwrap_or((text, "0"));
+        match self.objects.iter().position(|object| object.name == name.trim()) {
+            Some(object) => Some(address_of(object) + crate::lexer::number(offset.trim())?),
+            None => crate::lexer::number(text),
+        }
+    }
+}
+
+/// The variables of an object: of an array, all its elements.
+pub(crate) fn elements(objects: &[Object], name: &str) -> Vec<Variable> {
+    let array = objects.iter().find(|object| object.name == name).and_then(|object| object.elements);
+    match array {
+        Some(count) => (0..count).map(|element| Variable::Location(format!("{name}[{element}]"))).collect(),
+        None => vec![Variable::Location(name.to_owned())],
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::Error;
 use crate::test::{
-    Address, Barrier, Compute, Instruction, Operand, Orders, Register, Sized, Test, Test1, Update, Writeback,
-    address_of,
+    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Otherwise, Register, Sized, Test, Test1, Update,
+    Width, Writeback, address_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,11 +45,18 @@ pub struct Effect {
     pub address: u64,
     /// Reads on whose values the value that it writes depends.
     pub data: u64,
-    /// Reads whose values decide whether it is done at all: those that a compare-and-swap compares
-    /// with (B2.3, "Pick dependency").
+    /// The size in bytes, of a memory effect.
+    pub bytes: u8,
+    /// Reads whose values decide which value is written, or whether one is: those that a
+    /// conditional select or a compare-and-swap compares with (B2.3, "Pick data dependency"). Like
+    /// the next two it includes what depends without picking.
     pub pick: u64,
+    /// The same for its address.
+    pub pick_address: u64,
     /// Reads on whose values it depends that the thread came here.
     pub control: u64,
+    /// The same, with those that picked a value for that.
+    pub pick_control: u64,
     /// Acquire.
     pub acquire: bool,
     /// AcquirePC.
@@ -60,6 +67,8 @@ pub struct Effect {
     pub pair: Option<usize>,
     /// The pair is that of one instruction.
     pub atomic_instruction: bool,
+    /// The other access of an exclusive pair: both are one single-copy atomic access.
+    pub twin: Option<usize>,
     /// A read whose value no register gets.
     pub no_return: bool,
     /// A barrier that is a DSB: all later instructions wait for it.
@@ -78,6 +87,29 @@ pub(crate) struct Run {
 struct Value {
     value: u64,
     from: u64,
+    /// Those, and the reads that decided which value it is.
+    picked: u64,
+}
+
+impl Value {
+    fn known(value: u64) -> Self {
+        Self { value, from: 0, picked: 0 }
+    }
+
+    /// The value that a read has returned.
+    fn read(value: u64, read: usize) -> Self {
+        Self { value, from: 1 << read, picked: 1 << read }
+    }
+
+    /// Another value that depends on the same reads.
+    fn with(self, value: u64) -> Self {
+        Self { value, ..self }
+    }
+
+    /// A value that is made of two.
+    fn of(value: u64, one: Self, other: Self) -> Self {
+        Self { value, from: one.from | other.from, picked: one.picked | other.picked }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,6 +120,7 @@ struct Flags {
     carry: bool,
     overflow: bool,
     from: u64,
+    picked: u64,
 }
 
 #[derive(Clone)]
@@ -97,8 +130,9 @@ struct State {
     flags: Flags,
     effects: Vec<Effect>,
     control: u64,
-    /// The read of the last exclusive load, and its location.
-    exclusive: Option<(usize, usize)>,
+    pick_control: u64,
+    /// The reads of the last exclusive load, and their locations.
+    exclusive: Vec<(usize, usize)>,
     jumps: u32,
 }
 
@@ -110,15 +144,15 @@ pub(crate) type Values = Vec<BTreeSet<u64>>;
 /// # Errors
 /// It accesses what is no location, or there are too many runs.
 pub(crate) fn runs(test: &Test, thread: usize, values: &Values) -> Result<Vec<Run>, Error> {
-    let registers =
-        test.registers[thread].iter().map(|(register, value)| (*register, Value { value: *value, from: 0 }));
+    let registers = test.registers[thread].iter().map(|(register, value)| (*register, Value::known(*value)));
     let first = State {
         at: 0,
         registers: registers.collect(),
         flags: Flags::default(),
         effects: Vec::new(),
         control: 0,
-        exclusive: None,
+        pick_control: 0,
+        exclusive: Vec::new(),
         jumps: 0,
     };
     let mut open = vec![first];
@@ -164,32 +198,55 @@ impl State {
 
     fn operand(&self, operand: Operand) -> Value {
         match operand {
-            Operand::Number(value) => Value { value, from: 0 },
+            Operand::Number(value) => Value::known(value),
             Operand::Register(register, extend) => {
-                let Value { value, from } = self.get(register.register);
+                let found = self.get(register.register);
                 let value = match (extend.signed_word, extend.word) {
-                    (true, _) => i64::from(value as u32 as i32).cast_unsigned(),
-                    (false, true) => value & 0xffff_ffff,
-                    (false, false) => value,
+                    (true, _) => i64::from(found.value as u32 as i32).cast_unsigned(),
+                    (false, true) => found.value & 0xffff_ffff,
+                    (false, false) => found.value,
                 };
-                Value { value: value << extend.shift, from }
+                found.with(value << extend.shift)
             }
         }
     }
 
-    /// The location of an access, and the reads on which its address depends.
-    fn address(&mut self, test: &Test, thread: usize, address: &Address) -> Result<(usize, u64), Error> {
+    /// The locations of an access to neighbours of these bytes, and the address with the reads on
+    /// which it depends.
+    fn addresses<const N: usize>(
+        &mut self,
+        test: &Test,
+        thread: usize,
+        address: &Address,
+        bytes: u8,
+    ) -> Result<([usize; N], Value), Error> {
         let base = self.get(address.base);
         let offset = self.operand(address.offset);
-        let sum = Value { value: base.value.wrapping_add(offset.value), from: base.from | offset.from };
+        let sum = Value::of(base.value.wrapping_add(offset.value), base, offset);
         let at = if address.writeback == Writeback::After { base } else { sum };
         if address.writeback != Writeback::No {
             self.set(Sized { register: address.base, wide: true }, sum);
         }
-        match test.location_at(at.value) {
-            Some(location) => Ok((location, at.from)),
-            None => Err(too_much(format!("thread {thread} accesses {:#x}, which is no location", at.value))),
+        let mut locations = [0; N];
+        for (number, location) in (0_u64..).zip(&mut locations) {
+            let place = at.value.wrapping_add(number * u64::from(bytes));
+            *location = test
+                .location_at(place)
+                .ok_or_else(|| too_much(format!("thread {thread} accesses {place:#x}, which is no location")))?;
         }
+        Ok((locations, at))
+    }
+
+    /// The location of an access, and its address.
+    fn address(
+        &mut self,
+        test: &Test,
+        thread: usize,
+        address: &Address,
+        width: Width,
+    ) -> Result<(usize, Value), Error> {
+        let ([location], at) = self.addresses(test, thread, address, width.bytes)?;
+        Ok((location, at))
     }
 
     fn effect(&mut self, kind: Kind) -> Effect {
@@ -199,13 +256,17 @@ impl State {
             value: 0,
             address: 0,
             data: 0,
+            bytes: 0,
             pick: 0,
+            pick_address: 0,
             control: self.control,
+            pick_control: self.pick_control,
             acquire: false,
             acquire_pc: false,
             release: false,
             pair: None,
             atomic_instruction: false,
+            twin: None,
             no_return: false,
             is_synchronization: false,
         }
@@ -219,21 +280,30 @@ impl State {
         Ok(self.effects.len() - 1)
     }
 
-    fn read(&mut self, location: usize, address: u64, orders: Orders, value: u64) -> Result<usize, Error> {
+    fn read(&mut self, place: Place, orders: Orders, value: u64) -> Result<usize, Error> {
         let Orders { acquire, acquire_pc, .. } = orders;
         let read = self.effect(Kind::Read);
-        self.push(Effect { location, value, address, acquire, acquire_pc, ..read })
+        self.push(Effect { value: place.width.cut(value), acquire, acquire_pc, ..place.of(read) })
     }
 
-    fn write(&mut self, location: usize, address: u64, release: bool, value: Value) -> Result<usize, Error> {
+    fn write(&mut self, place: Place, release: bool, value: Value) -> Result<usize, Error> {
         let write = self.effect(Kind::Write);
-        self.push(Effect { location, value: value.value, address, data: value.from, release, ..write })
+        let stored = place.width.cut(value.value);
+        self.push(Effect { value: stored, data: value.from, pick: value.picked, release, ..place.of(write) })
     }
 
     fn make_pair(&mut self, read: usize, write: usize, atomic_instruction: bool) {
         for (one, other) in [(read, write), (write, read)] {
             self.effects[one].pair = Some(other);
             self.effects[one].atomic_instruction = atomic_instruction;
+        }
+    }
+
+    /// Two accesses are one; of one alone nothing is changed.
+    fn make_twins(&mut self, accesses: &[usize]) {
+        if let [one, other] = *accesses {
+            self.effects[one].twin = Some(other);
+            self.effects[other].twin = Some(one);
         }
     }
 
@@ -261,83 +331,152 @@ impl State {
             }
             Instruction::Compute { what, to, left, right, sets_flags } => {
                 let (left, right) = (self.sized(*left), self.operand(*right));
-                let value = to.cut(computed(*what, left.value, right.value));
-                let from = left.from | right.from;
+                let value = Value::of(to.cut(computed(*what, *to, left.value, right.value)), left, right);
                 if *sets_flags {
-                    self.flags = flags(*what, *to, left.value, right.value, value, from);
+                    self.flags = flags(*what, *to, left.value, right.value, value);
                 }
-                self.set(*to, Value { value, from });
+                self.set(*to, value);
             }
-            Instruction::Load { to, address, orders, exclusive } => {
-                let (location, from) = self.address(test, thread, address)?;
-                let load = |state: &mut Self, value: u64| {
-                    let value = to.cut(value);
-                    let read = state.read(location, from, *orders, value)?;
+            Instruction::Insert { to, mask, value } => {
+                let old = self.get(to.register);
+                self.set(*to, old.with(old.value & !mask | value));
+            }
+            Instruction::Extract { to, from, field: Field { low, width, signed } } => {
+                let found = self.sized(*from);
+                let unused = 64 - width;
+                let high = (found.value >> low) << unused;
+                let value = if *signed { (high.cast_signed() >> unused).cast_unsigned() } else { high >> unused };
+                self.set(*to, found.with(value));
+            }
+            Instruction::Select { to, left, right, otherwise, when } => {
+                let chosen = if self.flags.hold(*when) {
+                    self.sized(*left)
+                } else {
+                    let right = self.sized(*right);
+                    right.with(match otherwise {
+                        Otherwise::Same => right.value,
+                        Otherwise::Increment => right.value.wrapping_add(1),
+                        Otherwise::Invert => !right.value,
+                        Otherwise::Negate => right.value.wrapping_neg(),
+                    })
+                };
+                self.set(*to, Value { picked: chosen.picked | self.flags.picked, ..chosen });
+            }
+            Instruction::Load { to, width, address, orders, exclusive } => {
+                let (location, at) = self.address(test, thread, address, *width)?;
+                let place = Place { location, at, width: *width };
+                let load = |state: &mut Self, [value]: [u64; 1]| {
+                    let read = state.read(place, *orders, value)?;
                     if *exclusive {
-                        state.exclusive = Some((read, location));
+                        state.exclusive = vec![(read, location)];
                     }
-                    state.set(*to, Value { value, from: 1 << read });
+                    state.set(*to, Value::read(width.extended(value), read));
                     Ok(())
                 };
-                return self.fork(&values[location], open, load);
+                return self.fork([&values[location]], open, load);
             }
-            Instruction::Store { from, address, orders } => {
-                let value = self.sized(*from);
-                let (location, depends) = self.address(test, thread, address)?;
-                self.write(location, depends, orders.release, value)?;
-            }
-            Instruction::StoreExclusive { status, from, address, orders } => {
-                let value = self.sized(*from);
-                let (location, depends) = self.address(test, thread, address)?;
-                let monitored = self.exclusive.take();
-                let mut failed = self.clone();
-                // The status depends on no read: it is known whether the store will succeed before
-                // what is stored.
-                failed.set(*status, Value { value: 1, from: 0 });
-                let Some((read, _)) = monitored.filter(|(_, monitored)| *monitored == location) else {
-                    *self = failed;
-                    return Ok(true);
+            Instruction::LoadPair { to, width, address, orders, exclusive } => {
+                let (locations, at) = self.addresses::<2>(test, thread, address, width.bytes)?;
+                let load = |state: &mut Self, found: [u64; 2]| {
+                    let mut reads = Vec::new();
+                    for ((value, location), to) in found.into_iter().zip(locations).zip(to) {
+                        let read = state.read(Place { location, at, width: *width }, *orders, value)?;
+                        reads.push((read, location));
+                        state.set(*to, Value::read(width.extended(value), read));
+                    }
+                    if *exclusive {
+                        state.make_twins(&reads.iter().map(|(read, _)| *read).collect::<Vec<_>>());
+                        state.exclusive = reads;
+                    }
+                    Ok(())
                 };
-                open.push(failed);
-                let write = self.write(location, depends, orders.release, value)?;
-                self.make_pair(read, write, false);
-                self.set(*status, Value { value: 0, from: 0 });
+                return self.fork(locations.map(|location| &values[location]), open, load);
             }
-            Instruction::CompareAndSwap { expected, new, address, orders } => {
+            Instruction::Store { from, width, address, orders } => {
+                let value = self.sized(*from);
+                let (location, at) = self.address(test, thread, address, *width)?;
+                self.write(Place { location, at, width: *width }, orders.release, value)?;
+            }
+            Instruction::StorePair { from, address } => {
+                let stored = from.map(|from| self.sized(from));
+                let width = Width::of(from[0]);
+                let (locations, at) = self.addresses::<2>(test, thread, address, width.bytes)?;
+                for (location, value) in locations.into_iter().zip(stored) {
+                    self.write(Place { location, at, width }, false, value)?;
+                }
+            }
+            Instruction::StoreExclusive { status, from, width, address, orders } => {
+                let value = self.sized(*from);
+                let (location, at) = self.address(test, thread, address, *width)?;
+                self.store_exclusively(*status, [(Place { location, at, width: *width }, value)], *orders, open)?;
+            }
+            Instruction::StoreExclusivePair { status, from, address, orders } => {
+                let [first, second] = from.map(|from| self.sized(from));
+                let width = Width::of(from[0]);
+                let ([one, other], at) = self.addresses(test, thread, address, width.bytes)?;
+                let stores =
+                    [(Place { location: one, at, width }, first), (Place { location: other, at, width }, second)];
+                self.store_exclusively(*status, stores, *orders, open)?;
+            }
+            Instruction::ClearExclusive => self.exclusive.clear(),
+            Instruction::CompareAndSwap { expected, new, width, address, orders } => {
                 let (wanted, new) = (self.sized(*expected), self.sized(*new));
-                let (location, from) = self.address(test, thread, address)?;
-                let swap = |state: &mut Self, value: u64| {
-                    let value = expected.cut(value);
-                    let read = state.read(location, from, *orders, value)?;
-                    if value == wanted.value {
-                        let write = state.write(location, from, orders.release, new)?;
-                        state.effects[write].pick = wanted.from;
+                let (location, at) = self.address(test, thread, address, *width)?;
+                let place = Place { location, at, width: *width };
+                let swap = |state: &mut Self, [value]: [u64; 1]| {
+                    let value = width.cut(value);
+                    let read = state.read(place, *orders, value)?;
+                    if value == width.cut(wanted.value) {
+                        let write = state.write(place, orders.release, new)?;
+                        state.effects[write].pick |= wanted.picked;
                         state.make_pair(read, write, true);
                     }
-                    state.set(*expected, Value { value, from: 1 << read });
+                    state.set(*expected, Value::read(value, read));
                     Ok(())
                 };
-                return self.fork(&values[location], open, swap);
+                return self.fork([&values[location]], open, swap);
             }
-            Instruction::Update { what, operand, to, address, orders } => {
+            Instruction::CompareAndSwapPair { expected, new, address, orders } => {
+                let (wanted, new) = (expected.map(|from| self.sized(from)), new.map(|from| self.sized(from)));
+                let width = Width::of(expected[0]);
+                let (locations, at) = self.addresses::<2>(test, thread, address, width.bytes)?;
+                let places = locations.map(|location| Place { location, at, width });
+                let swap = |state: &mut Self, found: [u64; 2]| {
+                    let found = found.map(|value| width.cut(value));
+                    let reads = [state.read(places[0], *orders, found[0])?, state.read(places[1], *orders, found[1])?];
+                    if found == wanted.map(|wanted| width.cut(wanted.value)) {
+                        for ((place, new), read) in places.into_iter().zip(new).zip(reads) {
+                            let write = state.write(place, orders.release, new)?;
+                            state.effects[write].pick |= wanted[0].picked | wanted[1].picked;
+                            state.make_pair(read, write, true);
+                        }
+                    }
+                    for ((to, value), read) in expected.iter().zip(found).zip(reads) {
+                        state.set(*to, Value::read(value, read));
+                    }
+                    Ok(())
+                };
+                return self.fork(locations.map(|location| &values[location]), open, swap);
+            }
+            Instruction::Update { what, operand, to, width, address, orders } => {
                 let operand = self.sized(*operand);
-                let (location, from) = self.address(test, thread, address)?;
+                let (location, at) = self.address(test, thread, address, *width)?;
+                let place = Place { location, at, width: *width };
                 // Without a register for the value nothing is acquired (Arm ARM C6, LDADD and the
                 // like: "if the destination register is not XZR or WZR").
                 let no_return = to.register == Register::ZERO;
                 let orders = Orders { acquire: orders.acquire && !no_return, ..*orders };
-                let update = |state: &mut Self, value: u64| {
-                    let old = to.cut(value);
-                    let read = state.read(location, from, orders, old)?;
+                let update = |state: &mut Self, [value]: [u64; 1]| {
+                    let old = width.cut(value);
+                    let read = state.read(place, orders, old)?;
                     state.effects[read].no_return = no_return;
-                    let new = to.cut(updated(*what, *to, old, operand.value));
-                    let write =
-                        state.write(location, from, orders.release, Value { value: new, from: operand.from })?;
+                    let new = updated(*what, *width, old, width.cut(operand.value));
+                    let write = state.write(place, orders.release, operand.with(new))?;
                     state.make_pair(read, write, true);
-                    state.set(*to, Value { value: old, from: 1 << read });
+                    state.set(*to, Value::read(old, read));
                     Ok(())
                 };
-                return self.fork(&values[location], open, update);
+                return self.fork([&values[location]], open, update);
             }
             Instruction::Barrier { barrier, is_synchronization } => {
                 let kind = match barrier {
@@ -353,6 +492,7 @@ impl State {
             Instruction::BranchZero { of, nonzero, to } => {
                 let value = self.sized(*of);
                 self.control |= value.from;
+                self.pick_control |= value.picked;
                 if (value.value != 0) == *nonzero {
                     return Ok(self.jump(*to));
                 }
@@ -360,12 +500,14 @@ impl State {
             Instruction::BranchBit { of, bit, nonzero, to } => {
                 let value = self.sized(*of);
                 self.control |= value.from;
+                self.pick_control |= value.picked;
                 if (value.value >> bit & 1 != 0) == *nonzero {
                     return Ok(self.jump(*to));
                 }
             }
             Instruction::BranchFlags { when, to } => {
                 self.control |= self.flags.from;
+                self.pick_control |= self.flags.picked;
                 if self.flags.hold(*when) {
                     return Ok(self.jump(*to));
                 }
@@ -374,22 +516,80 @@ impl State {
         Ok(true)
     }
 
-    /// Goes on with the first value, and leaves the others to be tried later.
-    fn fork(
+    /// Stores what the monitor was set for, or fails: then one of both is left for later.
+    fn store_exclusively<const N: usize>(
         &mut self,
-        values: &BTreeSet<u64>,
+        status: Sized,
+        stores: [(Place, Value); N],
+        orders: Orders,
         open: &mut Vec<Self>,
-        go_on: impl Fn(&mut Self, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let monitored = std::mem::take(&mut self.exclusive);
+        let mut failed = self.clone();
+        // The status depends on no read: it is known whether the store will succeed before what is
+        // stored.
+        failed.set(status, Value::known(1));
+        let is_set = monitored.iter().map(|(_, location)| *location).eq(stores.iter().map(|(place, _)| place.location));
+        if !is_set {
+            *self = failed;
+            return Ok(());
+        }
+        open.push(failed);
+        let mut writes = Vec::new();
+        for ((place, value), (read, _)) in stores.into_iter().zip(monitored) {
+            let write = self.write(place, orders.release, value)?;
+            self.make_pair(read, write, false);
+            writes.push(write);
+        }
+        self.make_twins(&writes);
+        self.set(status, Value::known(0));
+        Ok(())
+    }
+
+    /// Goes on with the first values of what is read, and leaves the others to be tried later.
+    fn fork<const N: usize>(
+        &mut self,
+        values: [&BTreeSet<u64>; N],
+        open: &mut Vec<Self>,
+        go_on: impl Fn(&mut Self, [u64; N]) -> Result<(), Error>,
     ) -> Result<bool, Error> {
-        let mut values = values.iter();
-        let Some(first) = values.next() else { return Ok(false) };
-        for value in values {
+        let mut combined = vec![[0; N]];
+        for (place, values) in values.into_iter().enumerate() {
+            let with = |so_far: &[u64; N]| {
+                let so_far = *so_far;
+                values.iter().map(move |value| {
+                    let mut all = so_far;
+                    all[place] = *value;
+                    all
+                })
+            };
+            combined = combined.iter().flat_map(with).collect();
+        }
+        let mut combined = combined.into_iter();
+        let Some(first) = combined.next() else { return Ok(false) };
+        for values in combined {
             let mut other = self.clone();
-            go_on(&mut other, *value)?;
+            go_on(&mut other, values)?;
             open.push(other);
         }
-        go_on(self, *first)?;
+        go_on(self, first)?;
         Ok(true)
+    }
+}
+
+/// The place of an access.
+#[derive(Clone, Copy)]
+struct Place {
+    location: usize,
+    /// The address, for the reads on which it depends.
+    at: Value,
+    width: Width,
+}
+
+impl Place {
+    fn of(self, effect: Effect) -> Effect {
+        let Self { location, at, width } = self;
+        Effect { location, address: at.from, pick_address: at.picked, bytes: width.bytes, ..effect }
     }
 }
 
@@ -406,11 +606,18 @@ impl Flags {
             Test1::Lower => !self.carry,
             Test1::Higher => self.carry && !self.zero,
             Test1::LowerSame => !self.carry || self.zero,
+            Test1::Negative => self.negative,
+            Test1::NotNegative => !self.negative,
+            Test1::Overflow => self.overflow,
+            Test1::NoOverflow => !self.overflow,
+            Test1::Always => true,
         }
     }
 }
 
-fn computed(what: Compute, left: u64, right: u64) -> u64 {
+fn computed(what: Compute, size: Sized, left: u64, right: u64) -> u64 {
+    // A register shifts by the low bits of the number.
+    let by = right as u32 & if size.wide { 63 } else { 31 };
     match what {
         Compute::Add => left.wrapping_add(right),
         Compute::Sub => left.wrapping_sub(right),
@@ -418,12 +625,16 @@ fn computed(what: Compute, left: u64, right: u64) -> u64 {
         Compute::Or => left | right,
         Compute::Xor => left ^ right,
         Compute::Clear => left & !right,
-        Compute::ShiftLeft => left.checked_shl(right as u32).unwrap_or(0),
-        Compute::ShiftRight => left.checked_shr(right as u32).unwrap_or(0),
+        Compute::OrNot => left | !right,
+        Compute::XorNot => left ^ !right,
+        Compute::Multiply => left.wrapping_mul(right),
+        Compute::ShiftLeft => left << by,
+        Compute::ShiftRight => left >> by,
+        Compute::ShiftRightSigned => (Width::of(size).signed(left) >> by).cast_unsigned(),
     }
 }
 
-fn flags(what: Compute, size: Sized, left: u64, right: u64, value: u64, from: u64) -> Flags {
+fn flags(what: Compute, size: Sized, left: u64, right: u64, Value { value, from, picked }: Value) -> Flags {
     let negative = |value: u64| value >> (if size.wide { 63 } else { 31 }) & 1 == 1;
     let right = size.cut(right);
     let (carry, overflow) = match what {
@@ -431,11 +642,10 @@ fn flags(what: Compute, size: Sized, left: u64, right: u64, value: u64, from: u6
         Compute::Add => (value < left, negative(left) == negative(right) && negative(value) != negative(left)),
         _ => (false, false),
     };
-    Flags { zero: value == 0, negative: negative(value), carry, overflow, from }
+    Flags { zero: value == 0, negative: negative(value), carry, overflow, from, picked }
 }
 
-fn updated(what: Update, size: Sized, old: u64, operand: u64) -> u64 {
-    let signed = |value: u64| if size.wide { value.cast_signed() } else { i64::from(value as u32 as i32) };
+fn updated(what: Update, width: Width, old: u64, operand: u64) -> u64 {
     let of_two = |takes_old: bool| if takes_old { old } else { operand };
     match what {
         Update::Swap => operand,
@@ -443,8 +653,8 @@ fn updated(what: Update, size: Sized, old: u64, operand: u64) -> u64 {
         Update::Clear => old & !operand,
         Update::Xor => old ^ operand,
         Update::Set => old | operand,
-        Update::SignedMax => of_two(signed(old) >= signed(operand)),
-        Update::SignedMin => of_two(signed(old) <= signed(operand)),
+        Update::SignedMax => of_two(width.signed(old) >= width.signed(operand)),
+        Update::SignedMin => of_two(width.signed(old) <= width.signed(operand)),
         Update::Max => of_two(old >= operand),
         Update::Min => of_two(old <= operand),
     }
@@ -475,7 +685,33 @@ pub(crate) fn all_runs(test: &Test) -> Result<Vec<Vec<Run>>, Error> {
         }
         round += 1;
         if values.iter().map(BTreeSet::len).sum::<usize>() == known || round > stores * test.threads.len() {
+            one_size_each(test, &all)?;
             return Ok(all);
         }
     }
+}
+
+/// Holds that all accesses of a location have one size, and that of its type.
+///
+/// # Errors
+/// The location that is accessed in several sizes.
+fn one_size_each(test: &Test, all: &[Vec<Run>]) -> Result<(), Error> {
+    let mut sizes: Vec<Option<u8>> = vec![None; test.locations.len()];
+    let accesses = all.iter().flatten().flat_map(|run| &run.effects).filter(|effect| effect.bytes != 0);
+    for effect in accesses {
+        let object = test.object_of(effect.location);
+        let declared = object.and_then(|object| object.bytes);
+        let known = &mut sizes[effect.location];
+        let expected = known.or(declared).unwrap_or(effect.bytes);
+        // What is no array has nothing behind it: there a word and a doubleword are one.
+        let is_alone = object.is_some_and(|object| object.elements.is_none());
+        if expected != effect.bytes && !(is_alone && expected.min(effect.bytes) >= 4) {
+            return Err(too_much(format!(
+                "accesses of several sizes to `{}`: {expected} and {} bytes",
+                test.locations[effect.location], effect.bytes
+            )));
+        }
+        *known = Some(expected);
+    }
+    Ok(())
 }

@@ -116,7 +116,11 @@ fn the_answer_is_herd7s() {
 fn what_is_wrong_or_not_modelled_is_named() {
     let of = |first: &str, condition: &str| parse(&of_two(&[first], &["NOP"], condition)).unwrap_err();
     for (first, condition, line, what) in [
-        ("LDRB W2,[X1]", "exists (x=1)", 7, "the instruction `LDRB W2,[X1]`"),
+        ("MRS X2,CNTVCT_EL0", "exists (x=1)", 7, "the instruction `MRS X2,CNTVCT_EL0`: system registers"),
+        ("DC CVAU,X1", "exists (x=1)", 7, "the instruction `DC CVAU,X1`: maintenance of caches and of translations"),
+        ("LD1 {V0.4S},[X1]", "exists (x=1)", 7, "the instruction `LD1 {V0.4S},[X1]`"),
+        ("LDRB X2,[X1]", "exists (x=1)", 7, "the operands of `LDRB X2,[X1]` are not those of LDRB"),
+        ("CASP X1,X2,X4,X5,[X3]", "exists (x=1)", 7, "the operands of `CASP X1,X2,X4,X5,[X3]` are not those of CASP"),
         ("LDR W2,[X1", "exists (x=1)", 7, "the operands of `LDR W2,[X1` are not those of LDR"),
         ("B L9", "exists (x=1)", 7, "there is no label `L9`"),
         ("NOP", "exists (x=1", 8, "`)` is missing"),
@@ -132,4 +136,65 @@ fn what_is_wrong_or_not_modelled_is_named() {
     assert!(deep.what().contains("within one another"));
     let nowhere = parse(&of_two(&["LDR W2,[X7]"], &["NOP"], "exists (x=1)")).unwrap();
     assert!(answer(&nowhere).unwrap_err().what().contains("0x0, which is no location"));
+}
+
+#[test]
+fn what_herd7_does_not_read_is_read_as_well() {
+    let one = |lines: &[&str], condition: &str| verdict(&of_two(lines, &["NOP"], condition));
+    for (lines, forall) in [
+        (&["MOV X0,#240", "UBFX X2,X0,#4,#4", "SBFX X4,X0,#4,#4"][..], "0:X2=15 /\\ 0:X4=-1"),
+        (&["MOV W0,#511", "UXTB W2,W0", "SXTB X4,W0", "UXTH W6,W0"], "0:X2=255 /\\ 0:X4=-1 /\\ 0:X6=511"),
+        (&["MOV X0,#1", "MOVK X0,#2,LSL #48", "LSR X0,X0,#48"], "0:X0=2"),
+        (&["MOV W0,#-16", "ASR W2,W0,#1", "EON X4,X5,X5"], "0:X2=-8 /\\ 0:X4=-1"),
+        (&["MOV W0,#-1", "CMN W0,#1", "CSET W2,EQ"], "0:X2=1"),
+        (&["YIELD", "PRFM PLDL1KEEP,[X1]", "MOV W2,#1"], "0:X2=1"),
+        (&["LDXR W2,[X1]", "CLREX", "STXR W4,W5,[X1]"], "0:X4=1 /\\ x=0"),
+        (&["STLUR W5,[X1,#0]", "LDAPUR W2,[X1,#0]"], "0:X2=1"),
+    ] {
+        assert_eq!(one(lines, &format!("forall ({forall})")), "Required", "{lines:?}");
+    }
+    let bytes = |reader: [&str; 2]| {
+        let text = of_two(&["STURB W5,[X1]", "STLURB W5,[X3]"], &reader, "exists (1:X2=1 /\\ 1:X4=0)");
+        verdict(&text.replace("{\n", "{\nuint8_t x; uint8_t y;\n"))
+    };
+    assert_eq!(bytes(["LDAPURB W2,[X3]", "LDURB W4,[X1]"]), "Forbidden");
+    assert_eq!(bytes(["LDURB W2,[X3]", "LDAPURB W4,[X1]"]), "Allowed");
+}
+
+#[test]
+fn a_pair_is_swapped_whole_or_not_at_all() {
+    let pair = |first: &[&str], second: &[&str], condition: &str| {
+        let text = of_two(first, second, condition).replace("{\n", "{\nuint32_t a[2]={1,2}; 0:X11=a; 1:X11=a;\n");
+        let set = "0:X6=1; 0:X7=2; 0:X8=7; 0:X9=8;";
+        verdict(&text.replace("0:X9=z;", set))
+    };
+    let swap = ["CASP W6,W7,W8,W9,[X11]"];
+    assert_eq!(pair(&swap, &["NOP"], "forall (a={7,8} /\\ 0:X6=1 /\\ 0:X7=2)"), "Required");
+    let other = ["MOV W2,#3", "STR W2,[X11,#4]"];
+    assert_eq!(pair(&swap, &other, "exists (a={1,3} /\\ 0:X7=3)"), "Allowed");
+    assert_eq!(pair(&swap, &other, "exists (a={7,3} /\\ 0:X7=2)"), "Allowed");
+    assert_eq!(pair(&swap, &other, "exists (a[0]=7 /\\ 0:X7=3)"), "Forbidden");
+}
+
+#[test]
+fn accesses_of_several_sizes_and_wrong_arrays_are_named() {
+    let text = |kind: &str| {
+        format!("AArch64 T\n{{ {kind} 0:X1=a; }}\n P0 ;\n LDRB W2,[X1] ;\n LDR W3,[X1] ;\nexists (0:X2=1)\n")
+    };
+    for (kind, what) in [
+        ("uint32_t a;", "accesses of several sizes to `a`: 4 and 1 bytes"),
+        ("a=1;", "accesses of several sizes to `a`: 1 and 4 bytes"),
+        ("uint8_t a[4];", "accesses of several sizes to `a[0]`: 1 and 4 bytes"),
+    ] {
+        assert_eq!(answer(&parse(&text(kind)).unwrap()).unwrap_err().what(), what);
+    }
+    for (kind, what) in [
+        ("a[2]={1,2};", "`a` needs a type, once: `int a[2]`"),
+        ("int a[0];", "an array of 0 elements: 1 to 256 are"),
+        ("int a[1]={1,2};", "2 values for 1 elements of `a`"),
+        ("int a[2]={1,2}; a[2]=1;", "`a` has no element 2 that could get one value"),
+        ("int a[2]={1,+};", "`+` is neither a number nor a name"),
+    ] {
+        assert_eq!(parse(&text(kind)).unwrap_err().what(), what);
+    }
 }

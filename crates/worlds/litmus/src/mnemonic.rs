@@ -1,0 +1,465 @@
+//! Instructions by their text.
+
+use crate::operands::{address, immediate, operand, operands, register_of, shift_left};
+use crate::test::{
+    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Otherwise, Register, Sized, Test1, Update, Width,
+    Writeback,
+};
+use std::collections::BTreeMap;
+
+/// The reason why a text is no instruction of a test.
+pub(crate) enum Refused {
+    /// It is none.
+    Malformed(String),
+    /// It is not modelled.
+    Unsupported(String),
+}
+
+impl Refused {
+    /// The error, at a line.
+    pub(crate) fn at_line(self, line: usize) -> crate::Error {
+        match self {
+            Self::Malformed(what) => crate::Error::Malformed { line, what },
+            Self::Unsupported(what) => crate::Error::Unsupported { line, what },
+        }
+    }
+}
+
+const PLAIN: Orders = Orders { acquire: false, acquire_pc: false, release: false };
+const ACQUIRE: Orders = Orders { acquire: true, ..PLAIN };
+const ACQUIRE_PC: Orders = Orders { acquire_pc: true, ..PLAIN };
+const RELEASE: Orders = Orders { release: true, ..PLAIN };
+const BOTH: Orders = Orders { acquire: true, ..RELEASE };
+
+/// Loads, by their names without the letters of the size: orders, and whether they are exclusive.
+const LOADS: [(&str, Orders, bool); 7] = [
+    ("LDR", PLAIN, false),
+    ("LDUR", PLAIN, false),
+    ("LDAR", ACQUIRE, false),
+    ("LDAPR", ACQUIRE_PC, false),
+    ("LDAPUR", ACQUIRE_PC, false),
+    ("LDXR", PLAIN, true),
+    ("LDAXR", ACQUIRE, true),
+];
+
+const STORES: [(&str, Orders); 4] = [("STR", PLAIN), ("STUR", PLAIN), ("STLR", RELEASE), ("STLUR", RELEASE)];
+
+const UPDATES: [(&str, Update); 8] = [
+    ("ADD", Update::Add),
+    ("CLR", Update::Clear),
+    ("EOR", Update::Xor),
+    ("SET", Update::Set),
+    ("SMAX", Update::SignedMax),
+    ("SMIN", Update::SignedMin),
+    ("UMAX", Update::Max),
+    ("UMIN", Update::Min),
+];
+
+const COMPUTES: [(&str, Compute, bool); 15] = [
+    ("ADD", Compute::Add, false),
+    ("ADDS", Compute::Add, true),
+    ("SUB", Compute::Sub, false),
+    ("SUBS", Compute::Sub, true),
+    ("AND", Compute::And, false),
+    ("ANDS", Compute::And, true),
+    ("ORR", Compute::Or, false),
+    ("ORN", Compute::OrNot, false),
+    ("EOR", Compute::Xor, false),
+    ("EON", Compute::XorNot, false),
+    ("BIC", Compute::Clear, false),
+    ("MUL", Compute::Multiply, false),
+    ("LSL", Compute::ShiftLeft, false),
+    ("LSR", Compute::ShiftRight, false),
+    ("ASR", Compute::ShiftRightSigned, false),
+];
+
+/// Instructions that are not modelled, by the reason.
+const NOT_MODELLED: [(&str, &[&str]); 5] = [
+    ("maintenance of caches and of translations", &["DC", "IC", "TLBI", "AT"]),
+    ("system registers", &["MRS", "MSR"]),
+    ("exceptions", &["SVC", "HVC", "SMC", "ERET", "UDF", "BRK"]),
+    ("waits and events", &["WFE", "WFI", "SEV", "SEVL"]),
+    ("pairs that are not temporal, which do not keep the order of an address", &["LDNP", "STNP"]),
+];
+
+fn flags_test(name: &str) -> Option<Test1> {
+    Some(match name {
+        "EQ" => Test1::Equal,
+        "NE" => Test1::NotEqual,
+        "GE" => Test1::SignedGreaterEqual,
+        "LT" => Test1::SignedLess,
+        "GT" => Test1::SignedGreater,
+        "LE" => Test1::SignedLessEqual,
+        "HS" | "CS" => Test1::HigherSame,
+        "LO" | "CC" => Test1::Lower,
+        "HI" => Test1::Higher,
+        "LS" => Test1::LowerSame,
+        "MI" => Test1::Negative,
+        "PL" => Test1::NotNegative,
+        "VS" => Test1::Overflow,
+        "VC" => Test1::NoOverflow,
+        "AL" => Test1::Always,
+        _ => return None,
+    })
+}
+
+/// The letters of an atomic's orders.
+fn orders(suffix: &str) -> Option<Orders> {
+    match suffix {
+        "" => Some(PLAIN),
+        "A" => Some(ACQUIRE),
+        "L" => Some(RELEASE),
+        "AL" => Some(BOTH),
+        _ => None,
+    }
+}
+
+/// The letters of an atomic's orders, then of its size.
+fn orders_and_bytes(suffix: &str) -> Option<(Orders, Option<u8>)> {
+    let (letters, bytes) = match suffix.strip_suffix(['B', 'H']) {
+        Some(letters) => (letters, Some(if suffix.ends_with('B') { 1 } else { 2 })),
+        None => (suffix, None),
+    };
+    Some((orders(letters)?, bytes))
+}
+
+/// The letters of a load's size: its bytes, and whether the value has a sign. `None` within is
+/// that of the register.
+fn size(suffix: &str) -> Option<(Option<u8>, bool)> {
+    Some(match suffix {
+        "" => (None, false),
+        "B" => (Some(1), false),
+        "H" => (Some(2), false),
+        "SB" => (Some(1), true),
+        "SH" => (Some(2), true),
+        "SW" => (Some(4), true),
+        _ => return None,
+    })
+}
+
+/// The operands of an instruction, and its text.
+struct Reader<'i> {
+    text: &'i str,
+    mnemonic: &'i str,
+    operands: Vec<String>,
+    labels: &'i BTreeMap<String, usize>,
+}
+
+/// Reads an instruction; `labels` are those of its thread, with the numbers of instructions.
+///
+/// # Errors
+/// It is none, or not modelled.
+pub(crate) fn instruction(text: &str, labels: &BTreeMap<String, usize>) -> Result<Instruction, Refused> {
+    let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let mnemonic = mnemonic.to_ascii_uppercase();
+    let reader = Reader { text, mnemonic: &mnemonic, operands: operands(rest), labels };
+    if let Some(read) = reader.control().or_else(|| reader.computation()) {
+        return read;
+    }
+    if let Some(read) = reader.pair().or_else(|| reader.access()).or_else(|| reader.atomic()) {
+        return read;
+    }
+    let why = NOT_MODELLED.iter().find(|(_, names)| names.contains(&mnemonic.as_str()));
+    let why = why.map_or_else(String::new, |(why, _)| format!(": {why}"));
+    Err(Refused::Unsupported(format!("the instruction `{text}`{why}")))
+}
+
+type Read = Result<Instruction, Refused>;
+
+impl Reader<'_> {
+    fn wrong(&self) -> Refused {
+        Refused::Malformed(format!("the operands of `{}` are not those of {}", self.text, self.mnemonic))
+    }
+
+    fn reg(&self, place: usize) -> Result<Sized, Refused> {
+        self.operands.get(place).and_then(|text| register_of(text)).ok_or_else(|| self.wrong())
+    }
+
+    /// Two registers of one width.
+    fn two(&self, place: usize) -> Result<[Sized; 2], Refused> {
+        let both = [self.reg(place)?, self.reg(place + 1)?];
+        if both[0].wide == both[1].wide { Ok(both) } else { Err(self.wrong()) }
+    }
+
+    /// Two registers, an even one and the next.
+    fn even_and_odd(&self, place: usize) -> Result<[Sized; 2], Refused> {
+        let both = self.two(place)?;
+        let [even, odd] = both.map(|sized| sized.register.0);
+        if even.is_multiple_of(2) && odd == even + 1 { Ok(both) } else { Err(self.wrong()) }
+    }
+
+    /// A number below `end`.
+    fn below(&self, place: usize, end: u64) -> Result<u32, Refused> {
+        let number = self.operands.get(place).and_then(|text| immediate(text)).filter(|number| *number < end);
+        number.map(|number| number as u32).ok_or_else(|| self.wrong())
+    }
+
+    fn label(&self, place: usize) -> Result<usize, Refused> {
+        let name = self.operands.get(place).ok_or_else(|| self.wrong())?;
+        let at = self.labels.get(name.as_str()).copied();
+        at.ok_or_else(|| Refused::Malformed(format!("there is no label `{name}`")))
+    }
+
+    /// A register or number, with what is done to it.
+    fn last(&self, place: usize) -> Result<Operand, Refused> {
+        operand(&self.operands, place).ok_or_else(|| self.wrong())
+    }
+
+    fn address(&self, place: usize) -> Result<Address, Refused> {
+        address(&self.operands, place).ok_or_else(|| self.wrong())
+    }
+
+    /// An address that is a base register and nothing more, as atomics have it.
+    fn base(&self, place: usize) -> Result<Address, Refused> {
+        let address = self.address(place)?;
+        let plain = address.writeback == Writeback::No && address.offset == Operand::Number(0);
+        if plain { Ok(address) } else { Err(self.wrong()) }
+    }
+
+    fn flags(&self, place: usize) -> Result<Test1, Refused> {
+        let name = self.operands.get(place).map(|name| name.to_ascii_uppercase());
+        name.and_then(|name| flags_test(&name)).ok_or_else(|| self.wrong())
+    }
+
+    /// A register's access of these bytes, or of the register's own size.
+    fn width(&self, register: Sized, bytes: Option<u8>, signed: bool) -> Result<Width, Refused> {
+        match bytes {
+            // Bytes and halfwords are of W registers, unless they are extended by their sign.
+            Some(_) if register.wide && !signed => Err(self.wrong()),
+            Some(4) if !register.wide => Err(self.wrong()),
+            Some(bytes) => Ok(Width { bytes, signed }),
+            None => Ok(Width::of(register)),
+        }
+    }
+
+    /// Branches, barriers, and what does nothing.
+    fn control(&self) -> Option<Read> {
+        let branch = |nonzero| Ok(Instruction::BranchZero { of: self.reg(0)?, nonzero, to: self.label(1)? });
+        let branch_bit = |nonzero| {
+            Ok(Instruction::BranchBit { of: self.reg(0)?, bit: self.below(1, 64)?, nonzero, to: self.label(2)? })
+        };
+        Some(match self.mnemonic {
+            // A prefetch has no effect that the model knows of.
+            "NOP" | "YIELD" | "PRFM" | "PRFUM" => Ok(Instruction::Nothing),
+            "CLREX" => Ok(Instruction::ClearExclusive),
+            "DMB" | "DSB" => self.barrier(),
+            "ISB" => Ok(Instruction::Barrier { barrier: Barrier::Instruction, is_synchronization: false }),
+            "CBZ" => branch(false),
+            "CBNZ" => branch(true),
+            "TBZ" => branch_bit(false),
+            "TBNZ" => branch_bit(true),
+            "B" => self.label(0).map(|to| Instruction::Branch { to }),
+            _ => {
+                let rest = self.mnemonic.strip_prefix("B.").or_else(|| self.mnemonic.strip_prefix('B'))?;
+                let when = flags_test(rest)?;
+                self.label(0).map(|to| Instruction::BranchFlags { when, to })
+            }
+        })
+    }
+
+    fn barrier(&self) -> Read {
+        let scope = self.operands.first().map(|scope| scope.to_ascii_uppercase()).unwrap_or_default();
+        let barrier = match scope.as_str() {
+            "SY" | "ISH" | "OSH" | "NSH" => Barrier::Full,
+            "LD" | "ISHLD" | "OSHLD" | "NSHLD" => Barrier::Load,
+            "ST" | "ISHST" | "OSHST" | "NSHST" => Barrier::Store,
+            _ => return Err(self.wrong()),
+        };
+        Ok(Instruction::Barrier { barrier, is_synchronization: self.mnemonic == "DSB" })
+    }
+
+    /// Instructions in which only registers take part.
+    fn computation(&self) -> Option<Read> {
+        if let Some(&(_, what, sets_flags)) = COMPUTES.iter().find(|(name, ..)| *name == self.mnemonic) {
+            return Some(self.compute(what, self.reg(1), 2, sets_flags));
+        }
+        // The first operand of what has one less: nought.
+        let nought = || self.reg(0).map(|to| Sized { register: Register::ZERO, ..to });
+        Some(match self.mnemonic {
+            "MOV" | "MOVZ" => self.move_to(),
+            "MOVK" => self.insert(),
+            "NEG" => self.compute(Compute::Sub, nought(), 1, false),
+            "NEGS" => self.compute(Compute::Sub, nought(), 1, true),
+            "MVN" => self.compute(Compute::OrNot, nought(), 1, false),
+            "CMP" => self.compare(Compute::Sub),
+            "CMN" => self.compare(Compute::Add),
+            "TST" => self.compare(Compute::And),
+            "UBFX" => self.extract(false),
+            "SBFX" => self.extract(true),
+            "UXTB" => self.extend(8, false),
+            "UXTH" => self.extend(16, false),
+            "UXTW" => self.extend(32, false),
+            "SXTB" => self.extend(8, true),
+            "SXTH" => self.extend(16, true),
+            "SXTW" => self.extend(32, true),
+            "CSEL" => self.select(Otherwise::Same),
+            "CSINC" => self.select(Otherwise::Increment),
+            "CSINV" => self.select(Otherwise::Invert),
+            "CSNEG" => self.select(Otherwise::Negate),
+            "CSET" => self.set(Otherwise::Increment),
+            "CSETM" => self.set(Otherwise::Invert),
+            "CINC" => self.change(Otherwise::Increment),
+            "CINV" => self.change(Otherwise::Invert),
+            "CNEG" => self.change(Otherwise::Negate),
+            _ => return None,
+        })
+    }
+
+    fn compute(&self, what: Compute, left: Result<Sized, Refused>, right: usize, sets_flags: bool) -> Read {
+        Ok(Instruction::Compute { what, to: self.reg(0)?, left: left?, right: self.last(right)?, sets_flags })
+    }
+
+    fn compare(&self, what: Compute) -> Read {
+        let left = self.reg(0)?;
+        let to = Sized { register: Register::ZERO, ..left };
+        Ok(Instruction::Compute { what, to, left, right: self.last(1)?, sets_flags: true })
+    }
+
+    fn move_to(&self) -> Read {
+        Ok(Instruction::Move { to: self.reg(0)?, from: self.last(1)? })
+    }
+
+    fn insert(&self) -> Read {
+        let to = self.reg(0)?;
+        let value = u64::from(self.below(1, 1 << 16)?);
+        let shift = match self.operands.get(2) {
+            None => 0,
+            Some(text) => shift_left(text).filter(|shift| shift.is_multiple_of(16)).ok_or_else(|| self.wrong())?,
+        };
+        Ok(Instruction::Insert { to, mask: 0xffff << shift, value: value << shift })
+    }
+
+    fn extract(&self, signed: bool) -> Read {
+        let (to, from) = (self.reg(0)?, self.reg(1)?);
+        let (low, width) = (self.below(2, 64)?, self.below(3, 65)?);
+        if width == 0 || low + width > if to.wide { 64 } else { 32 } {
+            return Err(self.wrong());
+        }
+        Ok(Instruction::Extract { to, from, field: Field { low, width, signed } })
+    }
+
+    fn extend(&self, width: u32, signed: bool) -> Read {
+        Ok(Instruction::Extract { to: self.reg(0)?, from: self.reg(1)?, field: Field { low: 0, width, signed } })
+    }
+
+    fn select(&self, otherwise: Otherwise) -> Read {
+        let (left, right) = (self.reg(1)?, self.reg(2)?);
+        Ok(Instruction::Select { to: self.reg(0)?, left, right, otherwise, when: self.flags(3)? })
+    }
+
+    fn set(&self, otherwise: Otherwise) -> Read {
+        let to = self.reg(0)?;
+        let nought = Sized { register: Register::ZERO, ..to };
+        let when = self.flags(1)?.opposite();
+        Ok(Instruction::Select { to, left: nought, right: nought, otherwise, when })
+    }
+
+    fn change(&self, otherwise: Otherwise) -> Read {
+        let (to, from) = (self.reg(0)?, self.reg(1)?);
+        let when = self.flags(2)?.opposite();
+        Ok(Instruction::Select { to, left: from, right: from, otherwise, when })
+    }
+
+    /// Accesses of two neighbours.
+    fn pair(&self) -> Option<Read> {
+        let load = |orders, exclusive, signed: bool| {
+            let to = self.two(0)?;
+            if signed && !to[0].wide {
+                return Err(self.wrong());
+            }
+            let width = if signed { Width { bytes: 4, signed } } else { Width::of(to[0]) };
+            let address = if exclusive { self.base(2)? } else { self.address(2)? };
+            Ok(Instruction::LoadPair { to, width, address, orders, exclusive })
+        };
+        let store_exclusive = |orders| {
+            let (status, from) = (self.reg(0)?, self.two(1)?);
+            Ok(Instruction::StoreExclusivePair { status, from, address: self.base(3)?, orders })
+        };
+        Some(match self.mnemonic {
+            "LDP" => load(PLAIN, false, false),
+            "LDPSW" => load(PLAIN, false, true),
+            "LDXP" => load(PLAIN, true, false),
+            "LDAXP" => load(ACQUIRE, true, false),
+            "STP" => self.two(0).and_then(|from| Ok(Instruction::StorePair { from, address: self.address(2)? })),
+            "STXP" => store_exclusive(PLAIN),
+            "STLXP" => store_exclusive(RELEASE),
+            _ => {
+                let orders = orders(self.mnemonic.strip_prefix("CASP")?)?;
+                self.even_and_odd(0).and_then(|expected| {
+                    let new = self.even_and_odd(2)?;
+                    if new[0].wide != expected[0].wide {
+                        return Err(self.wrong());
+                    }
+                    Ok(Instruction::CompareAndSwapPair { expected, new, address: self.base(4)?, orders })
+                })
+            }
+        })
+    }
+
+    /// Loads and stores, exclusives among them.
+    fn access(&self) -> Option<Read> {
+        for (name, orders, exclusive) in LOADS {
+            if let Some((bytes, signed)) = self.mnemonic.strip_prefix(name).and_then(size) {
+                return Some(self.reg(0).and_then(|to| {
+                    let width = self.width(to, bytes, signed)?;
+                    Ok(Instruction::Load { to, width, address: self.address(1)?, orders, exclusive })
+                }));
+            }
+        }
+        let unsigned = |suffix: &str| size(suffix).filter(|(_, signed)| !signed).map(|(bytes, _)| bytes);
+        for (name, orders) in STORES {
+            if let Some(bytes) = self.mnemonic.strip_prefix(name).and_then(unsigned) {
+                return Some(self.reg(0).and_then(|from| {
+                    let width = self.width(from, bytes, false)?;
+                    Ok(Instruction::Store { from, width, address: self.address(1)?, orders })
+                }));
+            }
+        }
+        for (name, orders) in [("STXR", PLAIN), ("STLXR", RELEASE)] {
+            if let Some(bytes) = self.mnemonic.strip_prefix(name).and_then(unsigned) {
+                return Some(self.reg(0).and_then(|status| {
+                    let from = self.reg(1)?;
+                    let width = self.width(from, bytes, false)?;
+                    Ok(Instruction::StoreExclusive { status, from, width, address: self.address(2)?, orders })
+                }));
+            }
+        }
+        None
+    }
+
+    /// Read-modify-writes in one instruction.
+    fn atomic(&self) -> Option<Read> {
+        if let Some((orders, bytes)) = self.mnemonic.strip_prefix("CAS").and_then(orders_and_bytes) {
+            return Some(self.two(0).and_then(|[expected, new]| {
+                let width = self.width(expected, bytes, false)?;
+                Ok(Instruction::CompareAndSwap { expected, new, width, address: self.base(2)?, orders })
+            }));
+        }
+        let update = |what, orders, bytes| {
+            self.two(0).and_then(|[operand, to]| {
+                let width = self.width(operand, bytes, false)?;
+                Ok(Instruction::Update { what, operand, to, width, address: self.base(2)?, orders })
+            })
+        };
+        if let Some((orders, bytes)) = self.mnemonic.strip_prefix("SWP").and_then(orders_and_bytes) {
+            return Some(update(Update::Swap, orders, bytes));
+        }
+        for (name, what) in UPDATES {
+            let named = |start| {
+                let rest: Option<&str> = self.mnemonic.strip_prefix(start);
+                rest.and_then(|rest| rest.strip_prefix(name)).and_then(orders_and_bytes)
+            };
+            if let Some((orders, bytes)) = named("LD") {
+                return Some(update(what, orders, bytes));
+            }
+            if let Some((orders, bytes)) = named("ST").filter(|(orders, _)| !orders.acquire) {
+                return Some(self.reg(0).and_then(|operand| {
+                    let to = Sized { register: Register::ZERO, ..operand };
+                    let width = self.width(operand, bytes, false)?;
+                    Ok(Instruction::Update { what, operand, to, width, address: self.base(1)?, orders })
+                }));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,95 @@
+//! The operands of instructions.
+
+use crate::lexer::number;
+use crate::test::{Address, Extend, Operand, Register, Sized, Writeback};
+
+/// A register by its name.
+pub(crate) fn register_of(text: &str) -> Option<Sized> {
+    let text = text.trim().to_ascii_uppercase();
+    let wide = match text.as_bytes().first()? {
+        b'X' => true,
+        b'W' => false,
+        _ => return None,
+    };
+    let register = match &text[1..] {
+        "ZR" => Register::ZERO,
+        number => Register(number.parse().ok().filter(|number| *number <= 30)?),
+    };
+    Some(Sized { register, wide })
+}
+
+/// Splits at the commas that are not in brackets.
+pub(crate) fn operands(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut depth = 0_i32;
+    for c in text.chars() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        parts.last_mut().into_iter().for_each(|part| part.push(c));
+    }
+    parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+}
+
+/// A number, with `#` before it or without.
+pub(crate) fn immediate(text: &str) -> Option<u64> {
+    number(text.trim().trim_start_matches('#').trim())
+}
+
+/// `LSL #n`: n.
+pub(crate) fn shift_left(text: &str) -> Option<u32> {
+    let (name, by) = text.trim().split_once(char::is_whitespace)?;
+    let by = immediate(by).filter(|_| name.eq_ignore_ascii_case("LSL"))?;
+    u32::try_from(by).ok().filter(|by| *by < 64)
+}
+
+/// An operand that is a number or a register, and may be extended or shifted by the next one.
+pub(crate) fn operand(operands: &[String], place: usize) -> Option<Operand> {
+    let text = operands.get(place)?;
+    match register_of(text) {
+        Some(register) => Some(Operand::Register(register, extend(operands.get(place + 1), register)?)),
+        None => {
+            let shift = match operands.get(place + 1) {
+                Some(shift) => shift_left(shift)?,
+                None => 0,
+            };
+            Some(Operand::Number(immediate(text)? << shift))
+        }
+    }
+}
+
+fn extend(text: Option<&String>, register: Sized) -> Option<Extend> {
+    let Some(text) = text else { return Some(Extend { word: !register.wide, ..Extend::NONE }) };
+    let text = text.to_ascii_uppercase();
+    let (name, shift) = text.split_once(char::is_whitespace).unwrap_or((&text, "#0"));
+    let shift = u32::try_from(immediate(shift)?).ok().filter(|shift| *shift < 64)?;
+    match name {
+        "SXTW" => Some(Extend { signed_word: true, word: true, shift }),
+        "UXTW" => Some(Extend { signed_word: false, word: true, shift }),
+        "SXTX" | "UXTX" | "LSL" => Some(Extend { signed_word: false, word: !register.wide, shift }),
+        _ => None,
+    }
+}
+
+/// An address, with what writes its base back: the last operand.
+pub(crate) fn address(all: &[String], place: usize) -> Option<Address> {
+    let text = all.get(place)?;
+    let (inner, before) = match text.strip_suffix('!') {
+        Some(text) => (text, true),
+        None => (text.as_str(), false),
+    };
+    let inner = operands(inner.trim_end().strip_prefix('[')?.strip_suffix(']')?);
+    let base = register_of(inner.first()?).filter(|base| base.wide)?.register;
+    let offset = if inner.len() > 1 { operand(&inner, 1)? } else { Operand::Number(0) };
+    if all.len() > place + 1 {
+        let after = operand(all, place + 1)?;
+        return (inner.len() == 1).then_some(Address { base, offset: after, writeback: Writeback::After });
+    }
+    Some(Address { base, offset, writeback: if before { Writeback::Before } else { Writeback::No } })
+}
