@@ -40,32 +40,46 @@ static uint32_t flows = 1, next_flow, next_buffer;
 static uint64_t rearm;
 static uint64_t sunk;
 
+/* Asks for the three lines of a packet. Where the data lies follows from the pool, so that no cold line is read for it. */
+static inline void ask_for(struct rte_mbuf *m)
+{
+	rte_mbuf_prefetch_part1(m);
+	rte_mbuf_prefetch_part2(m);
+	rte_prefetch0(RTE_PTR_ADD(m, sizeof(*m) + PRIVATE + RTE_PKTMBUF_HEADROOM));
+}
+
+/* Makes a packet of a buffer. */
+static inline void receive(struct rte_mbuf *m)
+{
+	/* Offset, references, segments and port, as drivers write them. */
+	*(uint64_t *)&m->rearm_data = rearm;
+	m->packet_type = RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4 | RTE_PTYPE_L4_UDP;
+	m->pkt_len = m->data_len = 60;
+	rte_mov64(RTE_PTR_ADD(m, sizeof(*m) + PRIVATE + RTE_PKTMBUF_HEADROOM), packets[next_flow]);
+	/* One flow has one template, as in our generator: nothing to choose. */
+	if (flows > 1 && ++next_flow == flows)
+		next_flow = 0;
+}
+
+#ifndef LOOP
 static uint16_t source_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
 	RTE_SET_USED(objs);
 	RTE_SET_USED(count);
 	struct rte_mbuf **frame = &buffers[next_buffer];
 	for (uint32_t n = 0; n < burst; n++) {
-		struct rte_mbuf *m = frame[n];
-		/* The ring goes on behind this burst. Where the data lies follows from the pool, so that no cold line is read for it. */
+		/* The ring goes on behind this burst. */
 		uint32_t ahead = next_buffer + n + AHEAD;
-		struct rte_mbuf *next = buffers[ahead < buffer_count ? ahead : ahead - buffer_count];
-		rte_mbuf_prefetch_part1(next);
-		rte_mbuf_prefetch_part2(next);
-		rte_prefetch0(RTE_PTR_ADD(next, sizeof(*next) + PRIVATE + RTE_PKTMBUF_HEADROOM));
-		/* Offset, references, segments and port, as drivers write them. */
-		*(uint64_t *)&m->rearm_data = rearm;
-		m->packet_type = RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4 | RTE_PTYPE_L4_UDP;
-		m->pkt_len = m->data_len = 60;
-		rte_mov64(RTE_PTR_ADD(m, sizeof(*m) + PRIVATE + RTE_PKTMBUF_HEADROOM), packets[next_flow]);
-		/* One flow has one template, as in our generator: nothing to choose. */
-		if (flows > 1 && ++next_flow == flows)
-			next_flow = 0;
+		ask_for(buffers[ahead < buffer_count ? ahead : ahead - buffer_count]);
+		receive(frame[n]);
 	}
 	next_buffer = next_buffer + burst == buffer_count ? 0 : next_buffer + burst;
 	rte_node_enqueue(graph, node, 0, (void **)frame, burst);
 	return burst;
 }
+#else
+static uint16_t source_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count);
+#endif
 
 static struct rte_node_register source_node = {
 	.name = "bench_source",
@@ -132,27 +146,9 @@ static void make_packets(uint32_t routes)
 	}
 }
 
-int main(int argc, char **argv)
+/* The graph with `routes` routes that lead to `outputs` outputs in turn, and the buffers. */
+static struct rte_graph *make_graph(uint32_t routes, uint32_t outputs)
 {
-	int used = rte_eal_init(argc, argv);
-	need(used >= 0, "start the environment");
-	argc -= used;
-	argv += used;
-	double seconds = argc > 1 ? atof(argv[1]) : 1.0;
-	if (argc > 2)
-		flows = strtoul(argv[2], NULL, 10);
-	uint32_t routes = argc > 3 ? strtoul(argv[3], NULL, 10) : 1000;
-	if (argc > 4)
-		buffer_count = strtoul(argv[4], NULL, 10);
-	if (argc > 5)
-		burst = strtoul(argv[5], NULL, 10);
-	need(seconds > 0 && flows > 0 && routes > 0 && routes <= 65536 && burst > 0 && burst <= RTE_GRAPH_BURST_SIZE &&
-		     buffer_count <= MOST_BUFFERS && buffer_count >= burst && buffer_count % burst == 0,
-	     "use these arguments: SECONDS FLOWS ROUTES BUFFERS BURST [OUTPUTS], with BURST up to 256 and a divisor of BUFFERS");
-
-	uint32_t outputs = argc > 6 ? strtoul(argv[6], NULL, 10) : 1;
-	need(outputs >= 1 && outputs <= MOST_OUTPUTS, "have 1 to 8 OUTPUTS");
-
 	struct rte_mempool *pool = rte_pktmbuf_pool_create("buffers", buffer_count + 1024, 0, PRIVATE, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
 	need(pool != NULL, "make the buffer pool");
 	need(rte_pktmbuf_alloc_bulk(pool, buffers, buffer_count) == 0, "allocate buffers");
@@ -205,6 +201,31 @@ int main(int argc, char **argv)
 	for (uint32_t n = 0; n < routes; n++)
 		need(rte_node_ip4_route_add((20u << 24) + (n << 8), 24, 1 + n % outputs, RTE_NODE_IP4_LOOKUP_NEXT_REWRITE) == 0,
 		     "add a route");
+	return graph;
+}
+
+#ifndef LOOP
+int main(int argc, char **argv)
+{
+	int used = rte_eal_init(argc, argv);
+	need(used >= 0, "start the environment");
+	argc -= used;
+	argv += used;
+	double seconds = argc > 1 ? atof(argv[1]) : 1.0;
+	if (argc > 2)
+		flows = strtoul(argv[2], NULL, 10);
+	uint32_t routes = argc > 3 ? strtoul(argv[3], NULL, 10) : 1000;
+	if (argc > 4)
+		buffer_count = strtoul(argv[4], NULL, 10);
+	if (argc > 5)
+		burst = strtoul(argv[5], NULL, 10);
+	need(seconds > 0 && flows > 0 && routes > 0 && routes <= 65536 && burst > 0 && burst <= RTE_GRAPH_BURST_SIZE &&
+		     buffer_count <= MOST_BUFFERS && buffer_count >= burst && buffer_count % burst == 0,
+	     "use these arguments: SECONDS FLOWS ROUTES BUFFERS BURST [OUTPUTS], with BURST up to 256 and a divisor of BUFFERS");
+
+	uint32_t outputs = argc > 6 ? strtoul(argv[6], NULL, 10) : 1;
+	need(outputs >= 1 && outputs <= MOST_OUTPUTS, "have 1 to 8 OUTPUTS");
+	struct rte_graph *graph = make_graph(routes, outputs);
 
 	uint64_t hz = rte_get_tsc_hz();
 	uint64_t end = rte_rdtsc() + hz / 10;
@@ -237,3 +258,4 @@ int main(int argc, char **argv)
 	printf("}}\n");
 	return 0;
 }
+#endif

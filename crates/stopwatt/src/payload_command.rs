@@ -3,7 +3,7 @@
 use crate::data::Data;
 use clap::Args;
 use console::Console;
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, WrapErr};
 use qemu::Images;
 use std::path::PathBuf;
 

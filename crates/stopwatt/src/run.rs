@@ -61,6 +61,7 @@ pub fn run(
         platforms: &platforms,
         conditions: published.conditions(),
         source_tree: tree.as_deref(),
+        kept: None,
     };
     // What cannot be done or written is found before the run, not after it.
     experiment.check(&request)?;
@@ -130,7 +131,8 @@ pub fn in_memory(
     let asked = asked(about, world, &settings);
     let (platforms, tree) = (data.platforms(), data.source_tree());
     let conditions = Published::read(&data.published(), about.name)?.conditions();
-    let request = Request { world, settings, platforms: &platforms, conditions, source_tree: tree.as_deref() };
+    let request =
+        Request { world, settings, platforms: &platforms, conditions, source_tree: tree.as_deref(), kept: None };
     experiment.check(&request)?;
     let mut recording = record(console, experiment, &request, progress)?;
     recording.header.request = asked;

@@ -117,6 +117,7 @@ pub fn run(
         platforms: &platforms,
         conditions: Conditions::default(),
         source_tree: tree.as_deref(),
+        kept: None,
     };
     let mut requests = Vec::new();
     for combination in sweep::combinations(&vary).into_diagnostic()? {

@@ -98,15 +98,15 @@ static const struct stopwatt_knob after_itself[] = { { "ahead", "AHEAD", STOPWAT
 static const struct stopwatt_knob nameless[] = { { NULL, NULL, STOPWATT_DISTANCE, 0, 0, 1, STOPWATT_AFTER_NONE, 0 } };
 
 static const struct stopwatt_loop loops[] = {
-    { STOPWATT_LOOP_ABI, 1, "crash", knob, 64, set_up, crash, free },
-    { STOPWATT_LOOP_ABI, 1, "crash-later", knob, 64, set_up, crash_later, free },
-    { STOPWATT_LOOP_ABI, 1, "hang", knob, 64, set_up, hang, free },
-    { STOPWATT_LOOP_ABI, 1, "no-memory", knob, 64, no_memory, crash, NULL },
-    { STOPWATT_LOOP_ABI, 1, "after-itself", after_itself, 64, set_up, crash, NULL },
-    { STOPWATT_LOOP_ABI, 1, "nameless", nameless, 64, set_up, crash, NULL },
-    { STOPWATT_LOOP_ABI, 0, "knobless", knob, 64, set_up, crash, NULL },
-    { STOPWATT_LOOP_ABI, 1, "empty", knob, 0, set_up, crash, NULL },
-    { 77, 1, "of-another-time", knob, 64, set_up, crash, NULL },
+    { STOPWATT_LOOP_ABI, 1, "crash", knob, 64, 0, set_up, crash, free },
+    { STOPWATT_LOOP_ABI, 1, "crash-later", knob, 64, 0, set_up, crash_later, free },
+    { STOPWATT_LOOP_ABI, 1, "hang", knob, 64, 0, set_up, hang, free },
+    { STOPWATT_LOOP_ABI, 1, "no-memory", knob, 64, 0, no_memory, crash, NULL },
+    { STOPWATT_LOOP_ABI, 1, "after-itself", after_itself, 64, 0, set_up, crash, NULL },
+    { STOPWATT_LOOP_ABI, 1, "nameless", nameless, 64, 0, set_up, crash, NULL },
+    { STOPWATT_LOOP_ABI, 0, "knobless", knob, 64, 0, set_up, crash, NULL },
+    { STOPWATT_LOOP_ABI, 1, "empty", knob, 0, 0, set_up, crash, NULL },
+    { 77, 1, "of-another-time", knob, 64, 0, set_up, crash, NULL },
 };
 
 const struct stopwatt_loop *stopwatt_loop(uint32_t n)

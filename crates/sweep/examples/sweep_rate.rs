@@ -64,6 +64,7 @@ fn bare(platforms: &Folder, fitting: &Fitting, points: u64) -> miette::Result<f6
                             platforms,
                             conditions: Conditions::default(),
                             source_tree: None,
+                            kept: None,
                         };
                         let mut sink = Memory::new(Arc::<Progress>::default());
                         fitting.experiment.run(&request, &mut sink).expect("every point runs");

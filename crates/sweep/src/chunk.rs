@@ -7,7 +7,7 @@ use crate::fits::Fitting;
 use crate::inputs::{Noted, sum_of};
 use crate::manifest::{Chunk, Failed};
 use crate::plan::Point;
-use experiment::{Conditions, Files, Memory, Progress, Request};
+use experiment::{Conditions, Files, Kept, Memory, Progress, Request};
 use miette::Diagnostic;
 use recording::table::{self, Column, Values};
 use recording::{Header, PartWriter, Recording};
@@ -53,6 +53,8 @@ pub(crate) fn run(
     let folder = partial.path();
     fs::create_dir(folder).map_err(Error::io(folder, "create"))?;
     let noted = Noted::new(around.platforms);
+    // Each chunk makes what it needs of the files, and so notes which it read.
+    let kept = Kept::default();
     let mut rows: Option<(PartWriter, Header)> = None;
     let mut all: Vec<PointResult> = Vec::new();
     let mut named = BTreeMap::new();
@@ -65,7 +67,7 @@ pub(crate) fn run(
                 new.insert(sum);
             }
         }
-        all.push(match run_point(around, &noted, &point, progress) {
+        all.push(match run_point(around, &noted, &kept, &point, progress) {
             Ok(mut recording) => {
                 keep(&mut recording, plan);
                 let complaints = recording.header.complaints.join("\n");
@@ -134,6 +136,7 @@ fn move_there(dataset: &Dataset, chunk: u64, whole: &Path) -> Result<(), Error> 
 fn run_point(
     around: &Surroundings<'_>,
     platforms: &dyn Files,
+    kept: &Kept,
     point: &Point,
     progress: &Arc<Progress>,
 ) -> Result<Recording, experiment::Error> {
@@ -144,6 +147,7 @@ fn run_point(
         platforms,
         conditions: around.conditions.clone(),
         source_tree: around.source_tree,
+        kept: Some(kept),
     };
     // Each point counts its own steps, which are not those of the sweep.
     let mut sink = Memory::new(Progress::of_part(progress));

@@ -316,6 +316,7 @@ pub fn some_point_can_run(fitting: &Fitting, place: &Environment<'_>) -> Result<
                 platforms: place.platforms,
                 conditions: place.conditions.clone(),
                 source_tree: place.source_tree,
+                kept: None,
             };
             fitting.experiment.check(&request)
         };

@@ -114,7 +114,7 @@ const struct stopwatt_loop *stopwatt_loop(uint32_t n)
         { "data", "DATA_AHEAD", STOPWATT_DISTANCE, 0, 0, 2, 0, 0 },
     };
     static const struct stopwatt_loop acl = {
-        STOPWATT_LOOP_ABI, 2, "acl", knobs, 128, set_up, run, tear_down,
+        STOPWATT_LOOP_ABI, 2, "acl", knobs, 128, 0, set_up, run, tear_down,
     };
     return n == 0 ? &acl : NULL;
 }

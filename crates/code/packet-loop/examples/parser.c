@@ -76,7 +76,7 @@ const struct stopwatt_loop *stopwatt_loop(uint32_t n)
         { "fourth", NULL, STOPWATT_LINE, 0, 0, 0, 2, 1 },
     };
     static const struct stopwatt_loop parser = {
-        STOPWATT_LOOP_ABI, 4, "parser", knobs, 64 * LINES, set_up, run, tear_down,
+        STOPWATT_LOOP_ABI, 4, "parser", knobs, 64 * LINES, 0, set_up, run, tear_down,
     };
     return n == 0 ? &parser : NULL;
 }

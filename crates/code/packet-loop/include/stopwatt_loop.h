@@ -52,6 +52,7 @@ struct stopwatt_loop {
     const char *name;                  /* such as "flow-lookup" */
     const struct stopwatt_knob *knob;
     uint64_t record_bytes;             /* bytes of the cache lines that run() touches per record */
+    uint64_t most_records;             /* the most that set_up() can make; 0 for as many as fit memory */
 
     /* Makes `count` records, writes a pointer to each, and returns what run() needs, or NULL if
      * there is no memory. Records that lie one behind the other give the largest working set for

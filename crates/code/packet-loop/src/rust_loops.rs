@@ -29,6 +29,8 @@ pub trait PacketLoop: Sized + 'static {
     const KNOBS: &'static [Knob];
     /// Bytes of the cache lines that the loop touches per record.
     const RECORD_BYTES: u64;
+    /// The most records that there can be; 0 for as many as fit memory.
+    const MOST_RECORDS: u64 = 0;
 
     /// Makes `count` records; `None` if it cannot.
     fn set_up(count: usize, seed: u64) -> Option<Self>;
@@ -91,6 +93,7 @@ pub const fn table_of<L: PacketLoop>() -> LoopTable {
         name: L::NAME.as_ptr(),
         knob: L::KNOBS.as_ptr(),
         record_bytes: L::RECORD_BYTES,
+        most_records: L::MOST_RECORDS,
         set_up: Some(set_up::<L>),
         run: Some(run::<L>),
         tear_down: Some(tear_down::<L>),

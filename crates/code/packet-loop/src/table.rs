@@ -105,6 +105,8 @@ pub struct LoopTable {
     pub knob: *const Knob,
     /// Bytes of the cache lines that the loop touches per record.
     pub record_bytes: u64,
+    /// The most records that `set_up` can make; 0 for as many as fit memory.
+    pub most_records: u64,
     /// Makes records, and writes a pointer to each; null if there is no memory.
     pub set_up: Option<unsafe extern "C" fn(count: u64, seed: u64, records: *mut *mut c_void) -> *mut c_void>,
     /// The loop's work on a batch of records.

@@ -48,6 +48,7 @@ fn record(given: &[(&str, &str)]) -> Result<Recording, experiment::Error> {
         platforms: &platforms,
         conditions: Conditions::default(),
         source_tree: None,
+        kept: None,
     };
     RcuEnergy.check(&request)?;
     let mut sink = Memory::new(Arc::<Progress>::default());

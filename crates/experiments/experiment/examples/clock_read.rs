@@ -68,6 +68,7 @@ pub fn median(given: &[(&str, &str)]) -> Result<f64, Error> {
         platforms: &Folder("platforms".into()),
         conditions: Conditions::default(),
         source_tree: None,
+        kept: None,
     };
     let mut sink = Memory::new(Default::default());
     ClockRead.run(&request, &mut sink)?;

@@ -17,12 +17,14 @@
 //! | `request.rs` | a request: world, settings, platform files, conditions of published runs |
 //! | `sink.rs` | where rows go: memory, or a folder |
 //! | `files.rs` | text files of a data folder, or built into the program |
+//! | `kept.rs` | what is made of files once for many runs |
 //! | `sweep.rs` | every combination of some settings |
 #![forbid(unsafe_code)]
 
 mod about;
 mod error;
 mod files;
+mod kept;
 mod request;
 pub mod setting;
 mod settings;
@@ -34,6 +36,7 @@ pub use about::{About, Example, Need, WorldAbout};
 pub use console::Progress;
 pub use error::Error;
 pub use files::{Files, Folder};
+pub use kept::Kept;
 pub use request::{Conditions, Request};
 pub use setting::{Kind, Setting};
 pub use settings::Settings;

@@ -1,6 +1,7 @@
 //! The request to an experiment.
 
 use crate::files::Files;
+use crate::kept::Kept;
 use crate::settings::Settings;
 use crate::world::World;
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ pub struct Request<'a> {
     pub conditions: Conditions,
     /// A checkout of Stopwatt, where there is one.
     pub source_tree: Option<&'a Path>,
+    /// What earlier runs made of the same files, where there may be such runs.
+    pub kept: Option<&'a Kept>,
 }
 
 /// Under what conditions published runs ran: the order of CPUs, the cells of a study. Never what

@@ -15,6 +15,7 @@ fn request() -> Request<'static> {
         platforms: Box::leak(Box::new(Folder("platforms".into()))),
         conditions: Conditions::default(),
         source_tree: None,
+        kept: None,
     }
 }
 

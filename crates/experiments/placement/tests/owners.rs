@@ -16,6 +16,7 @@ fn input(given: &[(&str, &str)]) -> Input {
         platforms: &platforms,
         conditions: Conditions::default(),
         source_tree: None,
+        kept: None,
     };
     Input::read(&request).unwrap()
 }

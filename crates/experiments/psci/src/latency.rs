@@ -15,6 +15,7 @@ use recording::{Header, Platform};
 use soc::Order as DeclaredOrder;
 use soc::config::{Machine, Sources};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Runs the six cases of the Juno documents.
@@ -204,54 +205,82 @@ fn on_qemu(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
 
 /// The simulation that a request asks for.
 struct Simulation {
-    releases: Vec<Release>,
-    sources: Vec<Sources>,
+    built: Arc<Built>,
     cases: Vec<Case>,
     options: Options,
     keys: Vec<(String, String)>,
 }
 
-impl Simulation {
-    fn new(request: &Request<'_>) -> Result<Self, Error> {
+/// What is made of the platform's files and of the keys that are set.
+struct Built {
+    releases: Vec<Release>,
+    /// What a header says of the machines.
+    platform: Option<Platform>,
+    costs: BTreeMap<String, toml::Table>,
+}
+
+impl Built {
+    fn new(request: &Request<'_>, order: &Order, drawn: bool, keys: &[(String, String)]) -> Result<Self, Error> {
         let settings = &request.settings;
-        let platform = PlatformFiles::open(request.platforms, &settings.get(PLATFORM))?;
+        let files = PlatformFiles::open(request.platforms, &settings.get(PLATFORM))?;
         let mut names = Vec::new();
         for given in settings.get(RELEASE) {
-            let name = platform.release_name(&given)?;
+            let name = files.release_name(&given)?;
             if !names.contains(&name) {
                 names.push(name);
             }
         }
         if names.is_empty() {
-            names = platform.releases()?;
+            names = files.releases()?;
         }
+        let order_of = match order {
+            Order::OfRelease(given) => Some(files.release_name(given).map_err(|_| no_such_order(&files, given))?),
+            _ => None,
+        };
+        let mut built = Self { releases: Vec::new(), platform: None, costs: BTreeMap::new() };
+        for name in &names {
+            let mut source = files.sources(name)?;
+            let machine = machine_with(&mut source, keys, drawn)?;
+            let orders = match order {
+                Order::Free => BTreeMap::new(),
+                _ => declared_orders(
+                    &machine,
+                    order_of.as_deref().unwrap_or(&machine.release.name),
+                    &request.conditions,
+                )?,
+            };
+            // Both were read as TOML to build the machine.
+            let table = |text: &str| -> toml::Table { toml::from_str(text).unwrap_or_default() };
+            let (name, costs) = (&machine.release.name, table(source.costs.text()));
+            let platform = built.platform.get_or_insert_with(|| Platform {
+                name: machine.platform.name.clone(),
+                text: source.platform.text().to_owned(),
+                figures: toml::Table::new(),
+            });
+            platform.figures.insert(name.clone(), toml::Value::Table(table(source.release.text())));
+            let uncertainty = Uncertainty::new(&costs);
+            built.costs.insert(name.clone(), costs);
+            built.releases.push(Release { machine, orders, uncertainty });
+        }
+        Ok(built)
+    }
+}
+
+impl Simulation {
+    fn new(request: &Request<'_>) -> Result<Self, Error> {
+        let settings = &request.settings;
         let keys = settings.get(SET);
         let usual = if keys.is_empty() { Order::Declared } else { Order::Free };
         let order = settings.get(ORDER).unwrap_or(usual);
         let declared = order != Order::Free;
         let free_seeds = settings.get(FREE_SEEDS).unwrap_or(USUAL_FREE_SEEDS[usize::from(!declared)]);
-        let order_of = match order {
-            Order::OfRelease(given) => {
-                Some(platform.release_name(&given).map_err(|_| no_such_order(&platform, &given))?)
-            }
-            _ => None,
+        let drawn = free_seeds > 0;
+        let make = || Built::new(request, &order, drawn, &keys);
+        let key = || format!("{NAME} {:?}", (settings.get(PLATFORM), settings.get(RELEASE), &order, drawn, &keys));
+        let built = match request.kept {
+            Some(kept) => kept.get_or_make(key, make)?,
+            None => Arc::new(make()?),
         };
-        let (mut releases, mut sources) = (Vec::new(), Vec::new());
-        for name in &names {
-            let mut source = platform.sources(name)?;
-            let machine = machine_with(&mut source, &keys, free_seeds > 0)?;
-            let orders = match declared {
-                true => declared_orders(
-                    &machine,
-                    order_of.as_deref().unwrap_or(&machine.release.name),
-                    &request.conditions,
-                )?,
-                false => BTreeMap::new(),
-            };
-            let costs: toml::Table = toml::from_str(source.costs.text()).unwrap_or_default();
-            sources.push(source);
-            releases.push(Release { machine, orders, uncertainty: Uncertainty::new(&costs) });
-        }
         let (case, mode) = (settings.get(CASE), settings.get(MODE));
         let wanted =
             |it: &Case| case.as_ref().is_none_or(|case| it.name == case) && mode.is_none_or(|mode| it.mode == mode);
@@ -261,7 +290,7 @@ impl Simulation {
             return Err(Error::usage(message, format!("there are: {}", CASE_NAMES.join(", "))));
         }
         let options = Options { iterations: settings.get(ITERATIONS), seed: settings.get(SEED), free_seeds };
-        let bytes = psci_latency::bytes_of_measures(&releases, &cases, &options);
+        let bytes = psci_latency::bytes_of_measures(&built.releases, &cases, &options);
         if bytes > MOST_MEASURES {
             let part = MOST_MEASURES as f64 / bytes as f64;
             let (most, asked) = ((f64::from(options.iterations) * part) as u32, options.iterations);
@@ -274,12 +303,13 @@ impl Simulation {
                 format!("ask for at most {} iterations, for fewer cases, or for fewer releases at a time", most.max(1)),
             ));
         }
-        Ok(Self { releases, sources, cases, options, keys })
+        Ok(Self { built, cases, options, keys })
     }
 
     fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
         let progress = sink.progress();
-        progress.expect(psci_latency::simulations(&self.releases, &self.cases, &self.options) as u64, "simulations");
+        progress
+            .expect(psci_latency::simulations(&self.built.releases, &self.cases, &self.options) as u64, "simulations");
         let done = || {
             progress.step();
             progress.check().is_ok()
@@ -287,7 +317,8 @@ impl Simulation {
         // A single simulation of many CPUs or iterations may take minutes, and is no use before its
         // end.
         progress.set_abandonable(true);
-        let recording = psci_latency::run(&self.releases, &self.cases, &self.options, done).map_err(Error::failed)?;
+        let recording =
+            psci_latency::run(&self.built.releases, &self.cases, &self.options, done).map_err(Error::failed)?;
         progress.set_abandonable(false);
         progress.check()?;
         let mut header = recording.header.clone();
@@ -299,18 +330,8 @@ impl Simulation {
     /// Adds to a header what the machines were made of.
     fn describe(&self, header: &mut Header) {
         header.settings = self.keys.iter().cloned().collect();
-        for (source, release) in self.sources.iter().zip(&self.releases) {
-            let name = &release.machine.release.name;
-            // Both were read as TOML to build the machine.
-            let table = |text: &str| toml::from_str(text).unwrap_or_default();
-            header.costs.insert(name.clone(), table(source.costs.text()));
-            let platform = header.platform.get_or_insert_with(|| Platform {
-                name: release.machine.platform.name.clone(),
-                text: source.platform.text().to_owned(),
-                figures: toml::Table::new(),
-            });
-            platform.figures.insert(name.clone(), toml::Value::Table(table(source.release.text())));
-        }
+        header.costs.extend(self.built.costs.clone());
+        header.platform.clone_from(&self.built.platform);
     }
 }
 

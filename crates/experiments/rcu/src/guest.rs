@@ -1,6 +1,6 @@
 //! The guest: Debian's kernel on our EL3 image, which closes files or runs programs.
 
-use experiment::{Error, Request};
+use experiment::Error;
 use import::ftrace;
 use qemu::kernel::Kernel;
 use qemu::linux::Handling;

@@ -57,8 +57,10 @@ pub struct Grid {
 impl Grid {
     /// The cells of a loop, for a batch, with working sets of half the second and the last cache
     /// and of `memory` bytes.
-    pub fn new(about: &LoopAbout, batch: u64, caches: &[u64], memory: u64, most_records: u64) -> Self {
-        let records = |bytes: u64| (bytes / about.record_bytes).clamp(2 * batch.max(1024), most_records);
+    pub fn new(about: &LoopAbout, batch: u64, caches: &[u64], memory: u64) -> Self {
+        let least = 2 * batch.max(1024);
+        let most = about.most_records.unwrap_or(u64::MAX).max(least);
+        let records = |bytes: u64| (bytes.min(memory) / about.record_bytes).clamp(least, most);
         let mut sets = vec![WorkingSet { name: "warm", records: batch }];
         // Which caches there are, the system says: the first is not worth a set of its own.
         let names: &[&str] = if caches.len() > 2 { &["l2", "llc"] } else { &["llc"] };
@@ -251,11 +253,11 @@ mod tests {
         let mut knobs: Vec<KnobAbout> = (0..distances).map(distance).collect();
         let unroll = KnobAbout { kind: KnobKind::Choice, least: 1, most: 4, today: 1, ..KnobAbout::distance("unroll") };
         knobs.extend(choice.then_some(unroll));
-        LoopAbout { name: "loop".to_owned(), knobs, record_bytes: 128 }
+        LoopAbout { name: "loop".to_owned(), knobs, record_bytes: 128, most_records: None }
     }
 
     fn grid(distances: usize, choice: bool, batch: u64) -> Grid {
-        Grid::new(&about(distances, choice), batch, &[32 << 10, 1 << 20, 32 << 20], 1 << 28, u64::MAX)
+        Grid::new(&about(distances, choice), batch, &[32 << 10, 1 << 20, 32 << 20], 1 << 28)
     }
 
     #[test]

@@ -47,12 +47,12 @@ impl Node {
             Self::Ethernet => (vec![distance("data"), columns], 1),
             Self::Study => (vec![distance("header"), distance("data"), columns], 2),
         };
-        LoopAbout { name: self.name().to_owned(), knobs, record_bytes: lines * 64 }
+        LoopAbout { name: self.name().to_owned(), knobs, record_bytes: lines * 64, most_records: Some(MOST_BUFFERS) }
     }
 }
 
 /// Most buffers that a node's packets lie in: a quarter of a gigabyte.
-pub const MOST_BUFFERS: u64 = 131_072;
+const MOST_BUFFERS: u64 = 131_072;
 
 /// A node with its packets.
 pub struct NodeLoop {

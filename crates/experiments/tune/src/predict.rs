@@ -191,7 +191,7 @@ mod tests {
         let core = plain();
         let text = "name = \"x\"\nmultiplications = 1\n[[line]]\nname = \"a\"\n[[line]]\nname = \"b\"\nafter = \"a\"\n";
         let about = about_recipe(&Recipe::read(&Document::new("x", text)).unwrap());
-        let grid = Grid::new(&about, 256, &core.core.cache_bytes, 1 << 28, u64::MAX);
+        let grid = Grid::new(&about, 256, &core.core.cache_bytes, 1 << 28);
         let model = Model::new(&core, &about, &grid, 1.0);
         let truth = Fitted { work: 30.0, call: 40.0, instructions: 120.0, chain: 50.0, scale: 1.0, rms: 0.0 };
         let values: Vec<Vec<f64>> =

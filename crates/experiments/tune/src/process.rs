@@ -89,7 +89,7 @@ impl Process {
             Source::Node(node) => format!("`{node}`"),
             Source::Recipe(recipe) => format!("`{}`", recipe.name),
         };
-        let about = LoopAbout { name: String::new(), knobs: Vec::new(), record_bytes: 0 };
+        let about = LoopAbout { name: String::new(), knobs: Vec::new(), record_bytes: 0, most_records: None };
         let mut process = Self { child, requests, replies: lines(out), said: lines(err), patience, name, about };
         match process.ask(&Request::Open(source.clone()), "as it was loaded")? {
             Reply::Opened(about) => process.about = about,

@@ -83,6 +83,8 @@ pub struct LoopAbout {
     pub knobs: Vec<KnobAbout>,
     /// Bytes of a record.
     pub record_bytes: u64,
+    /// The most records that there can be; `None` for as many as fit memory.
+    pub most_records: Option<u64>,
 }
 
 /// A cell that is to be measured once.

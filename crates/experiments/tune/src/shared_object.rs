@@ -200,7 +200,8 @@ impl SharedLoop {
                 "one STOPWATT_DISTANCE at least: there is nothing to tune otherwise",
             );
         }
-        let about = LoopAbout { name, knobs, record_bytes: table.record_bytes };
+        let most_records = (table.most_records > 0).then_some(table.most_records);
+        let about = LoopAbout { name, knobs, record_bytes: table.record_bytes, most_records };
         Ok(Self { table, about })
     }
 

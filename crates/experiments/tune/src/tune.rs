@@ -10,7 +10,7 @@ use experiment::{About, Error, Example, Experiment, Files, Request, Settings, Si
 
 use crate::core_file::CoreFile;
 use crate::grid::Grid;
-use crate::nodes::{MOST_BUFFERS, Node};
+use crate::nodes::Node;
 use crate::predict::Model;
 use crate::process::Process;
 use crate::protocol::Source;
@@ -93,9 +93,8 @@ impl Experiment for Tune {
         progress.say("starting the loop");
         let mut process =
             Process::start(&source, !settings.get(SMALL_PAGES), Duration::from_secs(settings.get(PATIENCE)))?;
-        let most = if matches!(source, Source::Node(_)) { MOST_BUFFERS } else { u64::MAX };
         let memory = settings.get(MEMORY) << 20;
-        let mut grid = Grid::new(&process.about, settings.get(BATCH), &small::cache_bytes(), memory, most);
+        let mut grid = Grid::new(&process.about, settings.get(BATCH), &small::cache_bytes(), memory);
         let records = grid.sets.iter().map(|set| set.records).max().unwrap_or(0).max(4096);
         let huge = process.set_up(records)?;
         progress.check()?;

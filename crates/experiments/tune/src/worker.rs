@@ -7,7 +7,7 @@ use std::io::{BufRead, Write};
 use dataplane::machine;
 use nix::sys::resource::{UsageWho, getrusage};
 
-use crate::nodes::{MOST_BUFFERS, Node, NodeLoop};
+use crate::nodes::{Node, NodeLoop};
 use crate::protocol::{KnobAbout, LoopAbout, Measure, Reply, Request, Source};
 use crate::recipe::Recipe;
 use crate::shaped::{LINE_BYTES, Shaped};
@@ -115,7 +115,7 @@ impl Worker {
         // What is there goes first: both together may be more than there is memory.
         self.records = None;
         self.order = Vec::new();
-        let help = "fewer records: --most-memory";
+        let help = "fewer records: --memory MB";
         let (records, first) = match opened {
             Loop::Shared(shared) => match shared.set_up(count, SEED) {
                 Some(made) => {
@@ -125,7 +125,7 @@ impl Worker {
                 None => return refused(format!("set_up of `{}` returned NULL for {count} records", about.name), help),
             },
             Loop::Node(node) => {
-                let made = NodeLoop::new(*node, count.min(MOST_BUFFERS) as usize);
+                let made = NodeLoop::new(*node, count as usize);
                 let first = made.address();
                 (Records::Node(made), first)
             }
@@ -229,5 +229,6 @@ pub fn about_recipe(recipe: &Recipe) -> LoopAbout {
         name: recipe.name.clone(),
         knobs: recipe.line.iter().zip(&after).map(knob).collect(),
         record_bytes: recipe.line.len() as u64 * LINE_BYTES,
+        most_records: None,
     }
 }

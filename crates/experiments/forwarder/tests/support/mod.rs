@@ -240,6 +240,7 @@ pub fn forward(folder: &Path) {
         platforms: &Folder(folder.to_owned()),
         conditions: Conditions::default(),
         source_tree: None,
+        kept: None,
     };
     Forward.run(&request, &mut sink).unwrap();
     let recording = sink.finish();
