@@ -47,3 +47,28 @@ pub trait SharedWord<T: Scalar, P: ?Sized> {
     /// Adds `value`, wrapping at the type's width, in one step and returns the value before.
     fn fetch_add(&self, platform: &P, value: T) -> T;
 }
+
+/// A mark on plain data that several CPUs may touch, one after the other: a platform may look
+/// whether anything orders their accesses.
+///
+/// The data lies beside the mark, and an access is no operation of the platform: nobody else goes
+/// in between. `()` is the mark of a platform that does not look; it costs nothing.
+pub trait Watch<P: ?Sized> {
+    /// A mark on data that is there before any CPU runs.
+    fn new() -> Self;
+    /// The data is about to be read.
+    #[track_caller]
+    fn reads(&self, platform: &P);
+    /// The data is about to be changed.
+    #[track_caller]
+    fn writes(&self, platform: &P);
+}
+
+impl<P: ?Sized> Watch<P> for () {
+    #[inline(always)]
+    fn new() -> Self {}
+    #[inline(always)]
+    fn reads(&self, _: &P) {}
+    #[inline(always)]
+    fn writes(&self, _: &P) {}
+}

@@ -64,6 +64,7 @@ impl Sink for Machine {
 
 impl Platform for Machine {
     type Shared<T: Scalar> = Word<T>;
+    type Watch = ();
 
     fn this_cpu(&self) -> usize {
         0

@@ -102,6 +102,7 @@ impl Sink for Host {
 
 impl Platform for Host {
     type Shared<T: Scalar> = Word<T>;
+    type Watch = ();
 
     fn this_cpu(&self) -> usize {
         CPU.get()

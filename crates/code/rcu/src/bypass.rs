@@ -19,24 +19,24 @@ impl<P: Platform> Rcu<P> {
         let now = p.jiffies();
         if self.may_queue_directly(cpu, now) && !lazy {
             cpu.offload_lock.acquire(p);
-            let had_pending = cpu.list.borrow().pending();
+            let had_pending = cpu.list.borrow(p).pending();
             self.flush_bypass(p, cpu);
-            cpu.list.borrow_mut().push(callback);
+            cpu.list.borrow_mut(p).push(callback);
             return self.after_enqueue(p, cpu, !had_pending);
         }
         let length = cpu.bypass_length.load(p);
         let lazy_only = length == cpu.bypass_lazy.load(p);
         if length > 0 && (self.bypass_is_old(p, cpu, now, lazy_only, 1) || length >= self.settings.qhimark) {
             cpu.offload_lock.acquire(p);
-            let had_pending = cpu.list.borrow().pending();
+            let had_pending = cpu.list.borrow(p).pending();
             self.flush_bypass(p, cpu);
-            cpu.list.borrow_mut().push(callback);
+            cpu.list.borrow_mut(p).push(callback);
             return self.after_enqueue(p, cpu, !had_pending);
         }
         cpu.count(|counters| counters.queued_bypass += 1);
         cpu.bypass_lock.acquire(p);
-        let first = cpu.bypass.borrow().is_empty();
-        cpu.bypass.borrow_mut().push_back(callback);
+        let first = cpu.bypass.borrow(p).is_empty();
+        cpu.bypass.borrow_mut(p).push_back(callback);
         cpu.bypass_length.fetch_add(p, 1);
         cpu.bypass_lazy.fetch_add(p, u64::from(lazy));
         if first {
@@ -46,7 +46,7 @@ impl<P: Platform> Rcu<P> {
         // The thread may be asleep without a timer, or with one for lazy callbacks only.
         if first || (lazy_only && !lazy) {
             cpu.offload_lock.acquire(p);
-            if cpu.list.borrow().pending() {
+            if cpu.list.borrow(p).pending() {
                 cpu.offload_lock.release(p);
             } else {
                 self.after_enqueue(p, cpu, true);
@@ -80,11 +80,11 @@ impl<P: Platform> Rcu<P> {
             return;
         }
         cpu.bypass_lock.acquire(p);
-        let taken = core::mem::take(&mut *cpu.bypass.borrow_mut());
+        let taken = core::mem::take(&mut *cpu.bypass.borrow_mut(p));
         cpu.bypass_length.store(p, 0);
         cpu.bypass_lazy.store(p, 0);
         cpu.bypass_lock.release(p);
-        let mut list = cpu.list.borrow_mut();
+        let mut list = cpu.list.borrow_mut(p);
         taken.into_iter().for_each(|callback| list.push(callback));
     }
 
@@ -93,12 +93,12 @@ impl<P: Platform> Rcu<P> {
     fn after_enqueue(&self, p: &P, cpu: &Cpu<P>, nothing_waited: bool) {
         let bypass = cpu.bypass_length.load(p);
         let lazy = cpu.bypass_lazy.load(p);
-        let in_list = cpu.list.borrow().len() as u64;
-        let ready = cpu.list.borrow().done() > 0;
+        let in_list = cpu.list.borrow(p).len() as u64;
+        let ready = cpu.list.borrow(p).done() > 0;
         let length = in_list + bypass;
-        let too_long = length > cpu.overload_mark.get().saturating_add(self.settings.qhimark);
+        let too_long = length > cpu.overload_mark.get(p).saturating_add(self.settings.qhimark);
         if nothing_waited || too_long {
-            cpu.overload_mark.set(length);
+            cpu.overload_mark.set(p, length);
         }
         let thread_sleeps = cpu.thread_sleeps.load(p);
         cpu.offload_lock.release(p);

@@ -31,7 +31,7 @@ impl<P: Platform> Rcu<P> {
             Form::Y2013 if cpu.offloaded => self.enqueue_2013(p, cpu, callback),
             Form::Modern if cpu.offloaded => self.enqueue_modern(p, cpu, callback, lazy),
             _ => {
-                cpu.list.borrow_mut().push(callback);
+                cpu.list.borrow_mut(p).push(callback);
                 self.check_overload(p, cpu);
             }
         }
@@ -40,14 +40,14 @@ impl<P: Platform> Rcu<P> {
     /// Hurries if this CPU has far more callbacks than when it last looked: invokes all that are
     /// ready at once, and makes the grace period end soon or start.
     fn check_overload(&self, p: &P, cpu: &Cpu<P>) {
-        let length = cpu.list.borrow().len() as u64;
-        if length <= cpu.overload_mark.get().saturating_add(self.settings.qhimark) {
+        let length = cpu.list.borrow(p).len() as u64;
+        if length <= cpu.overload_mark.get(p).saturating_add(self.settings.qhimark) {
             return;
         }
-        cpu.overload_mark.set(length);
+        cpu.overload_mark.set(p, length);
         self.note_grace_periods(p, cpu);
         if self.grace_period_runs(p) {
-            cpu.limit.set(u64::MAX);
+            cpu.limit.set(p, u64::MAX);
             self.force.store(p, true);
             self.wake_grace_period_thread(p);
         } else {

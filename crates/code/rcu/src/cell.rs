@@ -1,6 +1,6 @@
 //! One word of memory that CPUs share, as the platform provides it.
 
-pub use cells::{Scalar, SharedWord};
+pub use cells::{Scalar, SharedWord, Watch};
 
 /// One word that several CPUs touch.
 ///

@@ -11,7 +11,7 @@ impl<P: Platform> Rcu<P> {
     /// One step of the grace-period thread: at most one node of the tree.
     pub fn grace_period_thread(&self, p: &P) -> Step {
         self.active_at.store(p, p.jiffies());
-        match self.phase.get() {
+        match self.phase.get(p) {
             GpPhase::Idle => self.start(p),
             GpPhase::Start(index) => self.start_node(p, index),
             GpPhase::Wait(look_at) => self.wait(p, look_at),
@@ -30,11 +30,11 @@ impl<P: Platform> Rcu<P> {
         self.started_at.store(p, now);
         self.stall_at.store(p, now + self.settings.stall_s * self.settings.hz);
         self.force.store(p, false);
-        self.first_look.set(true);
+        self.first_look.set(p, true);
         // From here on new callbacks need the next one.
         self.sequence.store(p, before + 1);
         ::points::stamp(p, points::GRACE_PERIOD_START, number(before + 1) as u32);
-        self.phase.set(GpPhase::Start(0));
+        self.phase.set(p, GpPhase::Start(0));
         Step::Again
     }
 
@@ -43,13 +43,13 @@ impl<P: Platform> Rcu<P> {
     /// so.
     fn start_node(&self, p: &P, index: usize) -> Step {
         let Some(node) = self.nodes.get(index) else {
-            self.phase.set(GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()));
+            self.phase.set(p, GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()));
             return Step::Again;
         };
         let sequence = self.sequence.load(p);
         node.lock.acquire(p);
         let mask = match node.is_leaf() {
-            true if node.blocked.borrow().is_empty() => node.online.load_relaxed(p),
+            true if node.blocked.borrow(p).is_empty() => node.online.load_relaxed(p),
             true => node.online.load_relaxed(p) | READERS,
             false => node.children,
         };
@@ -60,25 +60,23 @@ impl<P: Platform> Rcu<P> {
             _ => node.lock.release(p),
         }
         self.note_on_own_leaf(p, index);
-        self.phase.set(GpPhase::Start(index + 1));
+        self.phase.set(p, GpPhase::Start(index + 1));
         Step::Again
     }
 
     /// Sleeps until everybody has reported or a look is due.
     fn wait(&self, p: &P, look_at: u64) -> Step {
         if self.nodes[0].mask.load(p) == 0 {
-            self.phase.set(GpPhase::End(0));
+            self.phase.set(p, GpPhase::End(0));
             return Step::Again;
         }
         if !self.force.swap(p, false) && p.jiffies() < look_at {
             return Step::Sleep { until: Some(look_at) };
         }
-        let mut counters = self.gp_counters.get();
-        counters.force_quiescent_states += 1;
-        self.gp_counters.set(counters);
+        self.gp_counters.update(p, |counters| counters.force_quiescent_states += 1);
         let sequence = self.sequence.load(p);
         ::points::stamp(p, points::FORCE_QUIESCENT_STATE, number(sequence) as u32);
-        self.phase.set(GpPhase::Force(self.first_leaf, self.first_look.replace(false)));
+        self.phase.set(p, GpPhase::Force(self.first_leaf, self.first_look.replace(p, false)));
         Step::Again
     }
 
@@ -86,10 +84,10 @@ impl<P: Platform> Rcu<P> {
     /// those that hold the grace period up for long.
     fn force_leaf(&self, p: &P, index: usize, first: bool) -> Step {
         let Some(leaf) = self.nodes.get(index) else {
-            self.phase.set(GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()));
+            self.phase.set(p, GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()));
             return Step::Again;
         };
-        self.phase.set(GpPhase::Force(index + 1, first));
+        self.phase.set(p, GpPhase::Force(index + 1, first));
         leaf.lock.acquire(p);
         let mask = leaf.mask.load_relaxed(p);
         let mut left = mask;
@@ -97,11 +95,11 @@ impl<P: Platform> Rcu<P> {
             let cpu = &self.cpus[number];
             let counter = cpu.dynticks.load(p);
             if first {
-                cpu.snapshot.set(counter);
+                cpu.snapshot.set(p, counter);
             }
-            if counter % 2 == 0 || counter != cpu.snapshot.get() {
+            if counter % 2 == 0 || counter != cpu.snapshot.get(p) {
                 left &= !bit;
-                cpu.forced.set(cpu.forced.get() + 1);
+                cpu.forced.update(p, |count| *count += 1);
             }
         }
         if left != mask {
@@ -125,9 +123,9 @@ impl<P: Platform> Rcu<P> {
         }
         for (number, _) in self.nodes[leaf].members().filter(|&(_, bit)| mask & bit != 0) {
             let cpu = &self.cpus[number];
-            if now >= cpu.resched_at.get().max(started) + patience {
-                cpu.resched_at.set(now);
-                cpu.resched.set(cpu.resched.get() + 1);
+            if now >= cpu.resched_at.get(p).max(started) + patience {
+                cpu.resched_at.set(p, now);
+                cpu.resched.update(p, |count| *count += 1);
                 p.resched(number);
             }
         }
@@ -141,11 +139,9 @@ impl<P: Platform> Rcu<P> {
             self.stall_at.store(p, u64::MAX);
             self.requested_at.store(p, p.jiffies());
             self.sequence.store(p, ended);
-            let mut counters = self.gp_counters.get();
-            counters.grace_periods += 1;
-            self.gp_counters.set(counters);
+            self.gp_counters.update(p, |counters| counters.grace_periods += 1);
             ::points::stamp(p, points::GRACE_PERIOD_END, number(ended) as u32);
-            self.phase.set(GpPhase::Idle);
+            self.phase.set(p, GpPhase::Idle);
             return Step::Again;
         };
         node.lock.acquire(p);
@@ -160,7 +156,7 @@ impl<P: Platform> Rcu<P> {
             }
         }
         self.note_on_own_leaf(p, index);
-        self.phase.set(GpPhase::End(index + 1));
+        self.phase.set(p, GpPhase::End(index + 1));
         Step::Again
     }
 

@@ -67,9 +67,9 @@ impl<P: Platform> Rcu<P> {
     pub fn migrate_callbacks(&self, p: &P, cpu: usize) {
         let Some(gone) = self.cpus.get(cpu).filter(|gone| !gone.offloaded) else { return };
         let this = self.this(p);
-        let (done, rest) = gone.list.borrow_mut().take();
-        gone.overload_mark.set(0);
-        gone.limit.set(self.settings.blimit);
+        let (done, rest) = gone.list.borrow_mut(p).take();
+        gone.overload_mark.set(p, 0);
+        gone.limit.set(p, self.settings.blimit);
         this.count(|counters| counters.adopted += (done.len() + rest.len()) as u64);
         if this.offloaded {
             // Those that were ready wait for another grace period: the thread's list has no place
@@ -80,7 +80,7 @@ impl<P: Platform> Rcu<P> {
             return;
         }
         {
-            let mut list = this.list.borrow_mut();
+            let mut list = this.list.borrow_mut(p);
             list.push_done(done);
             rest.into_iter().for_each(|callback| list.push(callback));
         }

@@ -41,7 +41,7 @@ impl<P: Platform> Rcu<P> {
     /// they need.
     pub(crate) fn accelerate(&self, p: &P, cpu: &Cpu<P>) {
         let at = after_a_whole_one(self.sequence.load(p));
-        let ask = cpu.list.borrow_mut().accelerate(at);
+        let ask = cpu.list.borrow_mut(p).accelerate(at);
         if ask {
             self.request(p, cpu.leaf, at);
         }
@@ -62,7 +62,7 @@ impl<P: Platform> Rcu<P> {
         cpu.needs_report.set(waits_for_us);
         cpu.quiescent.set(false);
         if !cpu.offloaded {
-            cpu.list.borrow_mut().advance(now);
+            cpu.list.borrow_mut(p).advance(now);
             self.accelerate(p, cpu);
         }
     }

@@ -41,7 +41,7 @@ impl<P: Platform> Rcu<P> {
             let sequence = leaf.sequence.load(p);
             stall.cpus.extend(leaf.members().filter(|&(_, bit)| mask & bit != 0).map(|(cpu, _)| cpu));
             if mask & READERS != 0 {
-                let blocked = leaf.blocked.borrow();
+                let blocked = leaf.blocked.borrow(p);
                 stall.readers.extend(blocked.iter().filter(|entry| entry.from <= sequence).map(|entry| entry.reader));
             }
             leaf.lock.release(p);

@@ -1,8 +1,9 @@
 //! A shared word of the libraries, on whatever stands on the machine.
 
-use cells::{Scalar, SharedWord};
+use cells::{Scalar, SharedWord, Watch};
 use std::marker::PhantomData;
-use stopwatt_explore::subject::{OnMachine, Order, make_word};
+use std::panic::Location;
+use stopwatt_explore::subject::{OnMachine, Order, make_mark, make_word};
 
 /// A shared word: the number under which the machine keeps it.
 pub struct Word<T> {
@@ -32,5 +33,24 @@ impl<T: Scalar, P: OnMachine> SharedWord<T, P> for Word<T> {
 
     fn fetch_add(&self, on: &P, value: T) -> T {
         T::from_word(on.machine().fetch_add(self.cell, value.to_word(), P::ATOMICS, |sum| T::from_word(sum).to_word()))
+    }
+}
+
+/// A mark on plain data: its number among those of the machine.
+pub struct Mark(u32);
+
+impl<P: OnMachine> Watch<P> for Mark {
+    fn new() -> Self {
+        Self(make_mark())
+    }
+
+    #[track_caller]
+    fn reads(&self, on: &P) {
+        on.machine().watch_plain(self.0, false, Location::caller());
+    }
+
+    #[track_caller]
+    fn writes(&self, on: &P) {
+        on.machine().watch_plain(self.0, true, Location::caller());
     }
 }

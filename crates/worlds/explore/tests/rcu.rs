@@ -107,6 +107,21 @@ fn a_reader_that_stays_holds_its_callback_back() {
     assert!(matches!(broken(fault), Some(Invariant::ReadersSafe | Invariant::GracePeriod)));
 }
 
+/// A list that is read outside its lock changes nothing that happens, so only the clocks see it: both
+/// accesses are named.
+#[test]
+fn plain_data_outside_its_lock_is_a_data_race() {
+    let fault = rcu_faults::find("unlocked-look").unwrap();
+    for seed in 1..4 {
+        let failure = find(fault, seed).failure;
+        assert_eq!(failure.invariant, Invariant::DataRace);
+        let what = failure.what;
+        assert!(what.contains("'s list of callbacks: CPU "), "{what}");
+        assert!(what.contains("reads in offload_threads.rs after its operation"), "{what}");
+        assert_eq!(what.matches(" after its operation ").count(), 2, "{what}");
+    }
+}
+
 /// Which crates may see the faults: nothing that is measured.
 #[test]
 fn only_the_explorer_has_the_faults() {

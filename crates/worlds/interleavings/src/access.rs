@@ -279,8 +279,16 @@ impl Machine {
         plain
     }
 
-    /// The process that runs accesses plain data. It is no operation.
+    /// The process that runs accesses plain data: what it reads or leaves there may decide what
+    /// others do.
     pub(crate) fn access_plain(&self, plain: u32, writes: bool, place: &'static Location<'static>) {
+        self.watch_plain(plain, writes, place);
+        self.mix_plain(plain, writes);
+    }
+
+    /// The process that runs accesses plain data at this place of the source. It is no operation.
+    #[inline]
+    pub fn watch_plain(&self, plain: u32, writes: bool, place: &'static Location<'static>) {
         let process = self.process();
         let operation = self.operations[process].get();
         let race = match &mut self.memory.borrow_mut().races {
@@ -288,9 +296,8 @@ impl Machine {
             None => None,
         };
         if let Some(race) = race {
-            self.fail(Invariant::DataRace, race);
+            self.fail(Invariant::DataRace, format!("{}: {race}", self.names.get().plain(plain)));
         }
-        self.mix_plain(plain, writes);
     }
 
     // --- Loops that wait -------------------------------------------------------------------------

@@ -3,13 +3,15 @@
 use crate::machine::Machine;
 use crate::memory::{AtomicOrder, Order};
 use cells::{Scalar, SharedWord};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 
 thread_local! {
     /// The words that were made on this thread and that no machine has taken yet, with what they
     /// hold first.
     static MADE: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    /// The number of marks on plain data.
+    static MARKED: Cell<u32> = const { Cell::new(0) };
 }
 
 /// A shared word: the number under which the machine keeps it.
@@ -21,8 +23,20 @@ pub struct Word<T> {
 /// Makes words with `make`, and returns what they hold first, in order.
 pub fn made_by<R>(make: impl FnOnce() -> R) -> (R, Vec<u64>) {
     MADE.take();
+    MARKED.set(0);
     let made = make();
     (made, MADE.take())
+}
+
+/// The number of marks that the last [`made_by`] has made.
+pub fn marks_made() -> u32 {
+    MARKED.get()
+}
+
+/// Makes a mark on plain data that is there before anybody runs, and returns its number: within
+/// [`made_by`] they are numbered from 0.
+pub fn make_mark() -> u32 {
+    MARKED.replace(MARKED.get() + 1)
 }
 
 /// Makes a word that holds `value` first, and returns its number.

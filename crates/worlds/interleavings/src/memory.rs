@@ -455,6 +455,13 @@ impl Memory {
         }
     }
 
+    /// Watches this many pieces of plain data, which nobody has touched, for data races in the run
+    /// that starts.
+    pub fn watch_plain(&mut self, count: u32) {
+        let races = self.races.get_or_insert_with(|| Box::new(Races::new()));
+        (0..count).for_each(|_| _ = races.make_plain());
+    }
+
     /// Another word, in the middle of a run.
     pub(crate) fn add_word(&mut self, value: u64) -> u16 {
         let number = u16::try_from(self.cells.len()).ok().filter(|number| *number < u16::MAX);

@@ -2,7 +2,7 @@
 //! scenarios that are drawn, hardware that answers, invariants. The PSCI and the RCU library of
 //! Stopwatt are such subjects. It follows the explorer's inside, so it may change with any version.
 
-pub use crate::cell::{OnMachine, Word, made_by, make_word};
+pub use crate::cell::{OnMachine, Word, made_by, make_mark, make_word, marks_made};
 pub use crate::choice::{Deviation, Kind};
 pub use crate::counterexample::Counterexample;
 pub use crate::coverage::{Access, Counted, Coverage, Growth, Kinds};

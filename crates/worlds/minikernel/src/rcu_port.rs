@@ -196,6 +196,7 @@ impl Sink for Port {
 
 impl rcu::Platform for Port {
     type Shared<T: Scalar> = Word<T>;
+    type Watch = ();
 
     fn this_cpu(&self) -> usize {
         self.place.get().cpu

@@ -86,6 +86,7 @@ impl Sink for Machine {
 
 impl Platform for Machine {
     type Shared<T: Scalar> = Word<T>;
+    type Watch = ();
 
     fn this_cpu(&self) -> usize {
         self.this_cpu.get()

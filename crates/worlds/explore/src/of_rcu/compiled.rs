@@ -4,7 +4,7 @@
 macro_rules! library {
     ($library:ident, $module:ident) => {
         pub(crate) mod $module {
-            use crate::cell::Word;
+            use crate::cell::{Mark, Word};
             use crate::of_rcu::kernel::{Kernel, STALL_S};
             use crate::of_rcu::library::{COUNTED, HZ, Interrupted, Library, Need, Stepped};
             use crate::of_rcu::scenario::{KernelScenario, Mode, Urgency};
@@ -48,6 +48,7 @@ macro_rules! library {
 
             impl Platform for Kernel {
                 type Shared<T: Scalar> = Word<T>;
+                type Watch = Mark;
 
                 fn this_cpu(&self) -> usize {
                     self.machine.process()
