@@ -1,7 +1,7 @@
 //! Queueing a callback.
 
 use crate::callback::{Callback, Urgency};
-use crate::cell::SharedWord;
+use crate::cell::SharedCell;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::points;
@@ -22,6 +22,10 @@ impl<P: Platform> Rcu<P> {
             counters.queued_lazy += u64::from(lazy);
         });
         ::points::stamp(p, points::CALL, callback.function);
+        // The caller may have hidden the object with a store that orders nothing. It comes before
+        // the number of the grace period is read, or a reader that started after that grace period
+        // still found the object. Linux: the barriers of `rcu_segcblist_add_len()`.
+        p.barrier();
         self.enqueue(p, cpu, callback, lazy);
     }
 
@@ -48,7 +52,8 @@ impl<P: Platform> Rcu<P> {
         self.note_grace_periods(p, cpu);
         if self.grace_period_runs(p) {
             cpu.limit.set(p, u64::MAX);
-            self.force.store(p, true);
+            // Linux, `rcu_force_quiescent_state()`: `WRITE_ONCE()` of `gp_flags`, then the wake-up.
+            self.force.store_relaxed(p, true);
             self.wake_grace_period_thread(p);
         } else {
             self.accelerate(p, cpu);

@@ -1,6 +1,6 @@
 //! CPUs that go off and come back.
 
-use crate::cell::{SharedCell, SharedWord};
+use crate::cell::SharedCell;
 use crate::platform::Platform;
 use crate::settings::Form;
 use crate::state::Rcu;
@@ -37,7 +37,8 @@ impl<P: Platform> Rcu<P> {
     /// The CPU has to stay; nothing changed.
     pub fn cpu_offline(&self, p: &P) -> Result<(), Refused> {
         let this = p.this_cpu();
-        let online = |cpu: usize| self.nodes[self.cpus[cpu].leaf].online.load(p) & self.cpus[cpu].bit != 0;
+        // Only one CPU goes off or comes up: the kernel's lock orders this.
+        let online = |cpu: usize| self.nodes[self.cpus[cpu].leaf].online.load_relaxed(p) & self.cpus[cpu].bit != 0;
         let mut others = (0..self.cpus.len()).filter(|&cpu| cpu != this && online(cpu)).peekable();
         if others.peek().is_none() {
             return Err(Refused::Last);

@@ -78,7 +78,7 @@ mod stall_report;
 mod state;
 
 pub use callback::{Callback, Urgency};
-pub use cell::{Scalar, SharedCell, SharedWord, Watch};
+pub use cell::{Order, Scalar, SharedCell, SharedWord, Watch};
 pub use counters::{Counters, GracePeriodCounters};
 pub use hotplug::Refused;
 pub use idle::{IDLE_DELAY, IDLE_LAZY_DELAY_S, IdleNeed};

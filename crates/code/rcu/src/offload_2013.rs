@@ -2,7 +2,7 @@
 //! period itself, and invokes.
 
 use crate::callback::Callback;
-use crate::cell::SharedWord;
+use crate::cell::{SharedCell, SharedWord};
 use crate::cpu::Cpu;
 use crate::platform::{Platform, Step};
 use crate::points;
@@ -38,12 +38,13 @@ impl<P: Platform> Rcu<P> {
     /// passed, or invokes one callback.
     pub(crate) fn step_2013(&self, p: &P, cpu: &Cpu<P>) -> Step {
         let Some(at) = cpu.batch_at.get(p) else { return self.take_queue(p, cpu) };
-        // What it waits for must be known before it looks, or the end could come in between.
+        // What it waits for must be known before it looks, or the end could come in between. Linux,
+        // `rcu_nocb_wait_gp()`: the barrier of `set_current_state()` before, `smp_mb()` behind.
         cpu.waits_for.store(p, at);
         if self.nodes[cpu.leaf].sequence.load(p) < at {
             return Step::Sleep { until: None };
         }
-        cpu.waits_for.store(p, 0);
+        cpu.waits_for.store_relaxed(p, 0);
         self.invoke_one_of_batch(p, cpu);
         if cpu.batch.borrow(p).is_empty() {
             cpu.batch_at.set(p, None);

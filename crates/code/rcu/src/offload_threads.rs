@@ -44,20 +44,23 @@ impl<P: Platform> Rcu<P> {
     /// Sleeps on, unless it was woken or the grace period has passed; then starts a round.
     fn group_waits(&self, p: &P, group: &Group<P>, index: usize) -> Step {
         let leader = &self.cpus[group.leader()];
-        let at = leader.waits_for.load(p);
+        // Nobody else stores it.
+        let at = leader.waits_for.load_relaxed(p);
         let passed = group.earliest.get(p).is_some_and(|at| self.nodes[leader.leaf].sequence.load(p) >= at);
-        if !passed && group.sleeps.load(p) {
+        // Linux, `nocb_gp_wait()`: `READ_ONCE()` of `nocb_gp_sleep`; who cleared it has woken us.
+        if !passed && group.sleeps.load_relaxed(p) {
             return Step::Sleep { until: None };
         }
         if at != 0 {
-            leader.waits_for.store(p, 0);
+            leader.waits_for.store_relaxed(p, 0);
         }
         group.lock.acquire(p);
-        if group.deferred.swap(p, deferred::NOT) != deferred::NOT {
+        if group.deferred.load_relaxed(p) != deferred::NOT {
+            group.deferred.store_relaxed(p, deferred::NOT);
             p.cancel_timer(RcuTimer { group: index });
         }
         // From here on whoever queues wakes, whether or not the round has passed its list.
-        group.sleeps.store(p, true);
+        group.sleeps.store_relaxed(p, true);
         group.lock.release(p);
         group.earliest.set(p, None);
         group.bypass.set(p, false);
@@ -71,8 +74,8 @@ impl<P: Platform> Rcu<P> {
         let cpu = &self.cpus[index];
         let now = p.jiffies();
         cpu.offload_lock.acquire(p);
-        let mut bypass = cpu.bypass_length.load(p);
-        let mut lazy = cpu.bypass_lazy.load(p);
+        let mut bypass = cpu.bypass_length.load_relaxed(p);
+        let mut lazy = cpu.bypass_lazy.load_relaxed(p);
         if bypass > 0
             && (self.bypass_is_old(p, cpu, now, lazy == bypass, 2) || bypass > self.settings.qhimark.saturating_mul(2))
         {
@@ -91,7 +94,11 @@ impl<P: Platform> Rcu<P> {
             group.earliest.set(p, Some(group.earliest.get(p).map_or(at, |earliest| earliest.min(at))));
         }
         let ready = cpu.list.borrow(p).done() > 0;
-        let wake = ready && cpu.thread_sleeps.swap(p, false);
+        // Linux, `nocb_gp_wait()`: `WRITE_ONCE()` of `nocb_cb_sleep`, under `nocb_lock`.
+        let wake = ready && cpu.thread_sleeps.load_relaxed(p);
+        if wake {
+            cpu.thread_sleeps.store_relaxed(p, false);
+        }
         cpu.offload_lock.release(p);
         if wake {
             self.wake_offload(p, Thread::OffloadCb(index));
@@ -139,7 +146,7 @@ impl<P: Platform> Rcu<P> {
         }
         let ready = cpu.list.borrow(p).done();
         if ready == 0 {
-            cpu.thread_sleeps.store(p, true);
+            cpu.thread_sleeps.store_relaxed(p, true);
             cpu.offload_lock.release(p);
             return Step::Sleep { until: None };
         }

@@ -55,6 +55,10 @@ pub trait Platform: points::Sink + Sized {
     /// kernel's own when it hands a thread on, must order those accesses.
     type Watch: Watch<Self>;
 
+    /// Orders all accesses before it and all behind it, as every CPU sees them: `smp_mb()`, on Arm
+    /// `DMB ISH`. Nothing where nothing happens at the same time.
+    fn barrier(&self);
+
     /// The CPU that executes the call, from 0.
     fn this_cpu(&self) -> usize;
 

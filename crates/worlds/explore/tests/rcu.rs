@@ -122,6 +122,17 @@ fn plain_data_outside_its_lock_is_a_data_race() {
     }
 }
 
+/// An acquire that is too weak is found, and a release.
+#[test]
+fn a_lock_that_orders_too_little_is_a_data_race() {
+    for name in ["relaxed-lock", "relaxed-unlock"] {
+        let fault = rcu_faults::find(name).unwrap();
+        for seed in 1..4 {
+            assert_eq!(find(fault, seed).failure.invariant, Invariant::DataRace, "{name}");
+        }
+    }
+}
+
 /// Which crates may see the faults: nothing that is measured.
 #[test]
 fn only_the_explorer_has_the_faults() {

@@ -3,8 +3,9 @@
 use crate::choice::{Deviation, Kind};
 use crate::failure::Invariant;
 use crate::machine::{LoggedAnswers, Machine, Waits};
-use crate::memory::{Answers, AtomicOrder, Loaded, Memory, Order};
+use crate::memory::{Answers, AtomicOrder, Loaded, Memory, Order, Told};
 use crate::step::{Did, Fence};
+use std::cell::Cell;
 use std::panic::Location;
 
 /// Answers of a load that gets the newest value.
@@ -175,7 +176,7 @@ impl Machine {
         with: u64,
         change: impl Fn(u64) -> Option<u64>,
     ) -> u64 {
-        if !self.exclusives.get() || order == AtomicOrder::Full {
+        if !self.exclusives.get() {
             self.start_atomic(cell, order, did, with);
             let mut before = 0;
             let mut ends = false;
@@ -189,8 +190,13 @@ impl Machine {
             self.note_update(cell, before, ends);
             return before;
         }
+        let of_pair = if order == AtomicOrder::Full { AtomicOrder::Release } else { order };
         loop {
-            if let Ok(before) = self.update_exclusively(cell, order, did, with, &change) {
+            if let Ok(before) = self.update_exclusively(cell, of_pair, did, with, &change) {
+                // As Linux has it: the barrier is only behind what was stored.
+                if order == AtomicOrder::Full && change(before).is_some() {
+                    self.fence(Fence::Full);
+                }
                 return before;
             }
         }
@@ -255,6 +261,22 @@ impl Machine {
                     .to_owned(),
             );
         }
+    }
+
+    /// The process tells others, outside memory, of all that it has seen and done: it hands
+    /// something on under a lock that is not part of what is explored.
+    pub fn tell(&self, told: &Cell<Told>) {
+        self.settle();
+        let process = self.process();
+        let more = self.memory.borrow_mut().tell(process, told.get());
+        told.set(more);
+        self.wake_pollers();
+    }
+
+    /// The process hears what others have told, and sees what they had stored.
+    pub fn hear(&self, told: &Cell<Told>) {
+        let process = self.process();
+        self.memory.borrow_mut().hear(process, told.get());
     }
 
     /// Another word, in the middle of a run.

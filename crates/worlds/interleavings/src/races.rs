@@ -200,6 +200,11 @@ impl Races {
         self.known[other].0[other] += 1;
     }
 
+    /// All that a process knows, for somebody whom it tells outside memory.
+    pub(crate) fn tells(&mut self, process: usize) -> Tag {
+        self.stores(process, true, 0)
+    }
+
     /// Another piece of plain data, written by the process that makes it.
     pub(crate) fn make_plain(&mut self) -> u32 {
         match self.plain.get_mut(self.made) {

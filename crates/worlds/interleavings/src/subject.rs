@@ -9,7 +9,7 @@ pub use crate::coverage::{Access, Counted, Coverage, Growth, Kinds};
 pub use crate::exploration::{CounterexampleIn, Exploration, Opens, Subject, Tally, TallyOf};
 pub use crate::failure::{Failure, Invariant};
 pub use crate::machine::{Cpu, Machine, Waits};
-pub use crate::memory::{AtomicOrder, Lost, Memory, Order};
+pub use crate::memory::{AtomicOrder, Lost, Memory, Order, Told};
 pub use crate::model::{Bodies, Config, Model, check_on};
 pub use crate::names::{Names, writer};
 pub use crate::narrate::Narrator;

@@ -128,7 +128,9 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         kernel.begin(&library.threads(), POINTERS);
         self.library.replace(Some(library));
         machine.memory.borrow_mut().begin(&values);
-        machine.memory.borrow_mut().watch_plain(marks);
+        machine.memory.borrow_mut().watch_plain(marks + POINTERS as u32);
+        kernel.objects.set(marks);
+        machine.exclusives.set(scenario.exclusives);
         (0..cpus).for_each(|cpu| machine.memory.borrow_mut().join(cpu));
         machine.choose_by(by, self.length);
         machine.forget_run();
