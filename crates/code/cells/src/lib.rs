@@ -48,6 +48,30 @@ pub trait SharedWord<T: Scalar, P: ?Sized> {
     fn fetch_add(&self, platform: &P, value: T) -> T;
 }
 
+/// A word that CPUs change in one step in more ways than [`SharedWord::fetch_add`], for a platform
+/// that can: they have to be coherent. The order is that of `fetch_add`, as the library says that
+/// uses them.
+pub trait SharedAtomic<T: Scalar, P: ?Sized>: SharedWord<T, P> {
+    /// Writes the word and returns the value before.
+    fn swap(&self, platform: &P, value: T) -> T;
+    /// Writes `new` if the word holds `current`.
+    ///
+    /// # Errors
+    /// It holds another value, which is returned; nothing was written. It does not fail for no
+    /// reason.
+    fn compare_exchange(&self, platform: &P, current: T, new: T) -> Result<T, T>;
+    /// Sets the bits of `bits` and returns the value before.
+    fn fetch_or(&self, platform: &P, bits: T) -> T;
+    /// Clears the bits that `bits` has not and returns the value before.
+    fn fetch_and(&self, platform: &P, bits: T) -> T;
+    /// Reads the word; later accesses come after. Unlike [`SharedWord::load`] it may go before an
+    /// earlier store that releases, where the platform has such a load.
+    #[inline(always)]
+    fn load_acquire(&self, platform: &P) -> T {
+        self.load(platform)
+    }
+}
+
 /// A mark on plain data that several CPUs may touch, one after the other: a platform may look
 /// whether anything orders their accesses.
 ///

@@ -18,6 +18,12 @@ impl Answers for Newest {
 }
 
 impl Machine {
+    /// The order of a load that acquires and may go before an earlier store that releases: `LDAPR`
+    /// where the core has it.
+    pub fn acquiring(&self) -> Order {
+        if self.rcpc.get() { Order::AcquirePc } else { Order::Ordered }
+    }
+
     /// Loads a word. A CPU that loads the same value twice in a row waits for the word to change.
     pub fn load(&self, cell: u16, order: Order) -> u64 {
         self.load_with(cell, order, self.late_loads.get())

@@ -2,7 +2,8 @@
 
 use crate::machine::Machine;
 use crate::memory::{AtomicOrder, Order};
-use cells::{Scalar, SharedWord};
+use crate::step::Did;
+use cells::{Scalar, SharedAtomic, SharedWord};
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 
@@ -84,6 +85,36 @@ impl<T: Scalar, P: OnMachine> SharedWord<T, P> for Word<T> {
 
     fn fetch_add(&self, on: &P, value: T) -> T {
         T::from_word(on.machine().fetch_add(self.cell, value.to_word(), P::ATOMICS, |sum| T::from_word(sum).to_word()))
+    }
+}
+
+impl<T: Scalar, P: OnMachine> SharedAtomic<T, P> for Word<T> {
+    fn swap(&self, on: &P, value: T) -> T {
+        T::from_word(on.machine().swap(self.cell, value.to_word(), P::ATOMICS))
+    }
+
+    fn compare_exchange(&self, on: &P, current: T, new: T) -> Result<T, T> {
+        let (expected, value) = (current.to_word(), new.to_word());
+        let did = Did::CompareExchange { cell: self.cell, value };
+        let change = |before| (before == expected).then_some(value);
+        let before = on.machine().update(self.cell, P::ATOMICS, did, value, change);
+        if before == expected { Ok(current) } else { Err(T::from_word(before)) }
+    }
+
+    fn fetch_or(&self, on: &P, bits: T) -> T {
+        let value = bits.to_word();
+        let did = Did::Update { cell: self.cell, what: "sets bits of", value };
+        T::from_word(on.machine().update(self.cell, P::ATOMICS, did, value, |before| Some(before | value)))
+    }
+
+    fn fetch_and(&self, on: &P, bits: T) -> T {
+        let value = bits.to_word();
+        let did = Did::Update { cell: self.cell, what: "masks", value };
+        T::from_word(on.machine().update(self.cell, P::ATOMICS, did, value, |before| Some(before & value)))
+    }
+
+    fn load_acquire(&self, on: &P) -> T {
+        T::from_word(on.machine().load(self.cell, on.machine().acquiring()))
     }
 }
 
