@@ -1,6 +1,6 @@
 //! One word of memory that CPUs share, as the platform provides it.
 
-pub use cells::{Scalar, SharedWord};
+pub use cells::{Scalar, SharedAtomic, SharedWord};
 
 /// One word of memory that several CPUs touch, possibly while their caches are off.
 ///
@@ -12,8 +12,24 @@ pub use cells::{Scalar, SharedWord};
 /// different writers must therefore not share a line, or a clean by one CPU overwrites what another
 /// stored with its cache off. There, align a cell to the cache write-back granule (`CTR_EL0.CWG`).
 ///
-/// Loads acquire and stores release, as on `LDAR`/`STLR`. Only CPUs that are coherent (caches on)
-/// add in one step.
+/// Loads acquire and stores release. Only CPUs that are coherent (caches on) change a word in one
+/// step; those operations acquire and release. The library itself needs of them the addition alone,
+/// for ticket locks. A platform that stands on Rust's atomics (the firmware's does) gets:
+///
+/// | operation | with LSE | without |
+/// |---|---|---|
+/// | `load`, `store` | `LDAR`, `STLR` | the same |
+/// | `load_relaxed`, `store_relaxed` | `LDR`, `STR` | the same |
+/// | `load_acquire` of [`SharedAtomic`] | `LDAPR` with RCpc, else `LDAR` | the same |
+/// | `fetch_add` | `LDADDAL` | `LDAXR`, `STLXR`, again until it has stored |
+/// | `swap`, `fetch_or` of [`SharedAtomic`] | `SWPAL`, `LDSETAL` | as above |
+/// | `fetch_and` of it | `LDCLRAL` of the complement | as above |
+/// | `compare_exchange` of it | `CASAL` | `LDAXR`; `STLXR` if it is the value |
+/// | `clean`, `clean_invalidate` | `DC CVAC`, `DC CIVAC` | the same |
+///
+/// `load` with `Ordering::Acquire` is `LDAPR` where the compiler may use RCpc; a platform that wants
+/// `LDAR` there asks for `SeqCst`. A pair of exclusives orders less than one instruction: what comes
+/// later may go before its store (Arm DDI 0487, B2.3).
 pub trait SharedCell<T: Scalar, P: ?Sized>: SharedWord<T, P> {
     /// Reads the cell in no order with other accesses, as `LDR` does. The library itself has no use
     /// for it; code under test may. By default an ordinary load.

@@ -234,7 +234,7 @@ mod trusted_os;
 mod warm_boot;
 
 pub use call::{Call, Endianness, EntryPoint, Outcome};
-pub use cell::{Scalar, SharedCell, SharedWord};
+pub use cell::{Scalar, SharedAtomic, SharedCell, SharedWord};
 pub use cpu_index::CpuIndex;
 pub use dispatch::{PSCI_VERSION, SMCCC_VERSION};
 pub use error::Error;

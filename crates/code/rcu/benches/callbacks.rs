@@ -5,8 +5,8 @@
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, Form, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord, Step,
-    Thread, Urgency,
+    Callback, Form, Interrupted, Order, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord,
+    Step, Thread, Urgency,
 };
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -33,10 +33,7 @@ impl<T: Scalar> SharedWord<T, Machine> for Word<T> {
 }
 
 impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
-    fn swap(&self, _: &Machine, value: T) -> T {
-        self.0.replace(value)
-    }
-    fn compare_exchange(&self, _: &Machine, current: T, new: T) -> bool {
+    fn compare_exchange(&self, _: &Machine, current: T, new: T, _: Order) -> bool {
         let same = self.0.get() == current;
         if same {
             self.0.set(new);
@@ -64,7 +61,9 @@ impl Sink for Machine {
 
 impl Platform for Machine {
     type Shared<T: Scalar> = Word<T>;
+    type Watch = ();
 
+    fn barrier(&self) {}
     fn this_cpu(&self) -> usize {
         0
     }

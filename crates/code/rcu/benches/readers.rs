@@ -9,13 +9,13 @@
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, Form, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord, Step,
-    Thread, Urgency,
+    Callback, Form, Interrupted, Order, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord,
+    Step, Thread, Urgency,
 };
 use std::cell::Cell;
 use std::hint::black_box;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst, fence};
 use std::sync::{Barrier, RwLock};
 use std::time::{Duration, Instant};
 
@@ -46,10 +46,7 @@ impl<T: Scalar> SharedWord<T, Host> for Word<T> {
 }
 
 impl<T: Scalar> SharedCell<T, Host> for Word<T> {
-    fn swap(&self, _: &Host, value: T) -> T {
-        T::from_word(self.0.swap(value.to_word(), SeqCst))
-    }
-    fn compare_exchange(&self, _: &Host, current: T, new: T) -> bool {
+    fn compare_exchange(&self, _: &Host, current: T, new: T, _: Order) -> bool {
         self.0.compare_exchange(current.to_word(), new.to_word(), SeqCst, SeqCst).is_ok()
     }
 }
@@ -102,7 +99,11 @@ impl Sink for Host {
 
 impl Platform for Host {
     type Shared<T: Scalar> = Word<T>;
+    type Watch = ();
 
+    fn barrier(&self) {
+        fence(SeqCst);
+    }
     fn this_cpu(&self) -> usize {
         CPU.get()
     }

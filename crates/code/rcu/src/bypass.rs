@@ -2,7 +2,7 @@
 //! when there is much to queue or it may wait.
 
 use crate::callback::Callback;
-use crate::cell::SharedWord;
+use crate::cell::SharedCell;
 use crate::cpu::Cpu;
 use crate::group::deferred;
 use crate::platform::Platform;
@@ -19,34 +19,38 @@ impl<P: Platform> Rcu<P> {
         let now = p.jiffies();
         if self.may_queue_directly(cpu, now) && !lazy {
             cpu.offload_lock.acquire(p);
-            let had_pending = cpu.list.borrow().pending();
+            let had_pending = cpu.list.borrow(p).pending();
             self.flush_bypass(p, cpu);
-            cpu.list.borrow_mut().push(callback);
+            cpu.list.borrow_mut(p).push(callback);
             return self.after_enqueue(p, cpu, !had_pending);
         }
-        let length = cpu.bypass_length.load(p);
-        let lazy_only = length == cpu.bypass_lazy.load(p);
+        // Linux, `rcu_nocb_try_bypass()`: all of the bypass list's words are `READ_ONCE()` and
+        // `WRITE_ONCE()`, and they are only written under its lock.
+        let length = cpu.bypass_length.load_relaxed(p);
+        let lazy_only = length == cpu.bypass_lazy.load_relaxed(p);
         if length > 0 && (self.bypass_is_old(p, cpu, now, lazy_only, 1) || length >= self.settings.qhimark) {
             cpu.offload_lock.acquire(p);
-            let had_pending = cpu.list.borrow().pending();
+            let had_pending = cpu.list.borrow(p).pending();
             self.flush_bypass(p, cpu);
-            cpu.list.borrow_mut().push(callback);
+            cpu.list.borrow_mut(p).push(callback);
             return self.after_enqueue(p, cpu, !had_pending);
         }
         cpu.count(|counters| counters.queued_bypass += 1);
         cpu.bypass_lock.acquire(p);
-        let first = cpu.bypass.borrow().is_empty();
-        cpu.bypass.borrow_mut().push_back(callback);
-        cpu.bypass_length.fetch_add(p, 1);
-        cpu.bypass_lazy.fetch_add(p, u64::from(lazy));
+        let first = cpu.bypass.borrow(p).is_empty();
+        cpu.bypass.borrow_mut(p).push_back(callback);
+        cpu.bypass_length.store_relaxed(p, cpu.bypass_length.load_relaxed(p) + 1);
+        if lazy {
+            cpu.bypass_lazy.store_relaxed(p, cpu.bypass_lazy.load_relaxed(p) + 1);
+        }
         if first {
-            cpu.bypass_first.store(p, now);
+            cpu.bypass_first.store_relaxed(p, now);
         }
         cpu.bypass_lock.release(p);
         // The thread may be asleep without a timer, or with one for lazy callbacks only.
         if first || (lazy_only && !lazy) {
             cpu.offload_lock.acquire(p);
-            if cpu.list.borrow().pending() {
+            if cpu.list.borrow(p).pending() {
                 cpu.offload_lock.release(p);
             } else {
                 self.after_enqueue(p, cpu, true);
@@ -71,36 +75,36 @@ impl<P: Platform> Rcu<P> {
     /// is lazy.
     pub(crate) fn bypass_is_old(&self, p: &P, cpu: &Cpu<P>, now: u64, lazy_only: bool, jiffies: u64) -> bool {
         let wait = if lazy_only { LAZY_S * self.settings.hz } else { jiffies };
-        now >= cpu.bypass_first.load(p) + wait
+        now >= cpu.bypass_first.load_relaxed(p) + wait
     }
 
     /// Moves the bypass list to the end of the list. Under `offload_lock`.
     pub(crate) fn flush_bypass(&self, p: &P, cpu: &Cpu<P>) {
-        if cpu.bypass_length.load(p) == 0 {
+        if cpu.bypass_length.load_relaxed(p) == 0 {
             return;
         }
         cpu.bypass_lock.acquire(p);
-        let taken = core::mem::take(&mut *cpu.bypass.borrow_mut());
-        cpu.bypass_length.store(p, 0);
-        cpu.bypass_lazy.store(p, 0);
+        let taken = core::mem::take(&mut *cpu.bypass.borrow_mut(p));
+        cpu.bypass_length.store_relaxed(p, 0);
+        cpu.bypass_lazy.store_relaxed(p, 0);
         cpu.bypass_lock.release(p);
-        let mut list = cpu.list.borrow_mut();
+        let mut list = cpu.list.borrow_mut(p);
         taken.into_iter().for_each(|callback| list.push(callback));
     }
 
     /// Wakes the group's thread if nothing waited before, or if the list is too long. Releases
     /// `offload_lock`, which the caller holds.
     fn after_enqueue(&self, p: &P, cpu: &Cpu<P>, nothing_waited: bool) {
-        let bypass = cpu.bypass_length.load(p);
-        let lazy = cpu.bypass_lazy.load(p);
-        let in_list = cpu.list.borrow().len() as u64;
-        let ready = cpu.list.borrow().done() > 0;
+        let bypass = cpu.bypass_length.load_relaxed(p);
+        let lazy = cpu.bypass_lazy.load_relaxed(p);
+        let in_list = cpu.list.borrow(p).len() as u64;
+        let ready = cpu.list.borrow(p).done() > 0;
         let length = in_list + bypass;
-        let too_long = length > cpu.overload_mark.get().saturating_add(self.settings.qhimark);
+        let too_long = length > cpu.overload_mark.get(p).saturating_add(self.settings.qhimark);
         if nothing_waited || too_long {
-            cpu.overload_mark.set(length);
+            cpu.overload_mark.set(p, length);
         }
-        let thread_sleeps = cpu.thread_sleeps.load(p);
+        let thread_sleeps = cpu.thread_sleeps.load_relaxed(p);
         cpu.offload_lock.release(p);
         if nothing_waited {
             // What waits is in the bypass list and lazy: it may wait longer.

@@ -1,7 +1,7 @@
 //! Queueing a callback.
 
 use crate::callback::{Callback, Urgency};
-use crate::cell::SharedWord;
+use crate::cell::SharedCell;
 use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::points;
@@ -22,6 +22,10 @@ impl<P: Platform> Rcu<P> {
             counters.queued_lazy += u64::from(lazy);
         });
         ::points::stamp(p, points::CALL, callback.function);
+        // The caller may have hidden the object with a store that orders nothing. It comes before
+        // the number of the grace period is read, or a reader that started after that grace period
+        // still found the object. Linux: the barriers of `rcu_segcblist_add_len()`.
+        p.barrier();
         self.enqueue(p, cpu, callback, lazy);
     }
 
@@ -31,7 +35,7 @@ impl<P: Platform> Rcu<P> {
             Form::Y2013 if cpu.offloaded => self.enqueue_2013(p, cpu, callback),
             Form::Modern if cpu.offloaded => self.enqueue_modern(p, cpu, callback, lazy),
             _ => {
-                cpu.list.borrow_mut().push(callback);
+                cpu.list.borrow_mut(p).push(callback);
                 self.check_overload(p, cpu);
             }
         }
@@ -40,15 +44,16 @@ impl<P: Platform> Rcu<P> {
     /// Hurries if this CPU has far more callbacks than when it last looked: invokes all that are
     /// ready at once, and makes the grace period end soon or start.
     fn check_overload(&self, p: &P, cpu: &Cpu<P>) {
-        let length = cpu.list.borrow().len() as u64;
-        if length <= cpu.overload_mark.get().saturating_add(self.settings.qhimark) {
+        let length = cpu.list.borrow(p).len() as u64;
+        if length <= cpu.overload_mark.get(p).saturating_add(self.settings.qhimark) {
             return;
         }
-        cpu.overload_mark.set(length);
+        cpu.overload_mark.set(p, length);
         self.note_grace_periods(p, cpu);
         if self.grace_period_runs(p) {
-            cpu.limit.set(u64::MAX);
-            self.force.store(p, true);
+            cpu.limit.set(p, u64::MAX);
+            // Linux, `rcu_force_quiescent_state()`: `WRITE_ONCE()` of `gp_flags`, then the wake-up.
+            self.force.store_relaxed(p, true);
             self.wake_grace_period_thread(p);
         } else {
             self.accelerate(p, cpu);

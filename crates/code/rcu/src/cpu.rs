@@ -1,17 +1,19 @@
 //! The state that RCU keeps for each CPU.
 //!
-//! Plain cells are touched by the CPU itself with its interrupts off, or by one thread, as each
-//! says; what others touch is a shared cell, or stands behind a lock.
+//! Plain cells are touched by the CPU itself with its interrupts off; what several CPUs touch one
+//! after the other, as a thread does that moves or who holds a lock, is watched; what others touch
+//! at any time is a shared cell.
 
 use crate::callback::Callback;
 use crate::cell::SharedWord;
 use crate::counters::Counters;
 use crate::lock::Spin;
+use crate::plain::{Plain, PlainList};
 use crate::platform::{Platform, Thread};
 use crate::segments::Segments;
 use crate::sequence::Sequence;
 use alloc::collections::VecDeque;
-use core::cell::{Cell, RefCell};
+use core::cell::Cell;
 
 /// A CPU.
 pub(crate) struct Cpu<P: Platform> {
@@ -45,11 +47,11 @@ pub(crate) struct Cpu<P: Platform> {
     // ----------------------------------------------------------------------------------
     /// The list: touched by the CPU itself; by threads as well if it is offloaded in the modern
     /// form, and then under `offload_lock`.
-    pub(crate) list: RefCell<Segments>,
+    pub(crate) list: PlainList<Segments, P>,
     /// The number of callbacks that a softirq invokes at most.
-    pub(crate) limit: Cell<u64>,
+    pub(crate) limit: Plain<u64, P>,
     /// Length of the list when it was last found too long.
-    pub(crate) overload_mark: Cell<u64>,
+    pub(crate) overload_mark: Plain<u64, P>,
 
     /// Enforced idle, by the CPU itself: the jiffy in which it last tried to advance its callbacks.
     pub(crate) advanced_at: Cell<Option<u64>>,
@@ -58,15 +60,15 @@ pub(crate) struct Cpu<P: Platform> {
     // ---------------------------------------------------------------------------------
     pub(crate) offload_lock: Spin<P>,
     /// Under `offload_lock`, 2013: callbacks that the thread has not taken yet.
-    pub(crate) queue: RefCell<VecDeque<Callback>>,
+    pub(crate) queue: PlainList<VecDeque<Callback>, P>,
     /// By the thread that invokes: callbacks that it has taken.
-    pub(crate) batch: RefCell<VecDeque<Callback>>,
+    pub(crate) batch: PlainList<VecDeque<Callback>, P>,
     /// By that thread: how many there were, once it has begun to invoke them.
-    pub(crate) batch_size: Cell<u32>,
+    pub(crate) batch_size: Plain<u32, P>,
     /// By that thread: how many it has invoked.
-    pub(crate) invoked_thread: Cell<u64>,
+    pub(crate) invoked_thread: Plain<u64, P>,
     /// By that thread: the end that its batch waits for, 2013.
-    pub(crate) batch_at: Cell<Option<Sequence>>,
+    pub(crate) batch_at: Plain<Option<Sequence>, P>,
     /// True if the thread that invokes sleeps, in the modern form. Under `offload_lock`.
     pub(crate) thread_sleeps: P::Shared<bool>,
     /// The thread that is to be woken at the end of grace periods, and the end that it waits for; 0
@@ -77,7 +79,7 @@ pub(crate) struct Cpu<P: Platform> {
     pub(crate) group: usize,
     pub(crate) bypass_lock: Spin<P>,
     /// Under `bypass_lock`.
-    pub(crate) bypass: RefCell<VecDeque<Callback>>,
+    pub(crate) bypass: PlainList<VecDeque<Callback>, P>,
     /// Length of the bypass list, lazy callbacks in it, and the jiffy of its first; read without
     /// the lock.
     pub(crate) bypass_length: P::Shared<u64>,
@@ -92,11 +94,11 @@ pub(crate) struct Cpu<P: Platform> {
     // --- By the grace-period thread
     // -----------------------------------------------------------------
     /// `dynticks`, at the first look of a grace period.
-    pub(crate) snapshot: Cell<u64>,
+    pub(crate) snapshot: Plain<u64, P>,
     /// When the CPU was last interrupted because it holds the grace period up, and how often.
-    pub(crate) resched_at: Cell<u64>,
-    pub(crate) resched: Cell<u64>,
-    pub(crate) forced: Cell<u64>,
+    pub(crate) resched_at: Plain<u64, P>,
+    pub(crate) resched: Plain<u64, P>,
+    pub(crate) forced: Plain<u64, P>,
 
     /// By the CPU itself.
     pub(crate) counters: Cell<Counters>,
@@ -120,32 +122,32 @@ impl<P: Platform> Cpu<P> {
             sequence: Cell::new(0),
             needs_report: Cell::new(false),
             quiescent: Cell::new(false),
-            list: RefCell::default(),
-            limit: Cell::new(limit),
-            overload_mark: Cell::new(0),
+            list: PlainList::empty(),
+            limit: Plain::new(limit),
+            overload_mark: Plain::new(0),
             advanced_at: Cell::new(None),
             offload_lock: Spin::new(lock),
-            queue: RefCell::default(),
-            batch: RefCell::default(),
-            batch_size: Cell::new(0),
-            invoked_thread: Cell::new(0),
-            batch_at: Cell::new(None),
+            queue: PlainList::empty(),
+            batch: PlainList::empty(),
+            batch_size: Plain::new(0),
+            invoked_thread: Plain::new(0),
+            batch_at: Plain::new(None),
             thread_sleeps: P::Shared::new(true),
             waiter: None,
             waits_for: P::Shared::new(0),
             group: 0,
             bypass_lock: Spin::new(lock + 1),
-            bypass: RefCell::default(),
+            bypass: PlainList::empty(),
             bypass_length: P::Shared::new(0),
             bypass_lazy: P::Shared::new(0),
             bypass_first: P::Shared::new(0),
             owes_wake: Cell::new(false),
             direct_jiffy: Cell::new(0),
             direct_count: Cell::new(0),
-            snapshot: Cell::new(0),
-            resched_at: Cell::new(0),
-            resched: Cell::new(0),
-            forced: Cell::new(0),
+            snapshot: Plain::new(0),
+            resched_at: Plain::new(0),
+            resched: Plain::new(0),
+            forced: Plain::new(0),
             counters: Cell::new(Counters::default()),
         }
     }

@@ -1,4 +1,7 @@
 //! Idle CPUs: RCU does not wait for a CPU that is idle, and sees from a counter that it is or was.
+//!
+//! Each change of the counter orders all around it, as in Linux (`ct_kernel_exit_state()`): what is
+//! read before the CPU goes idle comes before, and what is read afterwards comes after.
 
 use crate::cell::SharedWord;
 use crate::cpu::Cpu;

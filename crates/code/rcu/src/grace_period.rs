@@ -10,8 +10,8 @@ use crate::state::{GpPhase, Rcu};
 impl<P: Platform> Rcu<P> {
     /// One step of the grace-period thread: at most one node of the tree.
     pub fn grace_period_thread(&self, p: &P) -> Step {
-        self.active_at.store(p, p.jiffies());
-        match self.phase.get() {
+        self.active_at.store_relaxed(p, p.jiffies());
+        match self.phase.get(p) {
             GpPhase::Idle => self.start(p),
             GpPhase::Start(index) => self.start_node(p, index),
             GpPhase::Wait(look_at) => self.wait(p, look_at),
@@ -22,19 +22,23 @@ impl<P: Platform> Rcu<P> {
 
     /// Starts a grace period if one was asked for.
     fn start(&self, p: &P) -> Step {
-        let before = self.sequence.load(p);
+        // Nobody else stores the number.
+        let before = self.sequence.load_relaxed(p);
+        // Behind the end of the last one: see `Rcu::request`.
         if self.nodes[0].needed.load(p) <= before {
             return Step::Sleep { until: None };
         }
         let now = p.jiffies();
-        self.started_at.store(p, now);
-        self.stall_at.store(p, now + self.settings.stall_s * self.settings.hz);
-        self.force.store(p, false);
-        self.first_look.set(true);
-        // From here on new callbacks need the next one.
+        self.started_at.store_relaxed(p, now);
+        // Linux, `record_gp_stall_check_time()`: the start before the limit.
+        self.stall_at.store_release(p, now + self.settings.stall_s * self.settings.hz);
+        self.force.store_relaxed(p, false);
+        self.first_look.set(p, true);
+        // From here on new callbacks need the next one. Linux, `rcu_seq_start()`: all that the
+        // thread does now comes after this.
         self.sequence.store(p, before + 1);
         ::points::stamp(p, points::GRACE_PERIOD_START, number(before + 1) as u32);
-        self.phase.set(GpPhase::Start(0));
+        self.phase.set(p, GpPhase::Start(0));
         Step::Again
     }
 
@@ -43,13 +47,13 @@ impl<P: Platform> Rcu<P> {
     /// so.
     fn start_node(&self, p: &P, index: usize) -> Step {
         let Some(node) = self.nodes.get(index) else {
-            self.phase.set(GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()));
+            self.phase.set(p, GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()));
             return Step::Again;
         };
-        let sequence = self.sequence.load(p);
+        let sequence = self.sequence.load_relaxed(p);
         node.lock.acquire(p);
         let mask = match node.is_leaf() {
-            true if node.blocked.borrow().is_empty() => node.online.load_relaxed(p),
+            true if node.blocked.borrow(p).is_empty() => node.online.load_relaxed(p),
             true => node.online.load_relaxed(p) | READERS,
             false => node.children,
         };
@@ -60,25 +64,28 @@ impl<P: Platform> Rcu<P> {
             _ => node.lock.release(p),
         }
         self.note_on_own_leaf(p, index);
-        self.phase.set(GpPhase::Start(index + 1));
+        self.phase.set(p, GpPhase::Start(index + 1));
         Step::Again
     }
 
     /// Sleeps until everybody has reported or a look is due.
     fn wait(&self, p: &P, look_at: u64) -> Step {
-        if self.nodes[0].mask.load(p) == 0 {
-            self.phase.set(GpPhase::End(0));
+        // Linux, `rcu_gp_fqs_loop()`: `READ_ONCE()` of `qsmask`. The root's lock comes after it.
+        if self.nodes[0].mask.load_relaxed(p) == 0 {
+            self.phase.set(p, GpPhase::End(0));
             return Step::Again;
         }
-        if !self.force.swap(p, false) && p.jiffies() < look_at {
+        // Linux, `rcu_gp_fqs()`: `READ_ONCE()` of `gp_flags`. Who asks at the same moment loses no
+        // more than what is done now.
+        if self.force.load_relaxed(p) {
+            self.force.store_relaxed(p, false);
+        } else if p.jiffies() < look_at {
             return Step::Sleep { until: Some(look_at) };
         }
-        let mut counters = self.gp_counters.get();
-        counters.force_quiescent_states += 1;
-        self.gp_counters.set(counters);
-        let sequence = self.sequence.load(p);
+        self.gp_counters.update(p, |counters| counters.force_quiescent_states += 1);
+        let sequence = self.sequence.load_relaxed(p);
         ::points::stamp(p, points::FORCE_QUIESCENT_STATE, number(sequence) as u32);
-        self.phase.set(GpPhase::Force(self.first_leaf, self.first_look.replace(false)));
+        self.phase.set(p, GpPhase::Force(self.first_leaf, self.first_look.replace(p, false)));
         Step::Again
     }
 
@@ -86,22 +93,24 @@ impl<P: Platform> Rcu<P> {
     /// those that hold the grace period up for long.
     fn force_leaf(&self, p: &P, index: usize, first: bool) -> Step {
         let Some(leaf) = self.nodes.get(index) else {
-            self.phase.set(GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()));
+            self.phase.set(p, GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()));
             return Step::Again;
         };
-        self.phase.set(GpPhase::Force(index + 1, first));
+        self.phase.set(p, GpPhase::Force(index + 1, first));
         leaf.lock.acquire(p);
         let mask = leaf.mask.load_relaxed(p);
         let mut left = mask;
         for (number, bit) in leaf.members().filter(|&(_, bit)| mask & bit != 0) {
             let cpu = &self.cpus[number];
+            // Linux, `ct_rcu_watching_cpu_acquire()`: what the CPU read before it went idle comes
+            // before what the thread does now.
             let counter = cpu.dynticks.load(p);
             if first {
-                cpu.snapshot.set(counter);
+                cpu.snapshot.set(p, counter);
             }
-            if counter % 2 == 0 || counter != cpu.snapshot.get() {
+            if counter % 2 == 0 || counter != cpu.snapshot.get(p) {
                 left &= !bit;
-                cpu.forced.set(cpu.forced.get() + 1);
+                cpu.forced.update(p, |count| *count += 1);
             }
         }
         if left != mask {
@@ -119,15 +128,15 @@ impl<P: Platform> Rcu<P> {
     fn interrupt_holders(&self, p: &P, leaf: usize, mask: u64) {
         let patience = self.settings.hz / 10;
         let now = p.jiffies();
-        let started = self.started_at.load(p);
+        let started = self.started_at.load_relaxed(p);
         if now < started + patience {
             return;
         }
         for (number, _) in self.nodes[leaf].members().filter(|&(_, bit)| mask & bit != 0) {
             let cpu = &self.cpus[number];
-            if now >= cpu.resched_at.get().max(started) + patience {
-                cpu.resched_at.set(now);
-                cpu.resched.set(cpu.resched.get() + 1);
+            if now >= cpu.resched_at.get(p).max(started) + patience {
+                cpu.resched_at.set(p, now);
+                cpu.resched.update(p, |count| *count += 1);
                 p.resched(number);
             }
         }
@@ -136,31 +145,34 @@ impl<P: Platform> Rcu<P> {
     /// Tells a node that the grace period has ended, and wakes the threads that wait for that;
     /// after the last node, all is over.
     fn end_node(&self, p: &P, index: usize) -> Step {
-        let ended = self.sequence.load(p) + 1;
+        let ended = self.sequence.load_relaxed(p) + 1;
         let Some(node) = self.nodes.get(index) else {
-            self.stall_at.store(p, u64::MAX);
-            self.requested_at.store(p, p.jiffies());
+            self.stall_at.store_relaxed(p, u64::MAX);
+            self.requested_at.store_relaxed(p, p.jiffies());
+            // Linux, `rcu_seq_end()`. Before the next look at what was asked for.
             self.sequence.store(p, ended);
-            let mut counters = self.gp_counters.get();
-            counters.grace_periods += 1;
-            self.gp_counters.set(counters);
+            self.gp_counters.update(p, |counters| counters.grace_periods += 1);
             ::points::stamp(p, points::GRACE_PERIOD_END, number(ended) as u32);
-            self.phase.set(GpPhase::Idle);
+            self.phase.set(p, GpPhase::Idle);
             return Step::Again;
         };
         node.lock.acquire(p);
-        node.sequence.store_relaxed(p, ended);
+        // Threads of offloaded CPUs read it without the lock, and invoke: Linux has the barrier on
+        // their side (`rcu_nocb_wait_gp()`).
+        node.sequence.store_release(p, ended);
         node.lock.release(p);
         for (number, _) in node.members() {
             let cpu = &self.cpus[number];
             let Some(thread) = cpu.waiter else { continue };
+            // Behind the number, as the thread loads the number behind this: one of them sees the
+            // other's. Linux: the barriers of `prepare_to_swait_event()` and `swq_has_sleeper()`.
             let at = cpu.waits_for.load(p);
             if at != 0 && at <= ended {
                 self.wake_offload(p, thread);
             }
         }
         self.note_on_own_leaf(p, index);
-        self.phase.set(GpPhase::End(index + 1));
+        self.phase.set(p, GpPhase::End(index + 1));
         Step::Again
     }
 

@@ -2,10 +2,10 @@
 
 use crate::cell::SharedWord;
 use crate::lock::Spin;
+use crate::plain::Plain;
 use crate::platform::Platform;
 use crate::sequence::Sequence;
 use alloc::vec::Vec;
-use core::cell::Cell;
 
 /// The way in which a wake-up of a group's thread was put off; later ones are stronger.
 pub(crate) mod deferred {
@@ -43,12 +43,12 @@ pub(crate) struct Group<P: Platform> {
 
     // --- By the thread
     // ----------------------------------------------------------------------------
-    pub(crate) phase: Cell<Phase>,
+    pub(crate) phase: Plain<Phase, P>,
     /// The earliest end that a list of this round waits for.
-    pub(crate) earliest: Cell<Option<Sequence>>,
+    pub(crate) earliest: Plain<Option<Sequence>, P>,
     /// The callbacks that a bypass list holds: none, some that are not lazy, or lazy ones only.
-    pub(crate) bypass: Cell<bool>,
-    pub(crate) lazy: Cell<bool>,
+    pub(crate) bypass: Plain<bool, P>,
+    pub(crate) lazy: Plain<bool, P>,
 }
 
 /// Locks from here on belong to groups.
@@ -61,10 +61,10 @@ impl<P: Platform> Group<P> {
             cpus,
             sleeps: P::Shared::new(true),
             deferred: P::Shared::new(deferred::NOT),
-            phase: Cell::new(Phase::Wait),
-            earliest: Cell::new(None),
-            bypass: Cell::new(false),
-            lazy: Cell::new(false),
+            phase: Plain::new(Phase::Wait),
+            earliest: Plain::new(None),
+            bypass: Plain::new(false),
+            lazy: Plain::new(false),
         }
     }
 

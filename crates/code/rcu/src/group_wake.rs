@@ -1,7 +1,7 @@
 //! Waking the thread of a group of offloaded CPUs, now or later.
 
 use crate::bypass::LAZY_S;
-use crate::cell::{SharedCell, SharedWord};
+use crate::cell::SharedCell;
 use crate::cpu::Cpu;
 use crate::group::deferred;
 use crate::platform::{Platform, RcuTimer, Thread};
@@ -14,10 +14,16 @@ impl<P: Platform> Rcu<P> {
     pub(crate) fn wake_group(&self, p: &P, index: usize, force: bool) {
         let group = &self.groups[index];
         group.lock.acquire(p);
-        if group.deferred.swap(p, deferred::NOT) != deferred::NOT {
+        // Linux, `__wake_nocb_gp()`: `WRITE_ONCE()` of both, under `nocb_gp_lock`.
+        if group.deferred.load_relaxed(p) != deferred::NOT {
+            group.deferred.store_relaxed(p, deferred::NOT);
             p.cancel_timer(RcuTimer { group: index });
         }
-        let wake = group.sleeps.swap(p, false) || force;
+        let sleeps = group.sleeps.load_relaxed(p);
+        let wake = sleeps || force;
+        if sleeps {
+            group.sleeps.store_relaxed(p, false);
+        }
         group.lock.release(p);
         if wake {
             ::points::stamp(p, points::OFFLOAD_WAKE, group.leader() as u32);
@@ -32,22 +38,23 @@ impl<P: Platform> Rcu<P> {
         let now = p.jiffies();
         let timer = RcuTimer { group: index };
         group.lock.acquire(p);
-        let before = group.deferred.load(p);
+        // Linux, `wake_nocb_gp_defer()`.
+        let before = group.deferred.load_relaxed(p);
         match how {
             deferred::LAZY if before == deferred::NOT => {
                 p.set_timer(timer, now + LAZY_S * self.settings.hz);
-                group.deferred.store(p, how);
+                group.deferred.store_relaxed(p, how);
             }
             deferred::LAZY => {}
             deferred::BYPASS => {
                 p.set_timer(timer, now + 2);
-                group.deferred.store(p, how);
+                group.deferred.store_relaxed(p, how);
             }
             _ => {
                 if before < deferred::WAKE {
                     p.set_timer(timer, now + 1);
                 }
-                group.deferred.store(p, how.max(before));
+                group.deferred.store_relaxed(p, how.max(before));
             }
         }
         group.lock.release(p);
@@ -57,9 +64,13 @@ impl<P: Platform> Rcu<P> {
     /// The timer fired, on whichever CPU.
     pub fn timer(&self, p: &P, timer: RcuTimer) {
         let Some(group) = self.groups.get(timer.group) else { return };
-        match group.deferred.load(p) {
-            deferred::NOT => {}
-            how => self.wake_group(p, timer.group, how == deferred::FORCE),
+        // Linux, `do_nocb_deferred_wakeup_timer()`: it looks under the lock. The reason is stored
+        // after the timer is set, and only the lock orders that before what the timer sees.
+        group.lock.acquire(p);
+        let how = group.deferred.load_relaxed(p);
+        group.lock.release(p);
+        if how != deferred::NOT {
+            self.wake_group(p, timer.group, how == deferred::FORCE);
         }
     }
 
@@ -69,7 +80,7 @@ impl<P: Platform> Rcu<P> {
             return;
         }
         // Unless the timer or another CPU did.
-        let how = self.groups[cpu.group].deferred.load(p);
+        let how = self.groups[cpu.group].deferred.load_relaxed(p);
         if how >= deferred::WAKE {
             self.wake_group(p, cpu.group, how == deferred::FORCE);
         }

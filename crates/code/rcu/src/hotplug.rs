@@ -1,6 +1,6 @@
 //! CPUs that go off and come back.
 
-use crate::cell::{SharedCell, SharedWord};
+use crate::cell::SharedCell;
 use crate::platform::Platform;
 use crate::settings::Form;
 use crate::state::Rcu;
@@ -37,7 +37,8 @@ impl<P: Platform> Rcu<P> {
     /// The CPU has to stay; nothing changed.
     pub fn cpu_offline(&self, p: &P) -> Result<(), Refused> {
         let this = p.this_cpu();
-        let online = |cpu: usize| self.nodes[self.cpus[cpu].leaf].online.load(p) & self.cpus[cpu].bit != 0;
+        // Only one CPU goes off or comes up: the kernel's lock orders this.
+        let online = |cpu: usize| self.nodes[self.cpus[cpu].leaf].online.load_relaxed(p) & self.cpus[cpu].bit != 0;
         let mut others = (0..self.cpus.len()).filter(|&cpu| cpu != this && online(cpu)).peekable();
         if others.peek().is_none() {
             return Err(Refused::Last);
@@ -67,9 +68,9 @@ impl<P: Platform> Rcu<P> {
     pub fn migrate_callbacks(&self, p: &P, cpu: usize) {
         let Some(gone) = self.cpus.get(cpu).filter(|gone| !gone.offloaded) else { return };
         let this = self.this(p);
-        let (done, rest) = gone.list.borrow_mut().take();
-        gone.overload_mark.set(0);
-        gone.limit.set(self.settings.blimit);
+        let (done, rest) = gone.list.borrow_mut(p).take();
+        gone.overload_mark.set(p, 0);
+        gone.limit.set(p, self.settings.blimit);
         this.count(|counters| counters.adopted += (done.len() + rest.len()) as u64);
         if this.offloaded {
             // Those that were ready wait for another grace period: the thread's list has no place
@@ -80,7 +81,7 @@ impl<P: Platform> Rcu<P> {
             return;
         }
         {
-            let mut list = this.list.borrow_mut();
+            let mut list = this.list.borrow_mut(p);
             list.push_done(done);
             rest.into_iter().for_each(|callback| list.push(callback));
         }

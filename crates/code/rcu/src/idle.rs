@@ -33,7 +33,7 @@ impl<P: Platform> Rcu<P> {
             self.wake_deferred(p, cpu);
             return IdleNeed::StopTick;
         }
-        if cpu.list.borrow().len() == 0 {
+        if cpu.list.borrow(p).len() == 0 {
             return IdleNeed::StopTick;
         }
         if !cpu.enforced_idle {
@@ -45,7 +45,7 @@ impl<P: Platform> Rcu<P> {
         }
         // The grace period can then pass while the CPU sleeps.
         self.accelerate(p, cpu);
-        let all_lazy = cpu.list.borrow().all_lazy();
+        let all_lazy = cpu.list.borrow(p).all_lazy();
         let now = p.jiffies();
         // A callback that is not lazy comes in an interrupt, after which the CPU asks again: it
         // ends the long wait.
@@ -61,11 +61,11 @@ impl<P: Platform> Rcu<P> {
         if cpu.advanced_at.replace(now) == now {
             return false;
         }
-        let pending = cpu.list.borrow().pending();
+        let pending = cpu.list.borrow(p).pending();
         if pending && self.nodes[cpu.leaf].sequence.load_relaxed(p) != cpu.sequence.get() {
             self.note_grace_periods(p, cpu);
         }
-        cpu.list.borrow().done() > 0
+        cpu.list.borrow(p).done() > 0
     }
 }
 

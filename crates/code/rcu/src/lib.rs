@@ -33,7 +33,7 @@
 //!
 //! | file | what it is about |
 //! |---|---|
-//! | `cell.rs`, `platform.rs`, `lock.rs` | what RCU asks of the kernel; shared words; a lock made of one |
+//! | `cell.rs`, `platform.rs`, `lock.rs`, `plain.rs` | what RCU asks of the kernel; shared words; a lock made of one; plain data that is watched |
 //! | `settings.rs`, `callback.rs`, `counters.rs`, `points.rs`, `stall_report.rs` | what goes in and what comes out |
 //! | `sequence.rs`, `segments.rs` | numbers of grace periods; the list of callbacks |
 //! | `node.rs`, `cpu.rs`, `group.rs`, `state.rs` | the tree, what is kept per CPU and per group of CPUs, and all together |
@@ -64,6 +64,7 @@ mod lock;
 mod node;
 mod offload_2013;
 mod offload_threads;
+mod plain;
 mod platform;
 pub mod points;
 mod reader;
@@ -77,7 +78,7 @@ mod stall_report;
 mod state;
 
 pub use callback::{Callback, Urgency};
-pub use cell::{Scalar, SharedCell, SharedWord};
+pub use cell::{Order, Scalar, SharedCell, SharedWord, Watch};
 pub use counters::{Counters, GracePeriodCounters};
 pub use hotplug::Refused;
 pub use idle::{IDLE_DELAY, IDLE_LAZY_DELAY_S, IdleNeed};

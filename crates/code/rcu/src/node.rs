@@ -3,10 +3,10 @@
 
 use crate::cell::SharedWord;
 use crate::lock::Spin;
+use crate::plain::PlainList;
 use crate::platform::Platform;
 use crate::sequence::Sequence;
 use alloc::vec::Vec;
-use core::cell::RefCell;
 
 /// In the mask of a leaf: readers that were preempted inside a read section hold the grace period
 /// up. The CPUs have the bits below.
@@ -39,7 +39,7 @@ pub(crate) struct Node<P: Platform> {
     pub(crate) first_cpu: usize,
     pub(crate) cpus: usize,
     /// Under the lock, in a leaf: the readers that were preempted on its CPUs.
-    pub(crate) blocked: RefCell<Vec<Blocked>>,
+    pub(crate) blocked: PlainList<Vec<Blocked>, P>,
 }
 
 impl<P: Platform> Node<P> {
@@ -84,7 +84,7 @@ pub(crate) fn tree<P: Platform>(cpus: usize, leaf_fanout: usize, interior_fanout
                 children: low_bits(members),
                 first_cpu: if level == 0 { index * leaf_fanout } else { 0 },
                 cpus: if level == 0 { members } else { 0 },
-                blocked: RefCell::new(Vec::new()),
+                blocked: PlainList::empty(),
             });
         }
         above = first;

@@ -2,7 +2,7 @@
 //! period itself, and invokes.
 
 use crate::callback::Callback;
-use crate::cell::SharedWord;
+use crate::cell::{SharedCell, SharedWord};
 use crate::cpu::Cpu;
 use crate::platform::{Platform, Step};
 use crate::points;
@@ -15,15 +15,15 @@ impl<P: Platform> Rcu<P> {
     pub(crate) fn enqueue_2013(&self, p: &P, cpu: &Cpu<P>, callback: Callback) {
         cpu.offload_lock.acquire(p);
         let length = {
-            let mut queue = cpu.queue.borrow_mut();
+            let mut queue = cpu.queue.borrow_mut(p);
             queue.push_back(callback);
             queue.len() as u64
         };
-        let too_long = length > cpu.overload_mark.get().saturating_add(self.settings.qhimark);
+        let too_long = length > cpu.overload_mark.get(p).saturating_add(self.settings.qhimark);
         if length == 1 {
-            cpu.overload_mark.set(0);
+            cpu.overload_mark.set(p, 0);
         } else if too_long {
-            cpu.overload_mark.set(length);
+            cpu.overload_mark.set(p, length);
         }
         cpu.offload_lock.release(p);
         if (length == 1 || too_long)
@@ -37,30 +37,31 @@ impl<P: Platform> Rcu<P> {
     /// A step of the thread of `cpu`: takes what is queued, looks whether the grace period has
     /// passed, or invokes one callback.
     pub(crate) fn step_2013(&self, p: &P, cpu: &Cpu<P>) -> Step {
-        let Some(at) = cpu.batch_at.get() else { return self.take_queue(p, cpu) };
-        // What it waits for must be known before it looks, or the end could come in between.
+        let Some(at) = cpu.batch_at.get(p) else { return self.take_queue(p, cpu) };
+        // What it waits for must be known before it looks, or the end could come in between. Linux,
+        // `rcu_nocb_wait_gp()`: the barrier of `set_current_state()` before, `smp_mb()` behind.
         cpu.waits_for.store(p, at);
         if self.nodes[cpu.leaf].sequence.load(p) < at {
             return Step::Sleep { until: None };
         }
-        cpu.waits_for.store(p, 0);
+        cpu.waits_for.store_relaxed(p, 0);
         self.invoke_one_of_batch(p, cpu);
-        if cpu.batch.borrow().is_empty() {
-            cpu.batch_at.set(None);
+        if cpu.batch.borrow(p).is_empty() {
+            cpu.batch_at.set(p, None);
         }
         Step::Again
     }
 
     fn take_queue(&self, p: &P, cpu: &Cpu<P>) -> Step {
         cpu.offload_lock.acquire(p);
-        let taken = core::mem::take(&mut *cpu.queue.borrow_mut());
+        let taken = core::mem::take(&mut *cpu.queue.borrow_mut(p));
         cpu.offload_lock.release(p);
         if taken.is_empty() {
             return Step::Sleep { until: None };
         }
-        cpu.batch.replace(taken);
+        *cpu.batch.borrow_mut(p) = taken;
         let at = after_a_whole_one(self.sequence.load(p));
-        cpu.batch_at.set(Some(at));
+        cpu.batch_at.set(p, Some(at));
         self.request(p, cpu.leaf, at);
         Step::Again
     }
@@ -68,19 +69,19 @@ impl<P: Platform> Rcu<P> {
     /// Invokes the oldest callback that the calling thread has taken for `cpu`; whether there was
     /// one.
     pub(crate) fn invoke_one_of_batch(&self, p: &P, cpu: &Cpu<P>) -> bool {
-        let left = cpu.batch.borrow().len() as u32;
+        let left = cpu.batch.borrow(p).len() as u32;
         if left == 0 {
             return false;
         }
-        if cpu.batch_size.get() == 0 {
-            cpu.batch_size.set(left);
+        if cpu.batch_size.get(p) == 0 {
+            cpu.batch_size.set(p, left);
             ::points::stamp(p, points::BATCH_START, left);
         }
-        let Some(callback) = cpu.batch.borrow_mut().pop_front() else { return false };
-        cpu.invoked_thread.set(cpu.invoked_thread.get() + 1);
+        let Some(callback) = cpu.batch.borrow_mut(p).pop_front() else { return false };
+        cpu.invoked_thread.update(p, |count| *count += 1);
         p.invoke(callback);
         if left == 1 {
-            ::points::stamp(p, points::BATCH_END, cpu.batch_size.take());
+            ::points::stamp(p, points::BATCH_END, cpu.batch_size.take(p));
         }
         true
     }

@@ -1,7 +1,7 @@
 //! The interface of the kernel under RCU.
 
 use crate::callback::Callback;
-use crate::cell::{Scalar, SharedCell};
+use crate::cell::{Scalar, SharedCell, Watch};
 use crate::stall_report::Stall;
 
 /// A thread that works for RCU. The kernel makes those that [`Rcu::threads`](crate::Rcu::threads)
@@ -50,6 +50,14 @@ pub trait Platform: points::Sink + Sized {
     /// One word shared between CPUs. Each access is an operation, at which an explorer can choose
     /// who goes next.
     type Shared<T: Scalar>: SharedCell<T, Self>;
+
+    /// A mark on plain data: `()`, or what tells the platform who touches it. RCU's locks, and the
+    /// kernel's own when it hands a thread on, must order those accesses.
+    type Watch: Watch<Self>;
+
+    /// Orders all accesses before it and all behind it, as every CPU sees them: `smp_mb()`, on Arm
+    /// `DMB ISH`. Nothing where nothing happens at the same time.
+    fn barrier(&self);
 
     /// The CPU that executes the call, from 0.
     fn this_cpu(&self) -> usize;

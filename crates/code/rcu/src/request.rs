@@ -19,9 +19,10 @@ impl<P: Platform> Rcu<P> {
         loop {
             let node = &self.nodes[index];
             node.lock.acquire(p);
-            let known = node.needed.load(p) >= at;
+            // Linux, `rcu_start_this_gp()`: `WRITE_ONCE()` of `gp_seq_needed`.
+            let known = node.needed.load_relaxed(p) >= at;
             if !known {
-                node.needed.store(p, at);
+                node.needed.store_relaxed(p, at);
             }
             node.lock.release(p);
             match node.parent {
@@ -30,9 +31,12 @@ impl<P: Platform> Rcu<P> {
                 None => break,
             }
         }
-        // While one runs, the thread looks at its end whether another is needed.
+        // While one runs, the thread looks at its end whether another is needed. Linux sees to that
+        // with the root's lock (`rcu_start_this_gp()`, `rcu_gp_cleanup()`). Here what was asked for
+        // is stored before the lock is let go, and then the number is loaded in order; the thread
+        // stores the number, and then loads in order what was asked for.
         if !self.grace_period_runs(p) {
-            self.requested_at.store(p, p.jiffies());
+            self.requested_at.store_relaxed(p, p.jiffies());
             self.wake_grace_period_thread(p);
         }
     }
@@ -40,8 +44,9 @@ impl<P: Platform> Rcu<P> {
     /// Numbers the new callbacks of this CPU, which is not offloaded, and asks for the end that
     /// they need.
     pub(crate) fn accelerate(&self, p: &P, cpu: &Cpu<P>) {
+        // Linux: `rcu_seq_snap()`.
         let at = after_a_whole_one(self.sequence.load(p));
-        let ask = cpu.list.borrow_mut().accelerate(at);
+        let ask = cpu.list.borrow_mut(p).accelerate(at);
         if ask {
             self.request(p, cpu.leaf, at);
         }
@@ -62,7 +67,7 @@ impl<P: Platform> Rcu<P> {
         cpu.needs_report.set(waits_for_us);
         cpu.quiescent.set(false);
         if !cpu.offloaded {
-            cpu.list.borrow_mut().advance(now);
+            cpu.list.borrow_mut(p).advance(now);
             self.accelerate(p, cpu);
         }
     }

@@ -44,7 +44,7 @@ impl<P: Platform> Rcu<P> {
         if cpu.offloaded {
             return cpu.owes_wake.get();
         }
-        let (done, unnumbered) = (cpu.list.borrow().done() > 0, cpu.list.borrow().unnumbered());
+        let (done, unnumbered) = (cpu.list.borrow(p).done() > 0, cpu.list.borrow(p).unnumbered());
         done || (unnumbered && !self.grace_period_runs(p))
     }
 
@@ -66,7 +66,7 @@ impl<P: Platform> Rcu<P> {
             self.wake_deferred(p, cpu);
             return false;
         }
-        let unnumbered = cpu.list.borrow().unnumbered();
+        let unnumbered = cpu.list.borrow(p).unnumbered();
         if unnumbered && !self.grace_period_runs(p) {
             self.accelerate(p, cpu);
         }
@@ -75,27 +75,27 @@ impl<P: Platform> Rcu<P> {
 
     /// Invokes callbacks that are ready, up to the limit; returns whether some are left.
     fn invoke_batch(&self, p: &P, cpu: &Cpu<P>) -> bool {
-        let ready = cpu.list.borrow().done();
+        let ready = cpu.list.borrow(p).done();
         if ready == 0 {
             return false;
         }
         ::points::stamp(p, points::BATCH_START, ready as u32);
         let mut invoked = 0;
-        while invoked < cpu.limit.get() {
+        while invoked < cpu.limit.get(p) {
             // The borrow ends before the callback runs, which may queue others.
-            let Some(callback) = cpu.list.borrow_mut().pop_done() else { break };
+            let Some(callback) = cpu.list.borrow_mut(p).pop_done() else { break };
             cpu.count(|counters| counters.invoked_softirq += 1);
             p.invoke(callback);
             invoked += 1;
         }
         ::points::stamp(p, points::BATCH_END, invoked as u32);
-        let length = cpu.list.borrow().len() as u64;
-        if cpu.limit.get() == u64::MAX && length <= self.settings.qlowmark {
-            cpu.limit.set(self.settings.blimit);
+        let length = cpu.list.borrow(p).len() as u64;
+        if cpu.limit.get(p) == u64::MAX && length <= self.settings.qlowmark {
+            cpu.limit.set(p, self.settings.blimit);
         }
-        if length < cpu.overload_mark.get() {
-            cpu.overload_mark.set(length);
+        if length < cpu.overload_mark.get(p) {
+            cpu.overload_mark.set(p, length);
         }
-        cpu.list.borrow().done() > 0
+        cpu.list.borrow(p).done() > 0
     }
 }

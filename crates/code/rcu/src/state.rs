@@ -5,10 +5,10 @@ use crate::counters::{Counters, GracePeriodCounters};
 use crate::cpu::Cpu;
 use crate::group::{Group, stride};
 use crate::node::{Node, tree};
+use crate::plain::Plain;
 use crate::platform::{Platform, Thread};
 use crate::settings::{Form, Settings, SettingsError};
 use alloc::vec::Vec;
-use core::cell::Cell;
 
 /// The place where the grace-period thread is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,9 +49,9 @@ pub struct Rcu<P: Platform> {
 
     // --- By the grace-period thread
     // ----------------------------------------------------------------
-    pub(crate) phase: Cell<GpPhase>,
-    pub(crate) first_look: Cell<bool>,
-    pub(crate) gp_counters: Cell<GracePeriodCounters>,
+    pub(crate) phase: Plain<GpPhase, P>,
+    pub(crate) first_look: Plain<bool, P>,
+    pub(crate) gp_counters: Plain<GracePeriodCounters, P>,
 }
 
 impl<P: Platform> Rcu<P> {
@@ -97,9 +97,9 @@ impl<P: Platform> Rcu<P> {
             active_at: P::Shared::new(0),
             stall_at: P::Shared::new(u64::MAX),
             force: P::Shared::new(false),
-            phase: Cell::new(GpPhase::Idle),
-            first_look: Cell::new(true),
-            gp_counters: Cell::new(GracePeriodCounters::default()),
+            phase: Plain::new(GpPhase::Idle),
+            first_look: Plain::new(true),
+            gp_counters: Plain::new(GracePeriodCounters::default()),
         })
     }
 
@@ -127,24 +127,24 @@ impl<P: Platform> Rcu<P> {
     /// that there is not.
     pub fn callbacks(&self, cpu: usize) -> usize {
         let Some(cpu) = self.cpus.get(cpu) else { return 0 };
-        let lists = [&cpu.queue, &cpu.batch, &cpu.bypass].map(|list| list.borrow().len());
-        cpu.list.borrow().len() + lists.iter().sum::<usize>()
+        let lists = [&cpu.queue, &cpu.batch, &cpu.bypass].map(|list| list.unwatched().borrow().len());
+        cpu.list.unwatched().borrow().len() + lists.iter().sum::<usize>()
     }
 
     /// The counts of a CPU for RCU; all 0 for one that there is not.
     pub fn counters(&self, cpu: usize) -> Counters {
         let Some(cpu) = self.cpus.get(cpu) else { return Counters::default() };
         Counters {
-            invoked_thread: cpu.invoked_thread.get(),
-            quiescent_forced: cpu.forced.get(),
-            resched: cpu.resched.get(),
+            invoked_thread: cpu.invoked_thread.unwatched().get(),
+            quiescent_forced: cpu.forced.unwatched().get(),
+            resched: cpu.resched.unwatched().get(),
             ..cpu.counters.get()
         }
     }
 
     /// The counts of the grace-period thread.
     pub fn grace_period_counters(&self) -> GracePeriodCounters {
-        self.gp_counters.get()
+        self.gp_counters.unwatched().get()
     }
 
     /// The CPU that executes the call.

@@ -41,7 +41,8 @@ fn main() {
                     (None, true) => "complete".to_owned(),
                     (None, false) => "not complete".to_owned(),
                 };
-                let kind = format!("coherent {}, ticket {}", machine.coherent, machine.ticket);
+                let lse = if machine.lse { ", lse" } else { "" };
+                let kind = format!("coherent {}, ticket {}{lse}", machine.coherent, machine.ticket);
                 println!(
                     "{first_name:<12} {second_name:<12} {kind:<30} {:>9} {:>7} {:>10} {:>8.2}  {answer}",
                     tally.schedules,

@@ -2,7 +2,7 @@
 
 use explore::{Board, Config, Model, Strategy, Word, check};
 use psci::lock::{BakeryWord, Lock, Ticket};
-use psci::{CpuIndex, Platform, SharedCell, SharedWord};
+use psci::{CpuIndex, Platform, SharedAtomic, SharedCell, SharedWord};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -91,6 +91,45 @@ fn the_locks_exclude_in_coherency_and_out_of_it() {
         };
         section(model, 3, move |m, cpu| lock(&ticket, m, cpu, true), move |m, cpu| lock(&other, m, cpu, false));
     });
+}
+
+/// A lock of one word, by each of the read-modify-writes that a word has beside the addition.
+fn spin_lock(model: &mut Model, how: &'static str) {
+    let word: Rc<Word<u32>> = Rc::new(SharedWord::<u32, Board>::new(0));
+    let other = word.clone();
+    let take = move |machine: &Board, _| loop {
+        let taken = match how {
+            "swap" => word.swap(machine, 1) == 0,
+            "compare_exchange" => word.compare_exchange(machine, 0, 1).is_ok(),
+            _ => word.fetch_or(machine, 1) & 1 == 0,
+        };
+        if taken {
+            break;
+        }
+        while word.load_acquire(machine) & 1 == 1 {}
+    };
+    let let_go = move |machine: &Board, _| match how {
+        "fetch_and" => assert_eq!(other.fetch_and(machine, !1), 1),
+        _ => SharedWord::<u32, Board>::store(&*other, machine, 0),
+    };
+    section(model, 2, take, let_go);
+}
+
+/// On a core with LSE and on one without, where the store of a pair may fail for no reason: there is
+/// more to try there.
+#[test]
+fn every_read_modify_write_is_one_step_with_lse_and_without() {
+    use stopwatt_explore::Core;
+    for how in ["swap", "compare_exchange", "fetch_or", "fetch_and"] {
+        let runs = [true, false].map(|lse| {
+            let core = Core { lse, rcpc: !lse };
+            check(&Config { schedules: 5_000, core, ..Config::default() }, move |model| spin_lock(model, how));
+            let strategies = vec![Strategy::Every(1)];
+            let every = Config { strategies, schedules: u64::MAX, core, prune: true, ..Config::default() };
+            check(&every, move |model| spin_lock(model, how)).schedules
+        });
+        assert!(runs[0] < runs[1], "{how}: {runs:?}");
+    }
 }
 
 /// CPUs whose caches are on take a bakery from CPUs whose caches are off, as on the way down and

@@ -107,6 +107,47 @@ fn a_reader_that_stays_holds_its_callback_back() {
     assert!(matches!(broken(fault), Some(Invariant::ReadersSafe | Invariant::GracePeriod)));
 }
 
+/// A list that is read outside its lock changes nothing that happens, so only the clocks see it: both
+/// accesses are named.
+#[test]
+fn plain_data_outside_its_lock_is_a_data_race() {
+    let fault = rcu_faults::find("unlocked-look").unwrap();
+    for seed in 1..4 {
+        let failure = find(fault, seed).failure;
+        assert_eq!(failure.invariant, Invariant::DataRace);
+        let what = failure.what;
+        assert!(what.contains("'s list of callbacks: CPU "), "{what}");
+        assert!(what.contains("reads in offload_threads.rs after its operation"), "{what}");
+        assert_eq!(what.matches(" after its operation ").count(), 2, "{what}");
+    }
+}
+
+/// An acquire that is too weak is found, and a release.
+#[test]
+fn a_lock_that_orders_too_little_is_a_data_race() {
+    for name in ["relaxed-lock", "relaxed-unlock"] {
+        let fault = rcu_faults::find(name).unwrap();
+        for seed in 1..4 {
+            assert_eq!(find(fault, seed).failure.invariant, Invariant::DataRace, "{name}");
+        }
+    }
+}
+
+/// Of a run of more than 2000 operations what is left is the end and what led there, in order.
+#[test]
+fn a_long_run_is_cut_to_what_matters() {
+    let found = find(rcu_faults::find("lost-at-offline").unwrap(), 1);
+    let subject = subject(rcu_faults::find("lost-at-offline"));
+    let (_, steps) = subject.replay(&found, LIMITS);
+    assert!(steps.len() > 2_000, "{} operations", steps.len());
+    let kept = Rcu::narrator(&found.script, found.machine).that_matter(&steps);
+    assert!(kept.len() <= 2_000 && kept.len() * 2 < steps.len() + 2_000, "{} of {}", kept.len(), steps.len());
+    assert!(kept.is_sorted() && kept.last().is_some_and(|&last| last + 50 > steps.len()), "{:?}", kept.last());
+    // Of 2000 that would be the last, many are loads that nobody needs: those are left out.
+    let last = steps.len() - 2_000;
+    assert!(kept.first().is_some_and(|&first| first < last), "{:?} of {}", kept.first(), steps.len());
+}
+
 /// Which crates may see the faults: nothing that is measured.
 #[test]
 fn only_the_explorer_has_the_faults() {

@@ -3,8 +3,9 @@
 use crate::choice::{Deviation, Kind};
 use crate::failure::Invariant;
 use crate::machine::{Cpu, LoggedAnswers, Machine, Waits};
-use crate::memory::{Answers, AtomicOrder, Loaded, Memory, Order};
+use crate::memory::{Answers, AtomicOrder, Loaded, Memory, Order, Told};
 use crate::step::{Did, Fence};
+use std::cell::Cell;
 use std::panic::Location;
 
 /// Answers of a load that gets the newest value.
@@ -17,6 +18,12 @@ impl Answers for Newest {
 }
 
 impl Machine {
+    /// The order of a load that acquires and may go before an earlier store that releases: `LDAPR`
+    /// where the core has it.
+    pub fn acquiring(&self) -> Order {
+        if self.rcpc.get() { Order::AcquirePc } else { Order::Ordered }
+    }
+
     /// Loads a word. A CPU that loads the same value twice in a row waits for the word to change.
     pub fn load(&self, cell: u16, order: Order) -> u64 {
         self.load_with(cell, order, self.late_loads.get())
@@ -181,7 +188,7 @@ impl Machine {
         with: u64,
         change: impl Fn(u64) -> Option<u64>,
     ) -> u64 {
-        if !self.exclusives.get() || order == AtomicOrder::Full {
+        if !self.exclusives.get() {
             self.start_atomic(cell, order, did, with);
             let mut before = 0;
             let mut ends = false;
@@ -195,8 +202,13 @@ impl Machine {
             self.note_update(cell, before, ends);
             return before;
         }
+        let of_pair = if order == AtomicOrder::Full { AtomicOrder::Release } else { order };
         loop {
-            if let Ok(before) = self.update_exclusively(cell, order, did, with, &change) {
+            if let Ok(before) = self.update_exclusively(cell, of_pair, did, with, &change) {
+                // As Linux has it: the barrier is only behind what was stored.
+                if order == AtomicOrder::Full && change(before).is_some() {
+                    self.fence(Fence::Full);
+                }
                 return before;
             }
         }
@@ -263,6 +275,22 @@ impl Machine {
         }
     }
 
+    /// The process tells others, outside memory, of all that it has seen and done: it hands
+    /// something on under a lock that is not part of what is explored.
+    pub fn tell(&self, told: &Cell<Told>) {
+        self.settle();
+        let process = self.process();
+        let more = self.memory.borrow_mut().tell(process, told.get());
+        told.set(more);
+        self.wake_pollers();
+    }
+
+    /// The process hears what others have told, and sees what they had stored.
+    pub fn hear(&self, told: &Cell<Told>) {
+        let process = self.process();
+        self.memory.borrow_mut().hear(process, told.get());
+    }
+
     /// Another word, in the middle of a run.
     pub(crate) fn make_word(&self, value: u64) -> u16 {
         self.memory.borrow_mut().add_word(value)
@@ -285,8 +313,16 @@ impl Machine {
         plain
     }
 
-    /// The process that runs accesses plain data. It is no operation.
+    /// The process that runs accesses plain data: what it reads or leaves there may decide what
+    /// others do.
     pub(crate) fn access_plain(&self, plain: u32, writes: bool, place: &'static Location<'static>) {
+        self.watch_plain(plain, writes, place);
+        self.mix_plain(plain, writes);
+    }
+
+    /// The process that runs accesses plain data at this place of the source. It is no operation.
+    #[inline]
+    pub fn watch_plain(&self, plain: u32, writes: bool, place: &'static Location<'static>) {
         let process = self.process();
         let operation = self.operations[process].get();
         let race = match &mut self.memory.borrow_mut().races {
@@ -294,9 +330,8 @@ impl Machine {
             None => None,
         };
         if let Some(race) = race {
-            self.fail(Invariant::DataRace, race);
+            self.fail(Invariant::DataRace, format!("{}: {race}", self.names.get().plain(plain)));
         }
-        self.mix_plain(plain, writes);
     }
 
     // --- Loops that wait -------------------------------------------------------------------------

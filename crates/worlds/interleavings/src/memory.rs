@@ -31,7 +31,7 @@
 //! | `A`: `LDADDA`, `LDAXR` | as `LDAR`, of its load alone |
 //! | `L`: `LDADDL`, `STLXR` | as `STLR`, of its store alone |
 //! | `AL` of one instruction: `LDADDAL` | both, and later loads see nothing older than its store; `LDAXR` and `STLXR` do not |
-//! | Linux's atomics that return a value | as `DMB SY` before and behind |
+//! | Linux's atomics that return a value | `AL` of one instruction; or `LDXR` and `STLXR`, and `DMB SY` behind |
 //!
 //! Maintenance by address and an access of the same line keep their order while the cache is on
 //! (Arm DDI 0487, B2.3: data cache instructions by VA execute in program order relative to loads
@@ -264,7 +264,7 @@ pub enum AtomicOrder {
     Release,
     /// `LDADDAL`, or `LDAXR` and `STLXR`.
     AcquireRelease,
-    /// As `DMB SY` before and behind it, as Linux has it.
+    /// As Linux's atomics that return a value: `LDADDAL`, or `LDXR`, `STLXR` and then `DMB`.
     Full,
 }
 
@@ -283,6 +283,14 @@ impl AtomicOrder {
 pub(crate) struct Monitored {
     message: Message,
     cell: u16,
+}
+
+/// The news that CPUs have left for others outside memory, see [`crate::machine::Machine::tell`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Told {
+    /// The others see nothing that had been replaced by then.
+    at: Moment,
+    tag: Tag,
 }
 
 /// The result of a load.
@@ -463,6 +471,13 @@ impl Memory {
         if let Some(races) = &mut self.races {
             races.begin();
         }
+    }
+
+    /// Watches this many pieces of plain data, which nobody has touched, for data races in the run
+    /// that starts.
+    pub fn watch_plain(&mut self, count: u32) {
+        let races = self.races.get_or_insert_with(|| Box::new(Races::new()));
+        (0..count).for_each(|_| _ = races.make_plain());
     }
 
     /// Another word, in the middle of a run.
@@ -788,9 +803,6 @@ impl Memory {
         change: impl FnOnce(u64) -> Option<u64>,
         answers: &mut impl Answers,
     ) -> u64 {
-        if order == AtomicOrder::Full {
-            self.empty_buffer(cpu);
-        }
         let before = self.read_exclusively(cpu, cell, order);
         let Some(after) = change(before.value) else { return before.value };
         // Of an instruction that acquires and releases, what comes later waits for the store, too
@@ -953,6 +965,24 @@ impl Memory {
     /// Lets an entry of a CPU's buffer leave it, with those that it must follow.
     pub fn let_leave(&mut self, cpu: usize, entry: usize) {
         self.leave(cpu, entry);
+    }
+
+    /// The CPU tells others outside memory, as a lock of the kernel's does, of what it has seen and
+    /// done. What was told before is still there.
+    pub(crate) fn tell(&mut self, cpu: usize, told: Told) -> Told {
+        self.hear(cpu, told);
+        self.barrier(cpu);
+        let tag = self.races.as_mut().map_or(0, |races| races.tells(cpu));
+        Told { at: self.views[cpu].floor, tag }
+    }
+
+    /// The CPU hears what others have told.
+    pub(crate) fn hear(&mut self, cpu: usize, told: Told) {
+        let view = &mut self.views[cpu];
+        view.floor = view.floor.max(told.at);
+        if let Some(races) = &mut self.races {
+            races.loads(cpu, true, told.tag);
+        }
     }
 
     /// The CPU has learnt from outside memory what others had done before: an event, power, a

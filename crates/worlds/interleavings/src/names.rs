@@ -9,6 +9,7 @@ pub struct Names {
     counts: [u16; 3],
     word: fn([u16; 3], u16) -> String,
     lock: fn(u32) -> String,
+    plain: fn([u16; 3], u32) -> String,
     /// The waits of CPUs by their number, as the rest of a sentence.
     waits: &'static [&'static str],
 }
@@ -19,12 +20,23 @@ impl Names {
 
     /// A subject that names a word by its number and by some counts.
     pub const fn new(counts: [u16; 3], word: fn([u16; 3], u16) -> String) -> Self {
-        Self { counts, word, lock: |id| format!("lock {id}"), waits: &[] }
+        Self {
+            counts,
+            word,
+            lock: |id| format!("lock {id}"),
+            plain: |_, plain| format!("plain data {plain}"),
+            waits: &[],
+        }
     }
 
     /// The same, with names for locks.
     pub const fn with_locks(self, lock: fn(u32) -> String) -> Self {
         Self { lock, ..self }
+    }
+
+    /// The same, with names for plain data, by its number and the same counts.
+    pub const fn with_plain(self, plain: fn([u16; 3], u32) -> String) -> Self {
+        Self { plain, ..self }
     }
 
     /// The same, with words for what CPUs wait for.
@@ -45,6 +57,11 @@ impl Names {
     /// The name of a lock by its id.
     pub fn lock(self, id: u32) -> String {
         (self.lock)(id)
+    }
+
+    /// The name of plain data by its number.
+    pub fn plain(self, plain: u32) -> String {
+        (self.plain)(self.counts, plain)
     }
 
     /// The wait of a CPU, as the rest of a sentence.

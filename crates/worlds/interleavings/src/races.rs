@@ -30,6 +30,14 @@ impl Clock {
     }
 }
 
+/// The clock that came with a value.
+#[derive(Clone, Copy, Debug)]
+struct Tagged {
+    clock: Clock,
+    /// A process and its own time: whoever knows of that knows all of the clock.
+    by: Option<(u8, u32)>,
+}
+
 /// An access of plain data.
 #[derive(Clone, Copy, Debug)]
 struct Access {
@@ -42,7 +50,11 @@ struct Access {
 
 impl Access {
     fn words(self, does: &str) -> String {
-        let place = self.place.map_or_else(String::new, |place| format!(" in {}:{}", place.file(), place.line()));
+        let place = self.place.map_or_else(String::new, |place| match place.file().rsplit_once("/out/") {
+            // A build has made the source of another one: its lines are nobody's.
+            Some((_, file)) => format!(" in {file}"),
+            None => format!(" in {}:{}", place.file(), place.line()),
+        });
         format!("CPU {} {does}{place} after its operation {}", self.process, self.operation)
     }
 }
@@ -50,9 +62,23 @@ impl Access {
 /// Plain data that several processes touch.
 #[derive(Clone, Debug, Default)]
 struct Plain {
+    /// The process that alone has touched it since its own last write, or since the start; none if
+    /// there are several.
+    only: Option<u8>,
+    /// Its last read and its last write.
+    own: [Option<Access>; 2],
+    /// Where there are several, the last write, and the last read of each process since.
     write: Option<Access>,
-    /// The last read of each process since that write.
     reads: Vec<Access>,
+}
+
+impl Plain {
+    fn forget(&mut self) {
+        self.only = None;
+        self.own = [None; 2];
+        self.write = None;
+        self.reads.clear();
+    }
 }
 
 /// The clocks of a run.
@@ -61,64 +87,95 @@ pub(crate) struct Races {
     known: Vec<Clock>,
     /// The clocks that relaxed loads brought, for an acquiring fence.
     loaded: Vec<Clock>,
-    /// The clocks at the last releasing fence.
-    fenced: Vec<Clock>,
-    tags: Vec<Clock>,
+    /// The tags of the clocks at the last releasing fence, and the process's own time then.
+    fenced: Vec<(Tag, u32)>,
+    tags: Vec<Tagged>,
+    /// Of them the first `made` belong to the run.
     plain: Vec<Plain>,
+    made: usize,
 }
 
 impl Races {
     pub(crate) fn new() -> Self {
         let none = vec![Clock::NOTHING; PROCESSES];
-        let mut races =
-            Self { known: none.clone(), loaded: none.clone(), fenced: none, tags: Vec::new(), plain: Vec::new() };
+        let mut races = Self {
+            known: none.clone(),
+            loaded: none,
+            fenced: vec![(0, 0); PROCESSES],
+            tags: Vec::new(),
+            plain: Vec::new(),
+            made: 0,
+        };
         races.begin();
         races
     }
 
     /// Forgets a run.
     pub(crate) fn begin(&mut self) {
-        for clocks in [&mut self.known, &mut self.loaded, &mut self.fenced] {
+        for clocks in [&mut self.known, &mut self.loaded] {
             clocks.fill(Clock::NOTHING);
         }
+        self.fenced.fill((0, 0));
         for (process, clock) in self.known.iter_mut().enumerate() {
             clock.0[process] = 1;
         }
         self.tags.clear();
-        self.tags.push(Clock::NOTHING);
-        self.plain.clear();
+        self.tags.push(Tagged { clock: Clock::NOTHING, by: None });
+        self.made = 0;
     }
 
-    fn tag(&mut self, clock: Clock) -> Tag {
-        if clock == Clock::NOTHING {
-            return 0;
-        }
+    fn tag(&mut self, clock: Clock, by: Option<(u8, u32)>) -> Tag {
         // A run with more clocks than that keeps the last one: it may miss a race, and reports none
         // that is not there.
         if self.tags.len() <= usize::from(Tag::MAX) {
-            self.tags.push(clock);
+            self.tags.push(Tagged { clock, by });
         } else if let Some(last) = self.tags.last_mut() {
-            last.join(&clock);
+            last.clock.join(&clock);
+            last.by = None;
         }
         (self.tags.len() - 1) as Tag
     }
 
+    /// True if a process knows all of a clock.
+    #[inline(always)]
+    fn knows(&self, process: usize, tag: Tag) -> bool {
+        let by = self.tags[usize::from(tag)].by;
+        tag == 0 || by.is_some_and(|(by, at)| self.known[process].0[usize::from(by)] >= at)
+    }
+
     /// The clock that a store leaves; `found` is that of the value which it replaces in one step.
+    #[inline]
     pub(crate) fn stores(&mut self, process: usize, releases: bool, found: Tag) -> Tag {
-        let mut clock = self.tags[usize::from(found)];
-        clock.join(if releases { &self.known[process] } else { &self.fenced[process] });
-        if releases {
-            self.known[process].0[process] += 1;
+        if !releases {
+            let (fenced, at) = self.fenced[process];
+            return match (fenced, found) {
+                (_, 0) => fenced,
+                (0, _) => found,
+                _ if self.tags[usize::from(found)].clock.0[process] >= at => found,
+                _ => {
+                    let mut clock = self.tags[usize::from(found)].clock;
+                    clock.join(&self.tags[usize::from(fenced)].clock);
+                    self.tag(clock, None)
+                }
+            };
         }
-        self.tag(clock)
+        let mut clock = self.known[process];
+        let mut by = Some((process as u8, clock.0[process]));
+        if !self.knows(process, found) {
+            clock.join(&self.tags[usize::from(found)].clock);
+            by = None;
+        }
+        self.known[process].0[process] += 1;
+        self.tag(clock, by)
     }
 
     /// A load returns a value that came with this clock.
+    #[inline]
     pub(crate) fn loads(&mut self, process: usize, acquires: bool, tag: Tag) {
-        let clock = self.tags[usize::from(tag)];
-        self.loaded[process].join(&clock);
-        if acquires {
-            self.known[process].join(&clock);
+        if !self.knows(process, tag) {
+            let clock = &self.tags[usize::from(tag)].clock;
+            let knowing = if acquires { &mut self.known } else { &mut self.loaded };
+            knowing[process].join(clock);
         }
     }
 
@@ -129,7 +186,9 @@ impl Races {
             self.known[process].join(&loaded);
         }
         if releases {
-            self.fenced[process] = self.known[process];
+            let clock = self.known[process];
+            let at = clock.0[process];
+            self.fenced[process] = (self.tag(clock, Some((process as u8, at))), at);
             self.known[process].0[process] += 1;
         }
     }
@@ -141,13 +200,25 @@ impl Races {
         self.known[other].0[other] += 1;
     }
 
+    /// All that a process knows, for somebody whom it tells outside memory.
+    pub(crate) fn tells(&mut self, process: usize) -> Tag {
+        self.stores(process, true, 0)
+    }
+
     /// Another piece of plain data, written by the process that makes it.
     pub(crate) fn make_plain(&mut self) -> u32 {
-        self.plain.push(Plain::default());
-        (self.plain.len() - 1) as u32
+        match self.plain.get_mut(self.made) {
+            Some(plain) => {
+                plain.forget();
+            }
+            None => self.plain.push(Plain::default()),
+        }
+        self.made += 1;
+        (self.made - 1) as u32
     }
 
     /// A process accesses plain data; the race in words, if it is one.
+    #[inline]
     pub(crate) fn access(
         &mut self,
         process: usize,
@@ -156,9 +227,25 @@ impl Races {
         operation: OperationIndex,
         place: Option<&'static Location<'static>>,
     ) -> Option<String> {
-        let known = self.known[process];
-        let access = Access { process, at: known.0[process], operation, place };
+        let access = Access { process, at: self.known[process].0[process], operation, place };
+        let data = self.plain[..self.made].get_mut(plain as usize)?;
+        if data.only == Some(process as u8) {
+            data.own[usize::from(writes)] = Some(access);
+            return None;
+        }
+        self.access_of_others(access, plain, writes)
+    }
+
+    fn access_of_others(&mut self, access: Access, plain: u32, writes: bool) -> Option<String> {
+        let Access { process, .. } = access;
+        let known = &self.known[process];
         let data = self.plain.get_mut(plain as usize)?;
+        if data.only.take().is_some() {
+            let [read, write] = std::mem::take(&mut data.own);
+            data.write = write;
+            data.reads.clear();
+            data.reads.extend(read);
+        }
         let unordered = |other: &&Access| other.process != process && other.at > known.0[other.process];
         let first = data.write.as_ref().filter(unordered).map(|other| (*other, "writes"));
         let first = first.or_else(|| {
@@ -168,14 +255,14 @@ impl Races {
         if let Some((other, did)) = first {
             let does = if writes { "writes" } else { "reads" };
             return Some(format!(
-                "plain data {plain}: {}, and nothing orders that behind what came before: {}",
+                "{}, and nothing orders that behind what came before: {}",
                 access.words(does),
                 other.words(did)
             ));
         }
-        if writes {
-            data.write = Some(access);
-            data.reads.clear();
+        if writes || data.write.is_none() && data.reads.is_empty() {
+            data.only = Some(process as u8);
+            data.own[usize::from(writes)] = Some(access);
         } else {
             match data.reads.iter_mut().find(|read| read.process == process) {
                 Some(read) => *read = access,

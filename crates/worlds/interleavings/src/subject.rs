@@ -2,14 +2,14 @@
 //! scenarios that are drawn, hardware that answers, invariants. The PSCI and the RCU library of
 //! Stopwatt are such subjects. It follows the explorer's inside, so it may change with any version.
 
-pub use crate::cell::{OnMachine, Word, made_by, make_word};
+pub use crate::cell::{OnMachine, Word, made_by, make_mark, make_word, marks_made};
 pub use crate::choice::{Deviation, Kind};
 pub use crate::counterexample::Counterexample;
 pub use crate::coverage::{Access, Counted, Coverage, Growth, Kinds};
 pub use crate::exploration::{CounterexampleIn, Exploration, Opens, Subject, Tally, TallyOf};
 pub use crate::failure::{Failure, Invariant};
 pub use crate::machine::{Cpu, Machine, Waits};
-pub use crate::memory::{AtomicOrder, Lost, Memory, Order};
+pub use crate::memory::{AtomicOrder, Lost, Memory, Order, Told};
 pub use crate::model::{Bodies, Config, Model, check_on};
 pub use crate::names::{Names, writer};
 pub use crate::narrate::Narrator;

@@ -4,7 +4,7 @@
 use crate::callbacks::{Callback, Callbacks, CpuTime, IdleNeed, Interrupted, Requests, Step, Thread, ThreadNumber};
 use crate::task::{CpuSet, TaskId};
 use points::{Point, Sink};
-use rcu::{RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall, Urgency};
+use rcu::{Order, RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall, Urgency};
 use std::cell::{Cell, RefCell};
 
 /// RCU, and where its threads may run.
@@ -196,7 +196,9 @@ impl Sink for Port {
 
 impl rcu::Platform for Port {
     type Shared<T: Scalar> = Word<T>;
+    type Watch = ();
 
+    fn barrier(&self) {}
     fn this_cpu(&self) -> usize {
         self.place.get().cpu
     }
@@ -270,11 +272,7 @@ impl<T: Scalar> SharedWord<T, Port> for Word<T> {
 }
 
 impl<T: Scalar> SharedCell<T, Port> for Word<T> {
-    fn swap(&self, _port: &Port, value: T) -> T {
-        self.0.replace(value)
-    }
-
-    fn compare_exchange(&self, _port: &Port, current: T, new: T) -> bool {
+    fn compare_exchange(&self, _port: &Port, current: T, new: T, _: Order) -> bool {
         let same = self.0.get() == current;
         if same {
             self.0.set(new);

@@ -3,8 +3,8 @@
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, IdleNeed, Interrupted, Platform, Rcu, RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall, Step,
-    Thread,
+    Callback, IdleNeed, Interrupted, Order, Platform, Rcu, RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall,
+    Step, Thread,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,11 +31,7 @@ impl<T: Scalar> SharedWord<T, Machine> for Word<T> {
 }
 
 impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
-    fn swap(&self, machine: &Machine, value: T) -> T {
-        machine.access();
-        self.0.replace(value)
-    }
-    fn compare_exchange(&self, machine: &Machine, current: T, new: T) -> bool {
+    fn compare_exchange(&self, machine: &Machine, current: T, new: T, _: Order) -> bool {
         machine.access();
         let same = self.0.get() == current;
         if same {
@@ -86,7 +82,9 @@ impl Sink for Machine {
 
 impl Platform for Machine {
     type Shared<T: Scalar> = Word<T>;
+    type Watch = ();
 
+    fn barrier(&self) {}
     fn this_cpu(&self) -> usize {
         self.this_cpu.get()
     }

@@ -105,8 +105,7 @@ impl Board {
     pub(crate) fn new(cpus: usize, values: &[u64], options: MachineOptions) -> Self {
         let machine = Machine::new(cpus, values, options.cells_per_line);
         machine.names.set(names(cpus).with_waits(&WAITS));
-        // Ticket locks are tried with exclusives: those of LSE order more.
-        machine.exclusives.set(options.ticket);
+        machine.exclusives.set(!options.lse);
         let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
         let state = |cpu| CpuState {
             cluster: cpu / CPUS_PER_CLUSTER,

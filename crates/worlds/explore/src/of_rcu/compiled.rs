@@ -4,24 +4,29 @@
 macro_rules! library {
     ($library:ident, $module:ident) => {
         pub(crate) mod $module {
-            use crate::cell::Word;
-            use crate::of_rcu::kernel::{Kernel, STALL_S};
+            use crate::cell::{Mark, Word};
+            use crate::of_rcu::kernel::{Kernel, stall_s};
             use crate::of_rcu::library::{COUNTED, HZ, Interrupted, Library, Need, Stepped};
+            use crate::of_rcu::oracle::Reported;
             use crate::of_rcu::scenario::{KernelScenario, Mode, Urgency};
             use crate::of_rcu::thread::Thread;
-            use stopwatt_explore::subject::{AtomicOrder, OnMachine, Order};
+            use stopwatt_explore::subject::{AtomicOrder, Fence, Order};
             use $library::{
                 Callback, Form, IdleNeed, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step,
             };
 
             impl<T: Scalar> SharedCell<T, Kernel> for Word<T> {
-                fn swap(&self, kernel: &Kernel, value: T) -> T {
-                    T::from_word(kernel.machine.swap(self.cell, value.to_word(), Kernel::ATOMICS))
+                fn compare_exchange(&self, kernel: &Kernel, current: T, new: T, order: $library::Order) -> bool {
+                    let order = match order {
+                        $library::Order::Relaxed => AtomicOrder::Relaxed,
+                        $library::Order::Acquire => AtomicOrder::Acquire,
+                        $library::Order::Full => AtomicOrder::Full,
+                    };
+                    kernel.machine.compare_exchange(self.cell, current.to_word(), new.to_word(), order)
                 }
 
-                fn compare_exchange_acquire(&self, kernel: &Kernel, current: T, new: T) -> bool {
-                    let order = AtomicOrder::Acquire;
-                    kernel.machine.compare_exchange(self.cell, current.to_word(), new.to_word(), order)
+                fn store_release(&self, kernel: &Kernel, value: T) {
+                    kernel.machine.store(self.cell, value.to_word(), Order::Ordered);
                 }
 
                 fn load_relaxed(&self, kernel: &Kernel) -> T {
@@ -30,10 +35,6 @@ macro_rules! library {
 
                 fn store_relaxed(&self, kernel: &Kernel, value: T) {
                     kernel.machine.store(self.cell, value.to_word(), Order::Relaxed);
-                }
-
-                fn compare_exchange(&self, kernel: &Kernel, current: T, new: T) -> bool {
-                    kernel.machine.compare_exchange(self.cell, current.to_word(), new.to_word(), Kernel::ATOMICS)
                 }
             }
 
@@ -48,6 +49,11 @@ macro_rules! library {
 
             impl Platform for Kernel {
                 type Shared<T: Scalar> = Word<T>;
+                type Watch = Mark;
+
+                fn barrier(&self) {
+                    self.machine.fence(Fence::Full);
+                }
 
                 fn this_cpu(&self) -> usize {
                     self.machine.process()
@@ -82,7 +88,7 @@ macro_rules! library {
                 }
 
                 fn stall(&self, stall: &$library::Stall) {
-                    self.stalled(stall.age);
+                    self.stalled(Reported { number: stall.grace_period, age: stall.age, started: stall.started });
                 }
 
                 fn may_wake(&self) -> bool {
@@ -113,7 +119,7 @@ macro_rules! library {
                     // Small trees have all the levels of large ones.
                     settings.interior_fanout = 2;
                     settings.preemptible = scenario.preemptible;
-                    settings.stall_s = STALL_S;
+                    settings.stall_s = stall_s(scenario);
                     if scenario.crowded {
                         (settings.blimit, settings.qhimark, settings.qlowmark) = (2, 6, 2);
                         settings.direct_per_jiffy = 2;
@@ -243,6 +249,7 @@ macro_rules! library {
                         counts[13] += counters.offload_wakes;
                         counts[14] += counters.deferred_wakes;
                         counts[15] += counters.softirqs_raised;
+                        counts[16] += counters.core_runs;
                     }
                     counts
                 }
@@ -253,6 +260,13 @@ macro_rules! library {
 
                 fn online(&self, kernel: &Kernel) {
                     self.rcu.cpu_online(kernel);
+                }
+
+                fn takes_over(&self, gone: usize) -> usize {
+                    match self.rcu.settings().offloaded.contains(&gone) {
+                        true => 0,
+                        false => self.rcu.callbacks(gone),
+                    }
                 }
 
                 fn migrate_callbacks(&self, kernel: &Kernel, cpu: usize) {

@@ -4,16 +4,19 @@
 //! middle of anything, but not for ever.
 
 use super::acts;
-use super::library::{GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, OFFLOAD_WAKES, SOFTIRQS};
+use super::library::{
+    ADOPTED, BY_SOFTIRQ, BY_THREAD, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES, SOFTIRQ_RUNS, SOFTIRQS,
+};
 use super::library::{Interrupted, Library, Need, Stepped};
-use super::oracle::{Broken, Oracle};
+use super::oracle::{Broken, Oracle, Reported};
 use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency};
 use super::thread::Thread;
 use ::points::{Point, Sink};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::panic::Location;
 use stopwatt_explore::subject::{
-    Act, AtomicOrder, Did, Invariant, Kind, Machine, OnMachine, OperationIndex, Order, Waits,
+    Act, AtomicOrder, Did, Invariant, Kind, Machine, OnMachine, OperationIndex, Order, Told, Waits,
 };
 
 /// A task: it reads, or not, and some CPU runs it, or none.
@@ -23,6 +26,8 @@ struct Task {
     sees: Cell<Option<usize>>,
     depth: Cell<u32>,
     running: Cell<bool>,
+    /// By the CPU that ran it last, for the next one.
+    told: Cell<Told>,
 }
 
 #[derive(Default)]
@@ -30,6 +35,8 @@ struct ThreadState {
     woken: Cell<bool>,
     until: Cell<Option<u64>>,
     running: Cell<bool>,
+    /// By those who woke it, and by the CPU that ran it last.
+    told: Cell<Told>,
 }
 
 /// The activity of a CPU, as the clock sees it.
@@ -62,7 +69,10 @@ struct CpuState {
     doing: Cell<Doing>,
     ticked: Cell<u64>,
     softirq: Cell<bool>,
+    in_softirq: Cell<bool>,
     resched: Cell<bool>,
+    /// By those who interrupted it so.
+    told: Cell<Told>,
     /// A thread is to run here, or a CPU that went off is to be looked after.
     kicked: Cell<bool>,
     task: Cell<Option<usize>>,
@@ -73,7 +83,8 @@ struct CpuState {
 pub(crate) struct Kernel {
     pub(crate) machine: Machine,
     pub(crate) jiffies: Cell<u64>,
-    pub(crate) timers: RefCell<BTreeMap<usize, u64>>,
+    /// The jiffy of each group's timer, and what was told by the CPU that set it.
+    pub(crate) timers: RefCell<BTreeMap<usize, (u64, Told)>>,
     pub(crate) scenario: RefCell<KernelScenario>,
     pub(crate) mode: Cell<Mode>,
     pub(crate) oracle: Oracle,
@@ -82,9 +93,12 @@ pub(crate) struct Kernel {
     tasks: Vec<Task>,
     /// The first of the words that point to objects.
     pub(crate) pointers: Cell<u16>,
+    /// The first object, as plain data.
+    pub(crate) objects: Cell<u32>,
     threads: RefCell<BTreeMap<Thread, ThreadState>>,
     /// A CPU goes off or comes up; and one that has gone off and whose callbacks are still there.
     hotplug_busy: Cell<bool>,
+    hotplug: Cell<Told>,
     gone: Cell<Option<usize>>,
     /// CPUs that have done all their actions, and the jiffy within which all callbacks must then
     /// have been invoked.
@@ -104,7 +118,9 @@ pub(super) const WAITS: [&str; 2] = ["has done its work of this jiffy", "is idle
 const PATIENCE: u64 = 22 * super::library::HZ;
 
 /// Seconds after which a grace period counts as stalled.
-pub(super) const STALL_S: u64 = 21;
+pub(super) fn stall_s(scenario: &KernelScenario) -> u64 {
+    if scenario.impatient { 1 } else { 21 }
+}
 
 impl Kernel {
     /// A kernel on a machine of `cpus` CPUs.
@@ -114,7 +130,9 @@ impl Kernel {
             doing: Cell::new(Doing::Work),
             ticked: Cell::new(0),
             softirq: Cell::new(false),
+            in_softirq: Cell::new(false),
             resched: Cell::new(false),
+            told: Cell::default(),
             kicked: Cell::new(false),
             task: Cell::new(None),
             may_wake: Cell::new(true),
@@ -130,8 +148,10 @@ impl Kernel {
             states: (0..cpus).map(state).collect(),
             tasks: (0..cpus + 1).map(|_| Task::default()).collect(),
             pointers: Cell::new(0),
+            objects: Cell::new(0),
             threads: RefCell::default(),
             hotplug_busy: Cell::new(false),
+            hotplug: Cell::default(),
             gone: Cell::new(None),
             finished: Cell::new(0),
             end: Cell::new(None),
@@ -155,7 +175,9 @@ impl Kernel {
             state.doing.set(Doing::Work);
             state.ticked.set(0);
             state.softirq.set(false);
+            state.in_softirq.set(false);
             state.resched.set(false);
+            state.told.take();
             state.kicked.set(false);
             state.task.set(Some(cpu));
             state.may_wake.set(true);
@@ -164,9 +186,11 @@ impl Kernel {
             task.sees.set(None);
             task.depth.set(0);
             task.running.set(number < cpus);
+            task.told.take();
         }
         self.threads.replace(threads.iter().map(|&thread| (thread, ThreadState::default())).collect());
         self.hotplug_busy.set(false);
+        self.hotplug.take();
         self.gone.set(None);
         self.finished.set(0);
         self.end.set(None);
@@ -193,17 +217,6 @@ impl Kernel {
         }
     }
 
-    /// The stores of this CPU are there for whoever is told: the kernel's own locks see to that
-    /// when it wakes, hands a task on or sets a timer.
-    fn publish(&self) {
-        self.machine.barrier_now();
-    }
-
-    /// This CPU has been told by the kernel, and sees what the other one had stored.
-    fn learn(&self) {
-        self.machine.memory.borrow_mut().learn(self.machine.process());
-    }
-
     // --- What RCU asks for
     // --------------------------------------------------------------------------
 
@@ -222,14 +235,19 @@ impl Kernel {
 
     pub(crate) fn wake_thread(&self, thread: Thread) {
         self.oracle.saw(if thread == Thread::GracePeriod { GRACE_PERIOD_WAKES } else { OFFLOAD_WAKES });
-        self.publish();
-        self.threads.borrow()[&thread].woken.set(true);
+        // Others may go until it has settled: nothing is borrowed then.
+        self.machine.settle();
+        {
+            let threads = self.threads.borrow();
+            self.machine.tell(&threads[&thread].told);
+            threads[&thread].woken.set(true);
+        }
         self.kick_idle_cpu();
     }
 
     pub(crate) fn interrupt_to_switch(&self, cpu: usize) {
         self.oracle.saw(INTERRUPTS);
-        self.publish();
+        self.machine.tell(&self.states[cpu].told);
         self.states[cpu].resched.set(true);
         if matches!(self.states[cpu].doing.get(), Doing::Idle(..)) {
             self.rouse(cpu);
@@ -237,18 +255,30 @@ impl Kernel {
     }
 
     pub(crate) fn set_timer(&self, group: usize, at_jiffy: u64) {
-        self.publish();
-        self.timers.borrow_mut().insert(group, at_jiffy);
+        let told = Cell::default();
+        self.machine.tell(&told);
+        self.timers.borrow_mut().insert(group, (at_jiffy, told.get()));
     }
 
     pub(crate) fn invoked(&self, number: usize) {
         self.act(&acts::INVOKES, number);
+        let by_softirq = self.states[self.machine.process()].in_softirq.get();
+        self.oracle.saw(if by_softirq { BY_SOFTIRQ } else { BY_THREAD });
         self.hold(self.oracle.invoke(number));
+        // Whoever frees an object writes to it, after all who read it.
+        let object = self.oracle.frees(number);
+        self.machine.watch_plain(self.objects.get() + object as u32, true, Location::caller());
         self.hold(self.oracle.was_in_time(number, self.jiffies.get()));
     }
 
-    pub(crate) fn stalled(&self, age: u64) {
-        self.hold(self.oracle.stalled(age, STALL_S * super::library::HZ));
+    pub(crate) fn stalled(&self, report: Reported) {
+        let jiffy = self.jiffies.get();
+        self.hold(self.oracle.stalled(report, jiffy, self.patience()));
+    }
+
+    /// Jiffies after which a grace period counts as stalled.
+    fn patience(&self) -> u64 {
+        stall_s(&self.scenario.borrow()) * super::library::HZ
     }
 
     pub(crate) fn caller_may_wake(&self) -> bool {
@@ -302,7 +332,7 @@ impl Kernel {
             }
             let cpus = self.states.iter().filter_map(|state| self.next_event(state, now)).min();
             let threads = self.threads.borrow().values().filter_map(|state| state.until.get()).min();
-            let timers = self.timers.borrow().values().copied().min();
+            let timers = self.timers.borrow().values().map(|&(at, _)| at).min();
             let end = self.end.get().unwrap_or(u64::MAX);
             let next =
                 [cpus, threads, timers].into_iter().flatten().min().unwrap_or(end).clamp(now + 1, end.max(now + 1));
@@ -440,12 +470,15 @@ impl Kernel {
             self.interrupt(rcu, cpu, false, Interrupted::Kernel);
         }
         if state.resched.replace(false) {
-            self.learn();
+            self.machine.hear(&state.told);
             self.switch(rcu, cpu, cpu);
         }
         if let Some(gone) = self.gone.take() {
-            self.learn();
+            self.machine.hear(&self.hotplug);
+            let taken_over = rcu.takes_over(gone);
+            (0..taken_over).for_each(|_| self.oracle.saw(ADOPTED));
             rcu.migrate_callbacks(self, gone);
+            self.machine.tell(&self.hotplug);
             self.hotplug_busy.set(false);
         }
     }
@@ -492,26 +525,50 @@ impl Kernel {
             if from_user || self.scenario.borrow().preemptible && !rcu.is_reading(current) {
                 self.oracle.was_quiet(cpu);
             }
-            rcu.tick(self, if from_user { Interrupted::User } else { interrupted }, current);
+            self.tick(rcu, if from_user { Interrupted::User } else { interrupted }, current);
         }
         while let Some(group) = self.due_timer() {
             rcu.timer(self, group);
         }
         for _ in 0..3 {
-            if self.states[cpu].softirq.replace(false) && rcu.core(self) {
+            if self.states[cpu].softirq.replace(false) && self.core(rcu, cpu) {
                 self.states[cpu].softirq.set(true);
             }
         }
         rcu.irq_exit(self);
     }
 
+    /// The softirq; whether callbacks are left for another one.
+    fn core(&self, rcu: &dyn Library<Kernel>, cpu: usize) -> bool {
+        self.oracle.saw(SOFTIRQ_RUNS);
+        self.states[cpu].in_softirq.set(true);
+        let more = rcu.core(self);
+        self.states[cpu].in_softirq.set(false);
+        more
+    }
+
+    /// A tick that interrupts a handler: it runs no softirq, and nobody is quiet.
+    fn nested_tick(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
+        self.states[cpu].ticked.set(self.jiffies.get());
+        self.act(&acts::INTERRUPTED, 0);
+        rcu.irq_enter(self);
+        self.tick(rcu, Interrupted::Kernel, self.nobody(cpu));
+        rcu.irq_exit(self);
+    }
+
+    /// RCU's part of a tick, after which a grace period that lasts for too long was reported.
+    fn tick(&self, rcu: &dyn Library<Kernel>, interrupted: Interrupted, current: usize) {
+        rcu.tick(self, interrupted, current);
+        self.hold(self.oracle.ticked(self.jiffies.get(), self.patience()));
+    }
+
     fn due_timer(&self) -> Option<usize> {
         let now = self.jiffies.get();
         let mut timers = self.timers.borrow_mut();
-        let due = timers.iter().find(|&(_, &at)| at <= now).map(|(&group, _)| group)?;
-        timers.remove(&due);
-        self.learn();
-        Some(due)
+        let (group, told) = timers.iter().find(|(_, (at, _))| *at <= now).map(|(&group, &(_, told))| (group, told))?;
+        timers.remove(&group);
+        self.machine.hear(&Cell::new(told));
+        Some(group)
     }
 
     fn read(&self, rcu: &dyn Library<Kernel>, cpu: usize, pointer: u8) {
@@ -533,6 +590,7 @@ impl Kernel {
     fn look(&self, task: usize) {
         if let Some(object) = self.tasks[task].sees.get() {
             self.act(&acts::LOOKS, object);
+            self.machine.watch_plain(self.objects.get() + object as u32, false, Location::caller());
             self.hold(self.oracle.look(task, object));
         }
     }
@@ -552,8 +610,10 @@ impl Kernel {
     /// Replaces an object, and has the old one freed.
     fn replace(&self, rcu: &dyn Library<Kernel>, pointer: u8, urgency: Urgency) {
         let new = self.oracle.object();
+        self.machine.memory.borrow_mut().watch_plain(1);
         let word = self.pointers.get() + u16::from(pointer);
-        let old = self.machine.swap(word, new as u64, Self::ATOMICS);
+        // The least that hides an object. Who replaces the same one holds a lock of the kernel's.
+        let old = self.machine.swap(word, new as u64, AtomicOrder::Relaxed);
         let number = self.oracle.queue(old as usize, self.jiffies.get(), self.mode.get().puts_off(urgency));
         self.act(&acts::QUEUES, number);
         if self.mode.get().is_lazy(urgency, self.machine.process()) {
@@ -573,7 +633,7 @@ impl Kernel {
         self.oracle.was_quiet(cpu);
         rcu.context_switch(self, self.current(cpu));
         if let Some(task) = self.states[cpu].task.take() {
-            self.publish();
+            self.machine.tell(&self.tasks[task].told);
             self.tasks[task].running.set(false);
         }
     }
@@ -583,7 +643,7 @@ impl Kernel {
         let free = (0..count).map(|index| (first + index) % count);
         if let Some(task) = free.into_iter().find(|&task| !self.tasks[task].running.get()) {
             self.tasks[task].running.set(true);
-            self.learn();
+            self.machine.hear(&self.tasks[task].told);
             self.states[cpu].task.set(Some(task));
         }
     }
@@ -592,12 +652,13 @@ impl Kernel {
     fn run_thread(&self, rcu: &dyn Library<Kernel>, cpu: usize, which: usize, steps: u8) {
         let Some(thread) = self.take_thread(which) else { return };
         self.put_task(rcu, cpu);
-        // Another CPU may have run it last.
-        self.learn();
         for _ in 0..steps {
             self.act(&acts::STEPS, thread.number() as usize);
-            if self.threads.borrow()[&thread].woken.replace(false) {
-                self.learn();
+            {
+                // Another CPU may have run it last, or woken it.
+                let threads = self.threads.borrow();
+                threads[&thread].woken.set(false);
+                self.machine.hear(&threads[&thread].told);
             }
             let step = rcu.step(self, thread);
             self.threads.borrow()[&thread].until.set(match step {
@@ -613,8 +674,13 @@ impl Kernel {
                 break;
             }
         }
-        self.publish();
-        self.threads.borrow()[&thread].running.set(false);
+        // Others may go until it has settled: nothing is borrowed then.
+        self.machine.settle();
+        {
+            let threads = self.threads.borrow();
+            self.machine.tell(&threads[&thread].told);
+            threads[&thread].running.set(false);
+        }
         // Whoever woke it while it ran found nobody to run it; it may be ready still.
         self.oracle.was_quiet(cpu);
         rcu.context_switch(self, self.nobody(cpu));
@@ -626,8 +692,9 @@ impl Kernel {
         self.put_task(rcu, cpu);
         let mut need = self.settle(rcu, cpu);
         self.act(&acts::IDLES, 0);
-        rcu.idle_enter(self);
+        // Nobody reads here any more, and RCU may know before its call returns.
         self.oracle.is_quiet(cpu, true);
+        rcu.idle_enter(self);
         state.kicked.set(false);
         // The device's interrupt comes a jiffy later, or with a tick that comes before.
         let mut interrupt_at = if device.comes() { self.jiffies.get() + 1 } else { u64::MAX };
@@ -649,20 +716,20 @@ impl Kernel {
                 interrupt_at = u64::MAX;
                 state.ticked.set(self.jiffies.get());
                 self.act(&acts::INTERRUPTED, 0);
-                self.oracle.is_quiet(cpu, false);
                 rcu.irq_enter(self);
+                self.oracle.is_quiet(cpu, false);
                 if tick {
-                    rcu.tick(self, Interrupted::Idle, self.nobody(cpu));
+                    self.tick(rcu, Interrupted::Idle, self.nobody(cpu));
                 }
                 self.device(rcu, cpu, device);
                 need = self.settle(rcu, cpu);
-                rcu.irq_exit(self);
                 self.oracle.is_quiet(cpu, true);
+                rcu.irq_exit(self);
             }
         }
         state.kicked.set(false);
-        self.oracle.is_quiet(cpu, false);
         rcu.idle_exit(self);
+        self.oracle.is_quiet(cpu, false);
         self.take_task(cpu, cpu);
     }
 
@@ -680,11 +747,12 @@ impl Kernel {
             let object = self.load(self.pointers.get(), Order::Relaxed) as usize;
             for look in 0..looks.max(lasts) {
                 self.act(&acts::LOOKS, object);
+                self.machine.watch_plain(self.objects.get() + object as u32, false, Location::caller());
                 self.hold(self.oracle.look(reader, object));
                 if look < lasts && self.goes_on() {
                     let now = self.jiffies.get();
                     self.wait_until(Doing::Done(now), || self.jiffies.get() > now);
-                    self.states[cpu].ticked.set(self.jiffies.get());
+                    self.nested_tick(rcu, cpu);
                 }
             }
             self.oracle.read_ends(reader);
@@ -700,7 +768,7 @@ impl Kernel {
     fn settle(&self, rcu: &dyn Library<Kernel>, cpu: usize) -> Need {
         loop {
             while self.states[cpu].softirq.replace(false) {
-                if rcu.core(self) {
+                if self.core(rcu, cpu) {
                     self.states[cpu].softirq.set(true);
                 }
             }
@@ -715,17 +783,18 @@ impl Kernel {
         if self.hotplug_busy.replace(true) {
             return;
         }
+        self.machine.hear(&self.hotplug);
         let state = &self.states[cpu];
         self.put_task(rcu, cpu);
         self.act(&acts::GOES_OFF, 0);
-        self.oracle.was_quiet(cpu);
+        self.oracle.is_quiet(cpu, true);
         if !rcu.offline(self) {
+            self.oracle.is_quiet(cpu, false);
             self.hotplug_busy.set(false);
             return self.take_task(cpu, cpu);
         }
         state.softirq.set(false);
-        self.oracle.is_quiet(cpu, true);
-        self.publish();
+        self.machine.tell(&self.hotplug);
         self.gone.set(Some(cpu));
         self.kick_idle_cpu();
         let mut until = self.jiffies.get() + u64::from(jiffies);
@@ -734,9 +803,10 @@ impl Kernel {
             // Its callbacks must have been taken over, and no other CPU be on its way.
             if !self.hotplug_busy.replace(true) {
                 self.act(&acts::COMES_UP, 0);
-                self.learn();
-                self.oracle.is_quiet(cpu, false);
+                self.machine.hear(&self.hotplug);
                 rcu.online(self);
+                self.oracle.is_quiet(cpu, false);
+                self.machine.tell(&self.hotplug);
                 self.hotplug_busy.set(false);
                 break;
             }
@@ -748,7 +818,7 @@ impl Kernel {
 }
 
 impl OnMachine for Kernel {
-    // Linux's atomics that return a value order all around them.
+    // As Linux's atomics that return a value.
     const ATOMICS: AtomicOrder = AtomicOrder::Full;
 
     #[inline(always)]
@@ -768,9 +838,11 @@ impl Sink for Kernel {
     }
 
     fn capture(&self, point: Point, number: u32, _: u64) {
-        use rcu::points::rcu::{GRACE_PERIOD_END, GRACE_PERIOD_START};
+        use rcu::points::rcu::{FORCE_QUIESCENT_STATE, GRACE_PERIOD_END, GRACE_PERIOD_START};
         if point == GRACE_PERIOD_START {
-            self.oracle.grace_period_starts();
+            self.hold(self.oracle.grace_period_starts(number, self.jiffies.get()));
+        } else if point == FORCE_QUIESCENT_STATE {
+            self.oracle.saw(LOOKS);
         } else if point == GRACE_PERIOD_END {
             self.hold(self.oracle.grace_period_ends(number));
         }

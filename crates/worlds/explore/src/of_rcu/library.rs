@@ -52,10 +52,13 @@ pub(crate) trait Library<K> {
     fn offline(&self, kernel: &K) -> bool;
     fn online(&self, kernel: &K);
     fn migrate_callbacks(&self, kernel: &K, cpu: usize);
+    /// Callbacks that this CPU, which has gone off, leaves to the one that calls
+    /// [`Library::migrate_callbacks`].
+    fn takes_over(&self, gone: usize) -> usize;
 }
 
 /// The things that the library counts.
-pub(crate) const COUNTED: [Counted; 16] = [
+pub(crate) const COUNTED: [Counted; 17] = [
     counted("callbacks", "queued"),
     counted("callbacks", "invoked by the softirq"),
     counted("callbacks", "invoked by a thread"),
@@ -72,16 +75,22 @@ pub(crate) const COUNTED: [Counted; 16] = [
     counted("wake-ups", "of offload threads"),
     counted("wake-ups", "put off"),
     counted("softirqs", "raised"),
+    counted("softirqs", "run"),
 ];
 
 /// Places of what the kernel sees as well.
 pub(crate) const QUEUED: usize = 0;
+pub(crate) const BY_SOFTIRQ: usize = 1;
+pub(crate) const BY_THREAD: usize = 2;
 pub(crate) const LAZY: usize = 4;
+pub(crate) const ADOPTED: usize = 6;
 pub(crate) const ENDED: usize = 7;
+pub(crate) const LOOKS: usize = 8;
 pub(crate) const INTERRUPTS: usize = 11;
 pub(crate) const GRACE_PERIOD_WAKES: usize = 12;
 pub(crate) const OFFLOAD_WAKES: usize = 13;
 pub(crate) const SOFTIRQS: usize = 15;
+pub(crate) const SOFTIRQ_RUNS: usize = 16;
 
 const fn counted(of: &'static str, what: &'static str) -> Counted {
     Counted { group: "what RCU did", of, what }

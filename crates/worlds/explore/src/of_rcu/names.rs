@@ -5,7 +5,7 @@ use stopwatt_explore::subject::Names;
 
 /// The names with that many CPUs and groups of offloaded ones, and words in all.
 pub(crate) fn names(cpus: u16, groups: u16, words: u16) -> Names {
-    Names::new([cpus, groups, words], word_of)
+    Names::new([cpus, groups, words], word_of).with_plain(plain_of)
 }
 
 /// The words of RCU, in the order in which it makes them: those of the tree's nodes, of CPUs, of
@@ -32,6 +32,29 @@ fn word_of([cpus, groups, words]: [u16; 3], cell: u16) -> String {
         let at = usize::from(cell - of_nodes - of_cpus - of_groups);
         OF_RCU.get(at).map_or_else(|| format!("pointer {}", at - OF_RCU.len()), |name| (*name).to_owned())
     }
+}
+
+/// The plain data of RCU, in the order in which it makes it: that of nodes, of CPUs, of groups and of
+/// the whole; then the objects.
+fn plain_of([cpus, groups, words]: [u16; 3], plain: u32) -> String {
+    let nodes = u32::from(words - cpus * OF_RCU_CPU.len() as u16 - groups * OF_GROUP.len() as u16)
+        .saturating_sub((OF_RCU.len() + POINTERS) as u32)
+        / OF_NODE.len() as u32;
+    let mut at = plain;
+    for (count, of, names) in [
+        (nodes, "node", &["list of preempted readers"][..]),
+        (u32::from(cpus), "CPU", &PLAIN_OF_CPU),
+        (u32::from(groups), "group", &PLAIN_OF_GROUP),
+        (1, "", &PLAIN_OF_RCU),
+    ] {
+        let (each, all) = (names.len() as u32, count * names.len() as u32);
+        if at < all {
+            let name = names[(at % each) as usize];
+            return if of.is_empty() { name.to_owned() } else { format!("{of} {}'s {name}", at / each) };
+        }
+        at -= all;
+    }
+    format!("object {at}")
 }
 
 /// The number of kinds of words.
@@ -94,3 +117,25 @@ const OF_RCU: [&str; 6] = [
     "the jiffy of the stall report",
     "the mark to look at all CPUs",
 ];
+
+const PLAIN_OF_CPU: [&str; 13] = [
+    "list of callbacks",
+    "limit of a batch",
+    "mark of a long list",
+    "queue for its thread",
+    "batch of its thread",
+    "size of its thread's batch",
+    "count of callbacks that its thread invoked",
+    "grace period that its batch waits for",
+    "bypass list",
+    "snapshot of its idle counter",
+    "jiffy of the last interrupt to switch",
+    "count of interrupts to switch",
+    "count of reports for it while idle",
+];
+
+const PLAIN_OF_GROUP: [&str; 4] =
+    ["phase", "earliest grace period waited for", "mark of callbacks in bypass lists", "mark of lazy callbacks"];
+
+const PLAIN_OF_RCU: [&str; 3] =
+    ["the phase of the grace-period thread", "the mark of the first look", "the counters of the grace-period thread"];

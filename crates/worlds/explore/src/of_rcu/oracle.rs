@@ -1,7 +1,10 @@
 //! The invariants of RCU, which hold whatever happens: the check watches from outside, and takes no
 //! operation.
 
-use super::library::{COUNTED, ENDED, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, OFFLOAD_WAKES, QUEUED, SOFTIRQS};
+use super::library::{
+    ADOPTED, BY_SOFTIRQ, BY_THREAD, COUNTED, ENDED, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES, QUEUED,
+    SOFTIRQ_RUNS, SOFTIRQS,
+};
 use std::cell::{Cell, RefCell};
 use stopwatt_explore::subject::Invariant;
 
@@ -35,6 +38,9 @@ pub(crate) struct Oracle {
     /// Grace periods that have started, and the moment of the last start.
     started: Cell<u64>,
     start: Cell<u64>,
+    /// The jiffy of that start while the grace period lasts, and whether it was reported as stalled.
+    lasts_since: Cell<Option<u64>>,
+    reported: Cell<bool>,
     /// The jiffy from which on CPUs have nothing else to do.
     done_at: Cell<Option<u64>>,
 }
@@ -50,6 +56,19 @@ const MOST_PERIODS: [u64; 2] = [8, 16];
 /// the most.
 const SOON: u64 = 48;
 
+/// Jiffies for which a stall may go unreported after its time.
+const STALL_LATE: u64 = 12;
+
+/// A report of a stall.
+#[derive(Clone, Copy)]
+pub(crate) struct Reported {
+    /// The grace period.
+    pub(crate) number: u64,
+    /// Jiffies.
+    pub(crate) age: u64,
+    pub(crate) started: bool,
+}
+
 /// The invariant that broke, and how.
 pub(crate) type Broken = (Invariant, String);
 
@@ -59,6 +78,8 @@ impl Oracle {
         self.started.set(0);
         self.seen.replace([0; COUNTED.len()]);
         self.start.set(0);
+        self.lasts_since.set(None);
+        self.reported.set(false);
         self.done_at.set(None);
         let mut quiet = self.quiet.borrow_mut();
         quiet.clear();
@@ -97,10 +118,30 @@ impl Oracle {
         self.quiet.borrow_mut()[cpu] = (quiet, self.next_moment());
     }
 
-    /// A grace period has started.
-    pub(crate) fn grace_period_starts(&self) {
+    /// A grace period has started, and is the next one.
+    pub(crate) fn grace_period_starts(&self, number: u32, jiffy: u64) -> Result<(), Broken> {
         self.started.set(self.started.get() + 1);
         self.start.set(self.next_moment());
+        self.lasts_since.set(Some(jiffy));
+        self.reported.set(false);
+        match self.started.get() == u64::from(number) {
+            true => Ok(()),
+            false => {
+                Err((Invariant::GracePeriod, format!("grace period {number} starts as the {}th", self.started.get())))
+            }
+        }
+    }
+
+    /// RCU has seen a tick: it has reported a grace period that has lasted for too long. A CPU may
+    /// hear of its start, and another one see the limit, some jiffies later.
+    pub(crate) fn ticked(&self, jiffy: u64, patience: u64) -> Result<(), Broken> {
+        match self.lasts_since.get() {
+            Some(since) if !self.reported.get() && jiffy > since + patience + STALL_LATE => Err((
+                Invariant::SoonEnough,
+                format!("the grace period that started in jiffy {since} is not reported as stalled in jiffy {jiffy}"),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// It has ended: since its start every CPU has passed a quiescent state, and every reader has
@@ -108,6 +149,7 @@ impl Oracle {
     pub(crate) fn grace_period_ends(&self, number: u32) -> Result<(), Broken> {
         let start = self.start.get();
         self.saw(ENDED);
+        self.lasts_since.set(None);
         let quiet = self.quiet.borrow();
         if let Some(cpu) = quiet.iter().position(|&(is, last)| !is && last <= start) {
             let what =
@@ -160,7 +202,21 @@ impl Oracle {
         let wrong = |of: &str, what: &str, count: u64, right: u64| {
             Err((Invariant::Statistics, format!("{of}, {what}, are counted as {count}, and were {right}")))
         };
-        for at in [QUEUED, LAZY, ENDED, INTERRUPTS, GRACE_PERIOD_WAKES, OFFLOAD_WAKES, SOFTIRQS] {
+        let known = [
+            QUEUED,
+            BY_SOFTIRQ,
+            BY_THREAD,
+            LAZY,
+            ADOPTED,
+            ENDED,
+            LOOKS,
+            INTERRUPTS,
+            GRACE_PERIOD_WAKES,
+            OFFLOAD_WAKES,
+            SOFTIRQS,
+            SOFTIRQ_RUNS,
+        ];
+        for at in known {
             let (count, right) = (counts[at], self.seen.borrow()[at]);
             if count != right {
                 return wrong(COUNTED[at].of, COUNTED[at].what, count, right);
@@ -174,14 +230,26 @@ impl Oracle {
         Ok(())
     }
 
-    /// A stall is reported of a grace period that has lasted for this number of jiffies.
-    pub(crate) fn stalled(&self, age: u64, patience: u64) -> Result<(), Broken> {
-        match age < patience {
-            true => Err((
-                Invariant::SoonEnough,
-                format!("a stall is reported after {age} jiffies, and {patience} are none"),
-            )),
-            false => Ok(()),
+    /// A stall is reported: of a grace period that there is, and after its time.
+    pub(crate) fn stalled(&self, report: Reported, jiffy: u64, patience: u64) -> Result<(), Broken> {
+        let wrong = |what: String| Err((Invariant::SoonEnough, format!("a stall is reported {what}")));
+        let Reported { number, age, started } = report;
+        if age < patience {
+            return wrong(format!("after {age} jiffies, and {patience} are none"));
+        }
+        if !started {
+            return Ok(());
+        }
+        if number > self.started.get() {
+            return wrong(format!("of grace period {number}, and {} have started", self.started.get()));
+        }
+        self.reported.set(true);
+        // One that has ended meanwhile is not known any more.
+        match self.lasts_since.get().filter(|_| number == self.started.get()) {
+            Some(since) if age != jiffy - since => {
+                wrong(format!("after {age} jiffies, and the grace period has lasted for {}", jiffy - since))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -209,6 +277,11 @@ impl Oracle {
         queued.push(Queued { at, invoked: false, jiffy, may_wait, started_before, object });
         self.left.set(self.left.get() + 1);
         queued.len() - 1
+    }
+
+    /// The object that a callback frees.
+    pub(crate) fn frees(&self, number: usize) -> usize {
+        self.queued.borrow()[number].object
     }
 
     /// The number of callbacks that were not invoked yet.

@@ -235,6 +235,12 @@ pub struct KernelScenario {
     /// When all is done the CPUs work on, rather than go idle.
     #[serde(default)]
     pub busy_end: bool,
+    /// The core has no LSE: a read-modify-write is a pair of exclusives, whose store may fail.
+    #[serde(default)]
+    pub exclusives: bool,
+    /// A grace period counts as stalled after a second, rather than after 21.
+    #[serde(default)]
+    pub impatient: bool,
     /// The actions of each CPU, CPU 0 first.
     pub cpus: Vec<Vec<Action>>,
 }
@@ -304,6 +310,8 @@ impl Script for KernelScenario {
             one(|scenario| scenario.crowded = false),
             one(|scenario| scenario.user_ticks = false),
             one(|scenario| scenario.busy_end = false),
+            one(|scenario| scenario.exclusives = false),
+            one(|scenario| scenario.impatient = false),
         ];
         all.into_iter().filter(|other| other != self).collect()
     }
@@ -328,6 +336,12 @@ impl Script for KernelScenario {
             .push(if self.preemptible { "the kernel can be preempted" } else { "it cannot be preempted" }.to_owned());
         if self.crowded {
             settings.push("few callbacks are many".to_owned());
+        }
+        if self.impatient {
+            settings.push("a grace period of a second is stalled".to_owned());
+        }
+        if self.exclusives {
+            settings.push("the cores have no LSE".to_owned());
         }
         sentences.push(format!("{}.", settings.join("; ")));
         sentences
@@ -387,6 +401,8 @@ impl KernelScenario {
         self.crowded = below(2) == 0;
         self.user_ticks = below(2) == 0;
         self.busy_end = below(2) == 0;
+        self.exclusives = below(4) == 0;
+        self.impatient = below(4) == 0;
         // In how many of a hundred actions an object is replaced. With few, lists run empty, and
         // threads go to sleep.
         let replaces = [2, 5, 12][usize::from(below(3))];
@@ -396,25 +412,34 @@ impl KernelScenario {
             actions.clear();
             for _ in 0..jiffies {
                 for _ in 0..2 + below(3) {
-                    actions.push(match below(100) {
+                    let action = match below(100) {
                         0..20 => Action::Read(below(POINTERS as u64)),
                         20..42 => Action::Leave,
-                        42..54 if below(12) < replaces => Action::Replace {
-                            pointer: below(POINTERS as u64),
-                            urgency: [Urgency::Plain, Urgency::Lazy, Urgency::Hurry][usize::from(below(3))],
-                            atomic: below(4) == 0,
-                        },
+                        42..54 if below(12) < replaces => {
+                            let replace = Action::Replace {
+                                pointer: below(POINTERS as u64),
+                                urgency: [Urgency::Plain, Urgency::Lazy, Urgency::Hurry][usize::from(below(3))],
+                                atomic: below(4) == 0,
+                            };
+                            // So that few callbacks are many, there have to be some.
+                            if self.crowded && below(6) == 0 {
+                                (0..3 + below(6)).for_each(|_| actions.push(replace));
+                            }
+                            replace
+                        }
                         42..66 => Action::Switch(below(cpus as u64 + 1)),
                         66..86 => Action::Thread { which: below(8), steps: 1 + below(12) },
                         86..97 => Action::Idle {
-                            jiffies: 1 + below(6),
+                            // Others then do much that this CPU hears nothing of.
+                            jiffies: if below(6) == 0 { 8 + below(24) } else { 1 + below(6) },
                             looks: if below(2) == 0 { 0 } else { below(20) },
                             replaces: below(12) < replaces,
                             lasts: if below(3) == 0 { below(7) } else { 0 },
                         },
                         _ if mode.hotplug() && cpu > 0 => Action::Off(1 + below(5)),
                         _ => Action::Leave,
-                    });
+                    };
+                    actions.push(action);
                 }
                 actions.push(Action::Jiffy);
             }

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use stopwatt_explore::subject::{
     Access, By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Names, OperationIndex, RunResult, Runs, Waits,
-    made_by,
+    made_by, marks_made,
 };
 
 struct Session<'s, M: Fn(usize, u32)> {
@@ -61,6 +61,8 @@ struct BuiltLibrary {
     pointers: u16,
     /// The values that the words hold first.
     values: Vec<u64>,
+    /// Pieces of plain data.
+    marks: u32,
     names: Names,
 }
 
@@ -75,7 +77,8 @@ fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> 
     });
     let groups = library.threads().iter().filter(|thread| matches!(thread, Thread::OffloadGp(_))).count();
     let (cpus, groups, words) = (scenario.cpus.len() as u16, groups as u16, values.len() as u16);
-    BuiltLibrary { library, pointers, values, names: names::names(cpus, groups, words).with_waits(&WAITS) }
+    let marks = marks_made();
+    BuiltLibrary { library, pointers, values, marks, names: names::names(cpus, groups, words).with_waits(&WAITS) }
 }
 
 /// The names of the words of a run.
@@ -117,7 +120,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         // What an earlier run has left of its frames goes before its words do.
         (0..=cpus).for_each(|process| self.runner.start(process, 0));
         kernel.scenario.borrow_mut().clone_from(scenario);
-        let BuiltLibrary { library, pointers, values, names } =
+        let BuiltLibrary { library, pointers, values, marks, names } =
             make(self.mode, scenario, kernel.readers(), self.faulty);
         machine.names.set(names);
         kernel.pointers.set(pointers);
@@ -125,6 +128,9 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         kernel.begin(&library.threads(), POINTERS);
         self.library.replace(Some(library));
         machine.memory.borrow_mut().begin(&values);
+        machine.memory.borrow_mut().watch_plain(marks + POINTERS as u32);
+        kernel.objects.set(marks);
+        machine.exclusives.set(scenario.exclusives);
         (0..cpus).for_each(|cpu| machine.memory.borrow_mut().join(cpu));
         machine.choose_by(by, self.length);
         machine.forget_run();
