@@ -73,7 +73,7 @@ def main():
         sys.exit(f"no licence is named by {', '.join(unknown)}")
     bom = Bom(components=[component(package, sums) for package in packages if package is not program])
     bom.metadata.component = component(program, sums, ComponentType.APPLICATION)
-    bom.register_dependency(bom.metadata.component, [])
+    bom.register_dependency(bom.metadata.component, list(bom.components))
     text = json.loads(JsonV1Dot5(bom).output_as_string())
     # What changes from run to run is left out, or made of the contents.
     text["metadata"].pop("timestamp", None)

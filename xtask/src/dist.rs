@@ -62,7 +62,8 @@ impl Plan {
 /// Builds, and tries what was built.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let plan = Plan::read(arguments)?;
-    let root = root();
+    // As the compiler sees it: its paths are cut out of what is built.
+    let root = root().canonicalize().map_err(|error| format!("{}: {error}", root().display()))?;
     let (work, out) = (root.join("target/dist-work"), root.join("target/dist"));
     let tools = tools(&work)?;
     build(&root, &tools, &plan, &work.join("one"), &out)?;
@@ -267,7 +268,7 @@ fn try_out(work: &Path, out: &Path, processor: &str) -> Result<(), String> {
         create(&home)?;
         copy(&program, &home.join("stopwatt"))?;
         let mut inside = Command::new("chroot");
-        inside.arg(&debian).args(["/usr/bin/env", "-i", "HOME=/home/somebody", "-C", "/home/somebody", "./stopwatt"]);
+        inside.arg(&debian).args(["/usr/bin/env", "-i", "-C", "/home/somebody", "HOME=/home/somebody", "./stopwatt"]);
         inside
     } else {
         let home = place.join("home");
