@@ -410,9 +410,8 @@ fn namespaces() -> Namespaces {
 }
 
 fn config() -> String {
-    let routes: String = ROUTES
-        .map(|network| format!("[[route]]\nprefix = \"{network}\"\nvia = \"10.0.2.2\"\n"))
-        .concat();
+    let routes: String =
+        ROUTES.map(|network| format!("[[route]]\nprefix = \"{network}\"\nvia = \"10.0.2.2\"\n")).concat();
     format!(
         "icmp_errors_per_second = 1000000\n[[interface]]\nname = \"in0\"\n[[interface]]\nname = \"out0\"\n\
          [[neighbour]]\naddress = \"10.0.1.2\"\ninterface = \"in0\"\nmac = \"{}\"\n\
