@@ -75,7 +75,15 @@ impl std::str::FromStr for Prefix {
         let (address, length) = text.split_once('/').ok_or_else(wrong)?;
         let address = address.parse().map_err(|_| wrong())?;
         let length = length.parse().map_err(|_| wrong())?;
-        Self::new(address, length).ok_or_else(wrong)
+        let prefix = Self::new(address, length).ok_or_else(wrong)?;
+        // As `ip route` does: who writes a host's address may have meant another length.
+        match prefix.address() == address {
+            true => Ok(prefix),
+            false => Err(format!(
+                "`{text}` is an address in the network {prefix}, and no network: write `{prefix}`, or `{address}/32` for that \
+                 address alone"
+            )),
+        }
     }
 }
 
@@ -415,6 +423,15 @@ mod tests {
     }
 
     #[test]
+    fn host_bits_are_refused_as_ip_route_refuses_them() {
+        let wrong = "20.0.0.1/8".parse::<Prefix>().unwrap_err();
+        assert!(wrong.contains("write `20.0.0.0/8`, or `20.0.0.1/32`"), "{wrong}");
+        for right in ["20.0.0.0/8", "20.0.0.1/32", "0.0.0.0/0", "128.0.0.0/1"] {
+            assert_eq!(right.parse::<Prefix>().unwrap().to_string(), right);
+        }
+    }
+
+    #[test]
     fn a_shorter_route_added_later_does_not_cover_a_longer_one() {
         let mut fib = Fib::new(MISS);
         fib.add(prefix("10.1.2.128/25"), 5).unwrap();
@@ -427,7 +444,7 @@ mod tests {
 
     #[test]
     fn a_prefix_says_what_it_should_look_like() {
-        assert_eq!(prefix("10.1.2.3/8").to_string(), "10.0.0.0/8");
+        assert_eq!(prefix("10.0.0.0/8").to_string(), "10.0.0.0/8");
         for wrong in ["10.0.0.0", "10.0.0.0/33", "10.0.0/8", "x/8", ""] {
             assert!(wrong.parse::<Prefix>().unwrap_err().contains("10.1.0.0/16"), "{wrong}");
         }

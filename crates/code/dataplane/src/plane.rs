@@ -178,11 +178,12 @@ pub struct Plane {
 
 impl Plane {
     /// A plane without interfaces, and with no routes but those of networks that are never
-    /// forwarded to (RFC 1122, section 3.2.1.3).
+    /// forwarded to (RFC 1122, section 3.2.1.3). Of 0.0.0.0/8 that is the first address alone: the
+    /// others are as good as any, as Linux has it since version 5.3.
     pub fn new(buffers: usize, reuse: Reuse, settings: Settings) -> Self {
         let tables = Tables::new();
         for (network, length, adjacency) in [
-            ([0, 0, 0, 0], 8, MARTIAN),
+            ([0, 0, 0, 0], 32, MARTIAN),
             ([127, 0, 0, 0], 8, MARTIAN),
             ([224, 0, 0, 0], 4, GROUP),
             ([255; 4], 32, GROUP),

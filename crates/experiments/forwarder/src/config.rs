@@ -332,6 +332,7 @@ impl Config {
     fn places(&self, interface: &InterfaceConfig) -> io::Result<Vec<Attachment>> {
         let (name, workers) = (&interface.name, self.workers());
         let numbers = 0..workers as u32;
+        interface.check_mtu()?;
         match interface.driver() {
             _ if interface.is_capture() => Ok(Vec::new()),
             Driver::Packet => {
@@ -347,13 +348,6 @@ impl Config {
                     return Err(io::Error::other(format!(
                         "it has {queues} receive queues for {workers} workers: give it more (`ethtool -L {name} combined {workers}`) \
                          or take fewer workers"
-                    )));
-                }
-                let mtu = interface::mtu(name)?;
-                if mtu > af_xdp::MTU_MAX.into() {
-                    return Err(io::Error::other(format!(
-                        "AF_XDP takes packets of up to {} bytes, and its MTU is {mtu}: ip link set {name} mtu 1500",
-                        af_xdp::MTU_MAX
                     )));
                 }
                 let handed = af_xdp::XdpInterface::new(name)?;
@@ -389,6 +383,7 @@ impl Config {
         let mut inputs: Vec<Box<dyn Input>> = Vec::new();
         for (number, (there, place)) in self.interface.iter().zip(places).enumerate() {
             let (interface, number) = (there.get_ref(), number as u16);
+            let mtu = plane.interfaces[usize::from(number)].mtu;
             match place {
                 Attachment::None => {
                     devices.push(match &interface.pcap_out {
@@ -415,7 +410,7 @@ impl Config {
                 }
                 Attachment::Packet(sender, receiver) => {
                     devices.push(Box::new(sender));
-                    let input = PacketDriver::input(receiver, number, &interface.name, self.workers() > 1);
+                    let input = PacketDriver::input(receiver, number, &interface.name, mtu, self.workers() > 1);
                     inputs.push(Box::new(input.map_err(|e| on(there, e))?));
                 }
                 Attachment::Tap(queue) => {
@@ -510,6 +505,9 @@ impl Config {
             let route = there.get_ref();
             let prefix: Prefix = route.prefix.parse().map_err(|e: String| self.wrong(there, e))?;
             let wrong = |e: &dyn Display| self.wrong(there, format!("route {prefix}: {e}"));
+            if prefix.length() == 32 && prefix.address().is_unspecified() {
+                return Err(wrong(&"0.0.0.0 is no address of a host"));
+            }
             if prefix.length() >= 4 && matches!(prefix.address().octets()[0], 127 | 224..=239) {
                 return Err(wrong(&"nothing is forwarded to 127.0.0.0/8 and 224.0.0.0/4"));
             }
@@ -591,6 +589,34 @@ fn address(text: &str) -> Result<(Ipv4Addr, u8), String> {
 impl InterfaceConfig {
     fn driver(&self) -> Driver {
         self.driver.as_ref().map_or(Driver::default(), |driver| *driver.get_ref())
+    }
+
+    /// Refuses an interface that has longer packets than the driver takes. Its own MTU counts, not
+    /// the `mtu` of the file alone: the kernel hands in what the interface takes.
+    fn check_mtu(&self) -> io::Result<()> {
+        let (name, driver) = (&self.name, self.driver());
+        // A TAP device is made with an MTU of 1500.
+        if self.is_capture() || driver == Driver::Tap {
+            return Ok(());
+        }
+        let (most, what) = match driver {
+            Driver::AfXdp => (af_xdp::MTU_MAX, "AF_XDP takes"),
+            Driver::Packet | Driver::Tap => (MTU_MAX, "a buffer holds"),
+        };
+        let mtu = interface::mtu(name)?;
+        if mtu > most.into() {
+            return Err(io::Error::other(format!(
+                "its MTU is {mtu}, and {what} packets of up to {most} bytes: `ip link set {name} mtu {most}`, or the 1500 of \
+                 Ethernet, on it and on all hosts behind it"
+            )));
+        }
+        match self.mtu {
+            Some(given) if u32::from(given) > mtu => Err(io::Error::other(format!(
+                "the file gives it an mtu of {given}, and it takes {mtu}: `ip link set {name} mtu {given}`, or a smaller `mtu` \
+                 in the file"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn is_capture(&self) -> bool {

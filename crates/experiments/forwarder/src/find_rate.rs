@@ -41,7 +41,7 @@ pub(crate) const DRIVERS: Or<Checked<Vec<Driver>>> = Checked::new(
     "LIST",
     drivers,
     "With --find-rate: what forwards, one after the other: kernel (its own forwarding), or our graph through packet \
-     (packet sockets, TPACKET_V3), af-xdp, tap; or command, the program of --forwarder.",
+     (packet sockets, TPACKET_V2), af-xdp, tap; or command, the program of --forwarder.",
 )
 .or((|| vec![Driver::Packet], |_| "packet".to_owned()));
 

@@ -19,7 +19,9 @@ use std::time::{Duration, Instant};
 use dataplane::checksum;
 use dataplane::inputs::udp_packet;
 use dataplane::plane::Mac;
+use document::Document;
 use forwarder::drivers::packet_socket::{Received, Receiver, Sender};
+use forwarder_experiments::config::Config;
 use support::{Namespaces, may_run, shown};
 
 /// Bytes that are sent each way.
@@ -181,6 +183,12 @@ fn ports() {
     }
 }
 
+/// Starts the forwarder of `refuse.toml` and notes why it refuses to.
+fn refuse(folder: &Path) {
+    let config = Document::open(&folder.join("refuse.toml")).and_then(|file| Config::read(&file)).unwrap();
+    fs::write(folder.join("refused"), format!("{:?}", config.router().err().unwrap())).unwrap();
+}
+
 /// The role of a process inside a namespace; as a test of its own it does nothing.
 #[test]
 fn a_role_in_a_namespace() {
@@ -191,6 +199,7 @@ fn a_role_in_a_namespace() {
         "probe" => probe(&folder),
         "flood" => flood(&folder),
         "ports" => ports(),
+        "refuse" => refuse(&folder),
         "wait" => support::wait_for_ever(&folder),
         "forward" => support::forward(&folder),
         other => panic!("no role {other}"),
@@ -324,6 +333,38 @@ fn programs_talk_through_the_queues_of_af_xdp() {
     for counted in counted {
         assert!(shown(&said, counted, "packets") > 0, "nothing came in for {counted}:\n{said}");
     }
+}
+
+/// Interfaces that have longer packets than a buffer holds are refused, with the command that helps;
+/// after that command, programs talk.
+#[test]
+fn an_mtu_that_no_buffer_holds_is_refused_and_the_largest_that_one_holds_is_served() {
+    if !may_run("an_mtu_that_no_buffer_holds_is_refused_and_the_largest_that_one_holds_is_served") {
+        return;
+    }
+    let namespaces = network("m", false);
+    let ends = [("a", "a0"), ("m", "in0"), ("m", "out0"), ("b", "b0")];
+    let set = |mtu: u32| ends.map(|(letter, name)| namespaces.ip(letter, &format!("link set {name} mtu {mtu}")));
+    let refused = |config: &str| {
+        fs::write(namespaces.folder.join("refuse.toml"), config).unwrap();
+        namespaces.run("m", "refuse");
+        fs::read_to_string(namespaces.folder.join("refused")).unwrap()
+    };
+    set(9000);
+    // Less in the file helps nothing: the kernel hands in what the interface takes.
+    for config in [ADDRESSES_OF_THE_KERNEL, &ADDRESSES_OF_THE_KERNEL.replace("name =", "mtu = 1500\nname =")] {
+        let said = refused(config);
+        assert!(
+            said.contains("interface `in0`: its MTU is 9000") && said.contains("ip link set in0 mtu 2030"),
+            "{said}"
+        );
+    }
+    set(1500);
+    let said = refused(&ADDRESSES_OF_THE_KERNEL.replace("name =", "mtu = 1600\nname ="));
+    assert!(said.contains("an mtu of 1600, and it takes 1500"), "{said}");
+    set(2030);
+    let said = namespaces.forwarding("m", ADDRESSES_OF_THE_KERNEL, || talk_to("b", &namespaces));
+    check_talk(&namespaces, &said, &[SPLIT]);
 }
 
 /// A test that fails leaves no program behind.

@@ -101,6 +101,14 @@ impl Fields {
                         vec![0x86, 0xdd],
                         vec![0, 46],
                         vec![6, 0],
+                        vec![0x81, 0, 0, 0, 0x81, 0, 0, 0, 8, 0],
+                        vec![0x81, 0, 0, 0, 0x81, 0, 0, 0, 0x81, 0, 0xe0, 0, 8, 0],
+                        vec![0x81, 0, 0, 0, 0x81, 0, 0, 1, 8, 0],
+                        vec![0x81, 0, 0, 0, 0x88, 0xa8, 0, 0, 8, 0],
+                        vec![0x88, 0xa8, 0, 0, 8, 0],
+                        vec![0x88, 0xa8, 0, 0, 0x81, 0, 0, 0, 8, 0],
+                        vec![0x88, 0xa8, 0, 1, 8, 0],
+                        vec![0x88, 0xa8, 0, 0, 0x86, 0xdd],
                     ],
                 )
             }
@@ -145,7 +153,9 @@ impl Fields {
                     random,
                     &[
                         [0, 0, 0, 0],
+                        [0, 0, 0, 1],
                         [0, 1, 2, 3],
+                        [0, 255, 255, 255],
                         [127, 0, 0, 1],
                         [127, 1, 2, 3],
                         [128, 0, 0, 1],
@@ -202,6 +212,13 @@ impl Fields {
                         vec![136, 4, 1, 1],
                         vec![200, 4, 1, 1],
                         vec![94, 3, 1, 1],
+                        // CIPSO: good, of a domain of 0, too short, with a tag of no or too much length.
+                        vec![134, 12, 0, 0, 0, 5, 1, 6, 0, 1, 0x80, 0],
+                        vec![134, 12, 0, 0, 0, 0, 1, 6, 0, 1, 0x80, 0],
+                        vec![134, 8, 0, 0, 0, 5, 1, 2],
+                        vec![134, 6, 0, 0, 0, 5, 0, 0],
+                        vec![134, 12, 0, 0, 0, 5, 1, 0, 0, 1, 0x80, 0],
+                        vec![134, 12, 0, 0, 0, 5, 1, 9, 0, 1, 0x80, 0],
                     ],
                 )
             }
@@ -360,6 +377,9 @@ fn verdicts(namespaces: &Namespaces, packets: &[Vec<u8>]) -> Verdicts {
     verdicts
 }
 
+/// Networks behind B.
+const ROUTES: [&str; 5] = ["0.0.0.0/8", "20.0.0.0/8", "128.0.0.0/8", "223.0.0.0/8", "240.0.0.0/4"];
+
 fn namespaces() -> Namespaces {
     let made = Namespaces::new("e", &["a", "m", "b"]);
     made.cable(("a", "a0", A_MAC), ("m", "in0", IN_MAC));
@@ -371,7 +391,7 @@ fn namespaces() -> Namespaces {
     made.ip("m", "address add 10.0.2.1/24 dev out0 broadcast +");
     made.ip("m", &format!("neighbour add 10.0.1.2 lladdr {} dev in0", mac(A_MAC)));
     made.ip("m", &format!("neighbour add 10.0.2.2 lladdr {} dev out0", mac(B_MAC)));
-    for network in ["20.0.0.0/8", "128.0.0.0/8", "223.0.0.0/8", "240.0.0.0/4"] {
+    for network in ROUTES {
         made.ip("m", &format!("route add {network} via 10.0.2.2"));
     }
     made.ip("m", "route add blackhole 20.9.0.0/16");
@@ -390,9 +410,8 @@ fn namespaces() -> Namespaces {
 }
 
 fn config() -> String {
-    let routes: String = ["20.0.0.0/8", "128.0.0.0/8", "223.0.0.0/8", "240.0.0.0/4"]
-        .map(|network| format!("[[route]]\nprefix = \"{network}\"\nvia = \"10.0.2.2\"\n"))
-        .concat();
+    let routes: String =
+        ROUTES.map(|network| format!("[[route]]\nprefix = \"{network}\"\nvia = \"10.0.2.2\"\n")).concat();
     format!(
         "icmp_errors_per_second = 1000000\n[[interface]]\nname = \"in0\"\n[[interface]]\nname = \"out0\"\n\
          [[neighbour]]\naddress = \"10.0.1.2\"\ninterface = \"in0\"\nmac = \"{}\"\n\
@@ -403,7 +422,7 @@ fn config() -> String {
     )
 }
 
-/// Differences that docs/dataplane.md lists: the kernel sends errors to the broadcast address of a
+/// Differences that docs/forwarder.md lists: the kernel sends errors to the broadcast address of a
 /// network, which RFC 1122 forbids.
 fn is_listed(packet: &[u8]) -> bool {
     packet.windows(4).any(|window| window == [10, 0, 1, 255])

@@ -76,6 +76,8 @@ const TYPE_IP4: u16 = u16::from_le_bytes([0x08, 0x00]);
 const TYPE_ARP: u16 = u16::from_le_bytes([0x08, 0x06]);
 const TYPE_IP6: u16 = u16::from_le_bytes([0x86, 0xdd]);
 const TYPE_TAG: u16 = u16::from_le_bytes([0x81, 0x00]);
+/// A provider's tag (802.1ad).
+const TYPE_PROVIDER_TAG: u16 = u16::from_le_bytes([0x88, 0xa8]);
 
 impl<const CROSS_CONNECT: bool> Classify<'_, CROSS_CONNECT> {
     /// Of a common packet.
@@ -144,31 +146,39 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
     if CROSS_CONNECT && addresses & SOURCE_IS_GROUP != 0 {
         return (DROP, BAD_SOURCE);
     }
-    let tagged = ether_type == TYPE_TAG;
+    // A cross connect leaves a provider's tag alone, as a bridge does.
+    let tagged = ether_type == TYPE_TAG || (!CROSS_CONNECT && ether_type == TYPE_PROVIDER_TAG);
     if length > interface.longest + if tagged { TAG } else { 0 } {
         return (DROP, GIANT);
     }
-    if tagged {
-        if length < HEADER + TAG {
-            return (DROP, TRUNCATED);
-        }
-        let tag = u16::from_be_bytes(memory.load(frame.buffer[row], HEADER as usize));
-        // VLAN 0 is none: the tag says a priority only.
-        if tag & 0x0fff != 0 && !interface.vlans.contains(&(tag & 0x0fff)) {
-            return (DROP, UNKNOWN_VLAN);
-        }
+    if tagged && length < HEADER + TAG {
+        return (DROP, TRUNCATED);
     }
     if CROSS_CONNECT {
-        return (NEXT_L2, 0);
+        let known = !tagged || {
+            let tag = vlan(memory, frame.buffer[row]);
+            tag == 0 || interface.vlans.contains(&tag)
+        };
+        return if known { (NEXT_L2, 0) } else { (DROP, UNKNOWN_VLAN) };
     }
     let to_group = addresses & 1 != 0;
     if addresses & MAC_BITS != interface.mac && !to_group {
         return (DROP, NOT_OURS);
     }
-    let mut kind = ether_type;
-    if tagged {
-        kind = remove_tag(memory, frame.buffer[row], length);
-        frame.length[row] = length - TAG;
+    let (mut kind, mut has_vlan) = (ether_type, false);
+    while kind == TYPE_TAG || kind == TYPE_PROVIDER_TAG {
+        if frame.length[row] < HEADER + TAG {
+            return (DROP, TRUNCATED);
+        }
+        // VLAN 0 is none, whatever the tag and however many there are: it says a priority only.
+        // There are no VLANs within VLANs.
+        match vlan(memory, frame.buffer[row]) {
+            0 => {}
+            known if kind == TYPE_TAG && !has_vlan && interface.vlans.contains(&known) => has_vlan = true,
+            _ => return (DROP, UNKNOWN_VLAN),
+        }
+        kind = remove_tag(memory, frame.buffer[row], frame.length[row]);
+        frame.length[row] -= TAG;
     }
     match kind {
         TYPE_IP4 if frame.length[row] < SHORTEST_IP4 => (DROP, TRUNCATED),
@@ -186,6 +196,11 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
         TYPE_IP6 => (PUNT, IP6),
         _ => (DROP, UNKNOWN_TYPE),
     }
+}
+
+/// The VLAN of the packet's first tag.
+fn vlan<M: PacketMemory>(memory: &mut M, buffer: Buffer) -> u16 {
+    u16::from_be_bytes(memory.load(buffer, HEADER as usize)) & 0x0fff
 }
 
 /// Moves the packet over its tag, and returns the EtherType that stood behind it.

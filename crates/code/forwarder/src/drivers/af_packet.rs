@@ -11,10 +11,11 @@ use dataplane::plane::Plane;
 
 use super::input::{Driver, DriverCounters, DriverInput, Room};
 use super::offload::{Splitter, Unfinished};
-use super::packet_socket::{BATCH, BLOCK_BYTES, BLOCKS, Fanout, Received, Receiver, Sender};
+use super::packet_socket::{BATCH, Fanout, Received, Receiver, SLOT_BYTES, SLOTS, Sender};
 
 const SPLIT: usize = 0;
 const CUT: usize = 4;
+const TOO_LONG: usize = 5;
 
 fn reason(unfinished: Unfinished) -> usize {
     match unfinished {
@@ -24,6 +25,9 @@ fn reason(unfinished: Unfinished) -> usize {
     }
 }
 
+const ETHERNET_BYTES: usize = 14;
+const TAG_BYTES: usize = 4;
+
 /// Receives from a packet socket. Packets are whole then: missing checksums are written, and large
 /// packets are split.
 pub struct PacketDriver {
@@ -32,20 +36,31 @@ pub struct PacketDriver {
     device: String,
     group: Option<Fanout>,
     splitter: Splitter,
+    /// Bytes of the longest part that a large packet is split into, without a tag beside it.
+    longest: usize,
 }
 
 impl PacketDriver {
-    /// An input node for an interface of the graph, which has the name of the machine's. If it
-    /// `is_shared`, it shares the interface with the inputs of other workers.
+    /// An input node for an interface of the graph, which has the name of the machine's and takes IP
+    /// packets of up to `mtu` bytes. If it `is_shared`, it shares the interface with the inputs of
+    /// other workers.
     ///
     /// # Errors
     /// The kernel does not share it.
-    pub fn input(receiver: Receiver, interface: u16, name: &str, is_shared: bool) -> io::Result<DriverInput<Self>> {
+    pub fn input(
+        receiver: Receiver,
+        interface: u16,
+        name: &str,
+        mtu: u16,
+        is_shared: bool,
+    ) -> io::Result<DriverInput<Self>> {
         let group = is_shared.then(|| Fanout::new(interface));
         if let Some(group) = group {
             receiver.join(group)?;
         }
-        let driver = Self { receiver: Some(receiver), device: name.to_owned(), group, splitter: Splitter::default() };
+        let longest = (ETHERNET_BYTES + usize::from(mtu)).min(DATA_BYTES - TAG_BYTES);
+        let (device, splitter) = (name.to_owned(), Splitter::default());
+        let driver = Self { receiver: Some(receiver), device, group, splitter, longest };
         Ok(DriverInput::new(driver, interface, format!("af-packet-input-{name}")))
     }
 
@@ -65,19 +80,22 @@ impl PacketDriver {
                 return Some(length);
             }
             let Received { bytes, tag, offload, is_cut, .. } = self.receiver.as_mut()?.next_packet()?;
+            let tag_bytes = tag.map_or(0, |tag| tag.len());
             let problem = if is_cut {
                 Some(CUT)
             } else if offload.splits() {
                 met.count(SPLIT);
-                self.splitter.take(bytes, tag, offload, DATA_BYTES).err().map(reason)
+                self.splitter.take(bytes, tag, offload, self.longest + tag_bytes).err().map(reason)
+            } else if bytes.len() + tag_bytes > DATA_BYTES {
+                // The interface's MTU was raised since the forwarder started: it refuses to start on
+                // one that is above this.
+                Some(TOO_LONG)
             } else {
-                // Longer than a buffer is longer than any interface's MTU: the graph sees a giant
-                // and counts it.
-                let length = bytes.len().min(DATA_BYTES);
-                data[..length].copy_from_slice(&bytes[..length]);
+                let length = bytes.len();
+                data[..length].copy_from_slice(bytes);
                 match offload.finish(&mut data[..length]) {
-                    Err(unfinished) if length == bytes.len() => Some(reason(unfinished)),
-                    _ => return Some(insert_tag(data, length, tag)),
+                    Err(unfinished) => Some(reason(unfinished)),
+                    Ok(()) => return Some(insert_tag(data, length, tag)),
                 }
             };
             if let Some(problem) = problem {
@@ -87,11 +105,11 @@ impl PacketDriver {
     }
 }
 
-/// Puts the tag back that the kernel took out; returns the packet's new length.
+/// Puts the tag back that the kernel took out, for which there must be room; returns the packet's new
+/// length.
 fn insert_tag(data: &mut [u8; DATA_BYTES], length: usize, tag: Option<[u8; 4]>) -> usize {
     match tag {
         Some(tag) if length >= 12 => {
-            let length = length.min(DATA_BYTES - 4);
             data.copy_within(12..length, 16);
             data[12..16].copy_from_slice(&tag);
             length + 4
@@ -104,9 +122,10 @@ impl Driver for PacketDriver {
     const REASONS: &'static [Reason] = &[
         Reason::info("large packet split"),
         Reason::error("large packet of a kind that is not split"),
-        Reason::error("part of a large packet longer than a buffer"),
+        Reason::error("part of a large packet longer than the interface's mtu"),
         Reason::error("offload header contradicts the packet"),
-        Reason::error("packet longer than the ring's block"),
+        Reason::error("large packet found no room beside the ring"),
+        Reason::error("packet longer than a buffer: lower the interface's mtu"),
     ];
 
     fn fill(&mut self, room: &mut Room<'_>) {
@@ -132,9 +151,9 @@ impl Driver for PacketDriver {
     fn hardware(&self) -> String {
         let shared = if self.group.is_some() { ", shared out to workers by flow (fanout)" } else { "" };
         format!(
-            "packet socket, ring TPACKET_V3 of {BLOCKS} x {} kB{shared}; missing checksums and splitting: done here; \
+            "packet socket, ring TPACKET_V2 of {SLOTS} x {} kB{shared}; missing checksums and splitting: done here; \
              sends by sendmmsg, {BATCH} at a time",
-            BLOCK_BYTES >> 10
+            SLOT_BYTES >> 10
         )
     }
 }

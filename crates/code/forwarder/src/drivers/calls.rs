@@ -8,11 +8,12 @@ pub const PACKET_FANOUT_FLAG_IGNORE_OUTGOING: u32 = 0x4000;
 
 sockopt_impl!(PacketVersion, SetOnly, libc::SOL_PACKET, libc::PACKET_VERSION, libc::tpacket_versions);
 sockopt_impl!(PacketOffload, SetOnly, libc::SOL_PACKET, libc::PACKET_VNET_HDR, bool);
-sockopt_impl!(PacketRing, SetOnly, libc::SOL_PACKET, libc::PACKET_RX_RING, libc::tpacket_req3);
+sockopt_impl!(PacketRing, SetOnly, libc::SOL_PACKET, libc::PACKET_RX_RING, libc::tpacket_req);
+sockopt_impl!(PacketCopies, SetOnly, libc::SOL_PACKET, libc::PACKET_COPY_THRESH, libc::c_int);
 sockopt_impl!(PacketIgnoreOutgoing, SetOnly, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, bool);
 sockopt_impl!(PacketMembership, SetOnly, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, libc::packet_mreq);
 sockopt_impl!(PacketFanout, SetOnly, libc::SOL_PACKET, libc::PACKET_FANOUT, u32);
-sockopt_impl!(PacketStatistics, GetOnly, libc::SOL_PACKET, libc::PACKET_STATISTICS, libc::tpacket_stats_v3);
+sockopt_impl!(PacketStatistics, GetOnly, libc::SOL_PACKET, libc::PACKET_STATISTICS, libc::tpacket_stats);
 sockopt_impl!(SocketFilter, SetOnly, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, libc::sock_fprog);
 sockopt_impl!(XdpOptions, GetOnly, libc::SOL_XDP, libc::XDP_OPTIONS, u32);
 

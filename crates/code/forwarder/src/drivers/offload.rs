@@ -184,7 +184,8 @@ pub struct Splitter {
 
 impl Splitter {
     /// Takes a packet, with the tag that stood beside it, to split it into parts of at most
-    /// `longest` bytes.
+    /// `longest` bytes. A sender on the same machine may want longer ones, whatever the interface's
+    /// MTU: TCP is a stream, so that its parts may be as short as it takes. UDP has to stay whole.
     pub fn take(
         &mut self,
         bytes: &[u8],
@@ -244,9 +245,11 @@ impl Splitter {
         if size == 0 || l4_bytes < shortest || headers >= packet.len() || ip_bytes < 20 {
             return Err(Unfinished::Malformed);
         }
-        if headers + size > longest {
-            return Err(Unfinished::Long);
-        }
+        let size = match (wanted, longest.checked_sub(headers)) {
+            (TCP, Some(room @ 1..)) => size.min(room),
+            (_, Some(room)) if size <= room => size,
+            _ => return Err(Unfinished::Long),
+        };
         (self.l3, self.l4, self.headers, self.size) = (l3, l4, headers, size);
         Ok(())
     }
@@ -412,11 +415,28 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_as_short_as_the_interface_wants_them_where_content_is_a_stream() {
+        let whole = packet(TCP, 9000);
+        let headers = whole.len() - 9000;
+        let (mut splitter, mut part) = (Splitter::default(), [0; 2048]);
+        splitter.take(&whole, None, Offload::parse(header(1, GSO_TCP4, 8948, L4 as u16, 16)), 1514).unwrap();
+        let mut content = Vec::<u8>::new();
+        while let Some(length) = splitter.next_part(&mut part) {
+            assert!(length <= 1514 && valid(&part[..length]), "{length}");
+            content.extend(&part[headers..length]);
+        }
+        assert!(content == whole[headers..]);
+        let offload = Offload::parse(header(1, GSO_UDP, 8948, L4 as u16, 6));
+        assert_eq!(splitter.take(&packet(UDP, 9000), None, offload, 1514), Err(Unfinished::Long));
+        let offload = Offload::parse(header(1, GSO_TCP4, 8948, L4 as u16, 16));
+        assert_eq!(splitter.take(&whole, None, offload, headers), Err(Unfinished::Long));
+    }
+
+    #[test]
     fn what_cannot_be_split_is_named() {
         let mut splitter = Splitter::default();
         let whole = packet(TCP, 9000);
         for (header, expected) in [
-            (header(1, GSO_TCP4, 4000, L4 as u16, 16), Unfinished::Long),
             (header(1, GSO_TCP4, 0, L4 as u16, 16), Unfinished::Malformed),
             (header(0, GSO_TCP4, 1448, L4 as u16, 16), Unfinished::Malformed),
             (header(1, GSO_TCP4, 1448, 84, 16), Unfinished::Kind),

@@ -8,29 +8,35 @@ use std::mem::zeroed;
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
-use nix::sys::socket::sockopt::SocketError;
+use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, SocketError};
 use nix::sys::socket::{
-    AddressFamily, LinkAddr, SockFlag, SockType, SockaddrLike, bind, getsockopt, setsockopt, socket,
+    AddressFamily, LinkAddr, MsgFlags, SockFlag, SockType, SockaddrLike, bind, getsockopt, recv, setsockopt, socket,
 };
 
 use super::calls::{
-    PACKET_FANOUT_FLAG_IGNORE_OUTGOING, PacketFanout, PacketIgnoreOutgoing, PacketMembership, PacketOffload,
-    PacketRing, PacketStatistics, PacketVersion, SocketFilter,
+    PACKET_FANOUT_FLAG_IGNORE_OUTGOING, PacketCopies, PacketFanout, PacketIgnoreOutgoing, PacketMembership,
+    PacketOffload, PacketRing, PacketStatistics, PacketVersion, SocketFilter,
 };
 use super::interface::index;
 use super::offload::{HEADER_BYTES, Offload};
 
-pub(super) const BLOCK_BYTES: usize = 1 << 18;
-pub(super) const BLOCKS: usize = 64;
-const RING_BYTES: NonZeroUsize = NonZeroUsize::new(BLOCK_BYTES * BLOCKS).unwrap();
-/// Milliseconds after which the kernel hands over a block that is not full.
-const BLOCK_TIMEOUT_MS: u32 = 1;
+/// Bytes of a packet's slot in the ring, with the kernel's header in front of it.
+pub(super) const SLOT_BYTES: usize = 2048;
+pub(super) const SLOTS: usize = 1 << 14;
+/// Bytes that the kernel takes from its memory at once.
+const BLOCK_BYTES: usize = 1 << 18;
+const RING_BYTES: NonZeroUsize = NonZeroUsize::new(SLOT_BYTES * SLOTS).unwrap();
+/// Bytes of packets beside the ring, those that are too long for a slot: the kernel drops what is
+/// more. A large packet that is to be split has up to 64 kB.
+const LARGE_BYTES: usize = 32 << 20;
+/// Bytes of the longest packet, with the headers in front of it.
+const LONGEST: usize = 1 << 17;
 /// Packets of one call to send.
 pub(super) const BATCH: usize = 64;
 
@@ -97,17 +103,20 @@ pub struct Received<'a> {
     pub stamp: Duration,
 }
 
-/// Receives through a ring (TPACKET_V3).
+/// Receives through a ring (TPACKET_V2): each packet is handed over as it comes. In a ring of blocks
+/// (TPACKET_V3) it would wait until its block is full or a timer of the kernel runs out, which takes
+/// a millisecond at least. Packets that are longer than a slot come by a call.
 pub struct Receiver {
     socket: OwnedFd,
     ring: NonNull<u8>,
-    block: usize,
-    /// Packets left in the block, and where the next one lies in it.
-    left: u32,
-    offset: usize,
+    slot: usize,
+    /// The slot was read, and goes back to the kernel before the next one is looked at.
+    is_read: bool,
+    /// The last packet that was too long for its slot.
+    large: Vec<u8>,
 }
 
-// SAFETY: the ring belongs to the receiver alone; the kernel hands blocks over by an atomic status.
+// SAFETY: the ring belongs to the receiver alone; the kernel hands slots over by an atomic status.
 unsafe impl Send for Receiver {}
 
 impl Receiver {
@@ -128,24 +137,25 @@ impl Receiver {
         if let Some((offset, mark)) = marked {
             filter(&socket, offset, mark)?;
         }
-        setsockopt(&socket, PacketVersion, &libc::tpacket_versions::TPACKET_V3)?;
+        setsockopt(&socket, PacketVersion, &libc::tpacket_versions::TPACKET_V2)?;
         // With it, a packet says whether its checksum is missing and how it is to be split.
         setsockopt(&socket, PacketOffload, &true)?;
-        let request = libc::tpacket_req3 {
+        // What is longer than a slot is kept whole beside the ring. More room than the system's limit
+        // for sockets needs a right of its own.
+        setsockopt(&socket, PacketCopies, &1)?;
+        setsockopt(&socket, RcvBufForce, &LARGE_BYTES).or_else(|_| setsockopt(&socket, RcvBuf, &LARGE_BYTES))?;
+        let request = libc::tpacket_req {
             tp_block_size: BLOCK_BYTES as u32,
-            tp_block_nr: BLOCKS as u32,
-            tp_frame_size: 2048,
-            tp_frame_nr: (BLOCK_BYTES * BLOCKS / 2048) as u32,
-            tp_retire_blk_tov: BLOCK_TIMEOUT_MS,
-            tp_sizeof_priv: 0,
-            tp_feature_req_word: 0,
+            tp_block_nr: (RING_BYTES.get() / BLOCK_BYTES) as u32,
+            tp_frame_size: SLOT_BYTES as u32,
+            tp_frame_nr: SLOTS as u32,
         };
         setsockopt(&socket, PacketRing, &request)?;
         setsockopt(&socket, PacketIgnoreOutgoing, &true)?;
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: a new mapping; the length is what the ring was made with.
         let ring = unsafe { mmap(None, RING_BYTES, access, MapFlags::MAP_SHARED, &socket, 0) }?.cast();
-        let receiver = Self { socket, ring, block: 0, left: 0, offset: 0 };
+        let receiver = Self { socket, ring, slot: 0, is_read: false, large: Vec::new() };
         bind_to(&receiver.socket, interface, libc::ETH_P_ALL as u16)?;
         // SAFETY: zeros are a value of this plain structure.
         let mut promiscuous: libc::packet_mreq = unsafe { zeroed() };
@@ -163,71 +173,62 @@ impl Receiver {
         Ok(setsockopt(&self.socket, PacketFanout, &hashed)?)
     }
 
-    fn block_header(&self) -> NonNull<libc::tpacket_hdr_v1> {
-        // SAFETY: the block lies within the ring; its header follows a version and an offset of 4
-        // bytes each.
-        unsafe { self.ring.add(self.block * BLOCK_BYTES + 8).cast() }
+    /// The header of the slot that is next.
+    fn header(&self) -> NonNull<libc::tpacket2_hdr> {
+        // SAFETY: the slot lies within the ring, and starts with its header.
+        unsafe { self.ring.add(self.slot * SLOT_BYTES).cast() }
     }
 
     fn status(&self) -> &AtomicU32 {
         // SAFETY: the status is an aligned word that the kernel and we change by turns; the ring
         // outlives the borrow.
-        unsafe { AtomicU32::from_ptr(std::ptr::addr_of_mut!((*self.block_header().as_ptr()).block_status)) }
+        unsafe { AtomicU32::from_ptr(std::ptr::addr_of_mut!((*self.header().as_ptr()).tp_status)) }
     }
 
     /// The next packet, if one is there.
     pub fn next_packet(&mut self) -> Option<Received<'_>> {
-        if self.left == 0 && !self.next_block() {
+        if std::mem::take(&mut self.is_read) {
+            self.status().store(libc::TP_STATUS_KERNEL, Ordering::Release);
+            self.slot = (self.slot + 1) % SLOTS;
+        }
+        let status = self.status().load(Ordering::Acquire);
+        if status & libc::TP_STATUS_USER == 0 {
             return None;
         }
-        let at = self.block * BLOCK_BYTES + self.offset;
-        // SAFETY: the kernel has handed the block over and keeps away from it; the offset is the
-        // kernel's, within the block, and aligned for the header.
-        let header = unsafe { self.ring.add(at).cast::<libc::tpacket3_hdr>().as_ref() };
-        let from = at + header.tp_mac as usize;
-        let length = (header.tp_snaplen as usize).min(RING_BYTES.get() - from);
-        // SAFETY: as above; the packet lies behind its header, and `length` ends within the ring in
-        // any case.
-        let bytes = unsafe { std::slice::from_raw_parts(self.ring.add(from).as_ptr(), length) };
-        // SAFETY: the socket asked for this header, and the kernel writes it between its own header
-        // and the packet.
-        let offload = unsafe { self.ring.add(from - HEADER_BYTES).cast::<[u8; HEADER_BYTES]>().read() };
-        let tag = (header.tp_status & libc::TP_STATUS_VLAN_VALID != 0).then(|| {
-            let [a, b] = if header.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0 {
-                header.hv1.tp_vlan_tpid.to_be_bytes()
+        self.is_read = true;
+        // SAFETY: the kernel has handed the slot over and keeps away from it.
+        let header = unsafe { self.header().as_ref() };
+        let tag = (status & libc::TP_STATUS_VLAN_VALID != 0).then(|| {
+            let [a, b] = if status & libc::TP_STATUS_VLAN_TPID_VALID != 0 {
+                header.tp_vlan_tpid.to_be_bytes()
             } else {
                 [0x81, 0x00]
             };
-            let [c, d] = (header.hv1.tp_vlan_tci as u16).to_be_bytes();
+            let [c, d] = header.tp_vlan_tci.to_be_bytes();
             [a, b, c, d]
         });
-        let is_cut = header.tp_len > header.tp_snaplen;
-        self.left -= 1;
-        self.offset += header.tp_next_offset as usize;
         let stamp = Duration::new(header.tp_sec.into(), header.tp_nsec);
+        if status & libc::TP_STATUS_COPY != 0 {
+            self.large.resize(LONGEST, 0);
+            // Nothing else is beside the ring, so it is the packet of this slot.
+            let length = recv(self.socket.as_raw_fd(), &mut self.large, MsgFlags::MSG_DONTWAIT).unwrap_or_default();
+            let (offload, bytes) = match self.large[..length].split_first_chunk::<HEADER_BYTES>() {
+                Some((offload, bytes)) => (Offload::parse(*offload), bytes),
+                None => (Offload::default(), &[][..]),
+            };
+            return Some(Received { bytes, tag, offload, is_cut: bytes.len() != header.tp_len as usize, stamp });
+        }
+        let from = (header.tp_mac as usize).clamp(HEADER_BYTES, SLOT_BYTES);
+        let length = (header.tp_snaplen as usize).min(SLOT_BYTES - from);
+        let is_cut = header.tp_len > header.tp_snaplen;
+        // SAFETY: the slot is ours until the next call, and `from` and `length` end within it.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(self.ring.add(self.slot * SLOT_BYTES + from).as_ptr(), length) };
+        // SAFETY: as above; the socket asked for this header, and the kernel writes it between its
+        // own header and the packet.
+        let offload =
+            unsafe { self.ring.add(self.slot * SLOT_BYTES + from - HEADER_BYTES).cast::<[u8; HEADER_BYTES]>().read() };
         Some(Received { bytes, tag, offload: Offload::parse(offload), is_cut, stamp })
-    }
-
-    /// Gives the block that was read back and takes the next one, if it is ours.
-    fn next_block(&mut self) -> bool {
-        if self.offset != 0 {
-            fence(Ordering::Release);
-            self.status().store(libc::TP_STATUS_KERNEL, Ordering::Release);
-            self.block = (self.block + 1) % BLOCKS;
-            self.offset = 0;
-        }
-        if self.status().load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
-            return false;
-        }
-        // SAFETY: the block is ours, and its header is within the ring.
-        let header = unsafe { self.block_header().as_ref() };
-        self.left = header.num_pkts;
-        self.offset = header.offset_to_first_pkt as usize;
-        if self.left == 0 {
-            // A block that timed out empty: give it back at the next call.
-            return false;
-        }
-        true
     }
 
     /// Packets that the kernel dropped because the ring was full, since the last call.

@@ -24,6 +24,8 @@ const TIMESTAMP: u8 = 68;
 const LOOSE_ROUTE: u8 = 131;
 const STRICT_ROUTE: u8 = 137;
 const ROUTER_ALERT: u8 = 148;
+/// A security label, CIPSO (FIPS 188).
+const CIPSO: u8 = 134;
 
 /// The request of a timestamp option, in the low four bits of its flags.
 const TIME_ONLY: u8 = 0;
@@ -107,6 +109,10 @@ fn fill(header: &mut [u8], here: &Here, is_ours: impl Fn([u8; 4]) -> bool) -> Re
                 stamp(at, option, here.came_in, &is_ours)?;
             }
             ROUTER_ALERT if length < 4 => return Err(Wrong::At(at + 1)),
+            // Its head, and the domain by which labels are read. We know of no domain, like a kernel
+            // that nobody has told of one, and a label that cannot be read is not passed on.
+            CIPSO if length < 8 => return Err(Wrong::At(at + 1)),
+            CIPSO => return Err(Wrong::At(at + 2)),
             _ => {}
         }
         at += length;
