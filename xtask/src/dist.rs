@@ -1,8 +1,8 @@
 //! `cargo xtask dist`: what is given to people who have no compiler.
 //!
-//! The programs are linked by zig to the C library of 2012 (glibc 2.17), which every distribution in
-//! use has. They are not static: a static program cannot load the loops of `tune`, and musl's copies
-//! of a few bytes take twice as long (ADR 0031).
+//! The programs are linked by zig to the C library of 2012 (glibc 2.17), which every distribution
+//! in use has. They are not static: a static program cannot load the loops of `tune`, and musl's
+//! copies of a few bytes take twice as long (ADR 0031).
 
 use crate::stages::{cargo, check, root};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const HELP: &str = "cargo xtask dist [--only PROCESSOR] [--no-wheels] [--twice] 
   folder, and the bytes are compared. With --try the programs are tried in a fresh Debian (debootstrap, as root) and under
   qemu-aarch64, and wheels in a fresh environment.";
 
-/// What was asked for.
+/// The things that were asked for.
 struct Plan {
     processors: Vec<&'static str>,
     wheels: bool,
@@ -126,7 +126,7 @@ fn build(root: &Path, tools: &Path, plan: &Plan, work: &Path, out: &Path) -> Res
     sums(out)
 }
 
-/// What makes the same source give the same bytes: no path of the machine, and the commit's time.
+/// Flags that make the same source give the same bytes: no path of the machine, and the commit's time.
 fn reproducible(command: &mut Command, root: &Path, work: &Path) {
     let home =
         std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{}/.cargo", std::env::var("HOME").unwrap_or_default()));

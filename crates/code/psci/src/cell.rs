@@ -27,9 +27,9 @@ pub use cells::{Scalar, SharedAtomic, SharedWord};
 /// | `compare_exchange` of it | `CASAL` | `LDAXR`; `STLXR` if it is the value |
 /// | `clean`, `clean_invalidate` | `DC CVAC`, `DC CIVAC` | the same |
 ///
-/// `load` with `Ordering::Acquire` is `LDAPR` where the compiler may use RCpc; a platform that wants
-/// `LDAR` there asks for `SeqCst`. A pair of exclusives orders less than one instruction: what comes
-/// later may go before its store (Arm DDI 0487, B2.3).
+/// `load` with `Ordering::Acquire` is `LDAPR` where the compiler may use RCpc; a platform that
+/// wants `LDAR` there asks for `SeqCst`. A pair of exclusives orders less than one instruction:
+/// what comes later may go before its store (Arm DDI 0487, B2.3).
 pub trait SharedCell<T: Scalar, P: ?Sized>: SharedWord<T, P> {
     /// Reads the cell in no order with other accesses, as `LDR` does. The library itself has no use
     /// for it; code under test may. By default an ordinary load.

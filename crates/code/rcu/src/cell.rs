@@ -7,8 +7,8 @@ pub use cells::{Scalar, SharedWord, Watch};
 pub enum Order {
     /// None, as `cmpxchg_relaxed()`: `CAS`, or `LDXR` and `STXR`.
     Relaxed,
-    /// Later accesses come behind its load, as `cmpxchg_acquire()` and as a lock is taken: `CASA`, or
-    /// `LDAXR` and `STXR`.
+    /// Later accesses come behind its load, as `cmpxchg_acquire()` and as a lock is taken: `CASA`,
+    /// or `LDAXR` and `STXR`.
     Acquire,
     /// All that is before and behind it, as `cmpxchg()`: `CASAL`, or `LDXR`, `STLXR` and `DMB ISH`.
     Full,

@@ -1,4 +1,4 @@
-//! What an experiment makes of its files once for many runs.
+//! Things that an experiment makes of its files once for many runs.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -14,7 +14,8 @@ const MOST: usize = 64;
 pub struct Kept(Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>);
 
 impl Kept {
-    /// What is kept for a key, or what `make` makes. The key says all that it is made of.
+    /// The thing that is kept for a key, or else what `make` makes. The key says all that it is
+    /// made of.
     ///
     /// # Errors
     /// Those of `make`; nothing is kept then.

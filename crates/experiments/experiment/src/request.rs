@@ -19,7 +19,7 @@ pub struct Request<'a> {
     pub conditions: Conditions,
     /// A checkout of Stopwatt, where there is one.
     pub source_tree: Option<&'a Path>,
-    /// What earlier runs made of the same files, where there may be such runs.
+    /// The things that earlier runs made of the same files, where there may be such runs.
     pub kept: Option<&'a Kept>,
 }
 

@@ -335,8 +335,8 @@ fn programs_talk_through_the_queues_of_af_xdp() {
     }
 }
 
-/// Interfaces that have longer packets than a buffer holds are refused, with the command that helps;
-/// after that command, programs talk.
+/// Interfaces that have longer packets than a buffer holds are refused, with the command that
+/// helps; after that command, programs talk.
 #[test]
 fn an_mtu_that_no_buffer_holds_is_refused_and_the_largest_that_one_holds_is_served() {
     if !may_run("an_mtu_that_no_buffer_holds_is_refused_and_the_largest_that_one_holds_is_served") {

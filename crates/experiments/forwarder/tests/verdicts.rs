@@ -212,7 +212,8 @@ impl Fields {
                         vec![136, 4, 1, 1],
                         vec![200, 4, 1, 1],
                         vec![94, 3, 1, 1],
-                        // CIPSO: good, of a domain of 0, too short, with a tag of no or too much length.
+                        // CIPSO: good, of a domain of 0, too short, with a tag of no or too much
+                        // length.
                         vec![134, 12, 0, 0, 0, 5, 1, 6, 0, 1, 0x80, 0],
                         vec![134, 12, 0, 0, 0, 0, 1, 6, 0, 1, 0x80, 0],
                         vec![134, 8, 0, 0, 0, 5, 1, 2],

@@ -211,10 +211,10 @@ struct Simulation {
     keys: Vec<(String, String)>,
 }
 
-/// What is made of the platform's files and of the keys that are set.
+/// All that is made of the platform's files and of the keys that are set.
 struct Built {
     releases: Vec<Release>,
-    /// What a header says of the machines.
+    /// The part of a header that is about the machines.
     platform: Option<Platform>,
     costs: BTreeMap<String, toml::Table>,
 }

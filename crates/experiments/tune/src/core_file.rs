@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoreFile {
-    /// What was measured.
+    /// The core that was measured.
     pub core: CoreAbout,
-    /// What is under way at once.
+    /// The numbers of things that are under way at once.
     pub under_way: UnderWay,
     /// The prefetch instruction.
     pub prefetch: PrefetchCost,
-    /// What the hardware fetches by itself.
+    /// The lines that hardware fetches by itself.
     pub by_itself: ByItself,
-    /// How long a line takes, by the bytes that are gone through in no order.
+    /// The time that a line takes, by the bytes that are gone through in no order.
     pub latency: Vec<Latency>,
-    /// How long a line takes that is near, by the small pages that are gone through.
+    /// The time that a near line takes, by the small pages that are gone through.
     pub pages: Vec<PageStep>,
 }
 

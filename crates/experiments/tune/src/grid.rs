@@ -44,7 +44,7 @@ pub struct Grid {
     pub batch: u64,
     /// The cells.
     pub cells: Vec<Cell>,
-    /// What each knob is.
+    /// The kind of each knob.
     kinds: Vec<KnobKind>,
     /// For each line the number of those that lead to it.
     depths: Vec<u32>,

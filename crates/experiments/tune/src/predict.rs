@@ -15,7 +15,7 @@ const RECORDS: usize = 4096;
 /// Steps of the search.
 const STEPS: usize = 120;
 
-/// What was found of a loop.
+/// The numbers that were found of a loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
     /// Ticks per record where all lines are near.
@@ -43,7 +43,7 @@ pub struct Model<'a> {
 
 /// Predictions.
 pub struct Predicted {
-    /// What was fitted.
+    /// The numbers that were fitted.
     pub fitted: Fitted,
     /// The cells of the fit.
     pub used: Vec<usize>,
@@ -104,8 +104,8 @@ impl<'a> Model<'a> {
             (measured.iter().map(square).sum::<f64>() / measured.len() as f64).sqrt()
         };
         let cost = |values: [f64; 3]| {
-            // What the search leaves its range for is no better there, and where the cells say nothing,
-            // lines take as long as the core's own.
+            // What the search leaves its range for is no better there, and where the cells say
+            // nothing, lines take as long as the core's own.
             let [share, chain, scale] = values;
             let outside = share.abs().max(2.5) - 2.5 + (scale.abs().max(1.2) - 1.2) + (-chain).max(0.0) / work;
             rms(values) + outside + 0.02 * scale.abs()
@@ -185,7 +185,8 @@ mod tests {
     use crate::worker::about_recipe;
     use document::Document;
 
-    /// A loop that is itself the model's: the fit finds it again, and the cells that it did not see.
+    /// A loop that is itself the model's: the fit finds it again, and the cells that it did not
+    /// see.
     #[test]
     fn a_loop_of_the_model_is_predicted_where_the_fit_did_not_look() {
         let core = plain();

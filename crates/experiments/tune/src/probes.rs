@@ -269,7 +269,7 @@ fn window(memory: &Memory, first: u32, alone: f64) -> f64 {
     half_way.map_or(f64::from(filler::COUNTS[filler::COUNTS.len() - 1]), |pair| (pair[0].0 + pair[1].0) / 2.0)
 }
 
-/// What the hardware fetches by itself.
+/// The lines that hardware fetches by itself.
 fn by_itself(memory: &mut Memory, bytes: usize) -> ByItself {
     // Pairs of lines in no order: the time of both less that of one.
     let pairs = bytes / LINE / 2;

@@ -19,7 +19,7 @@ pub const PROGRAM: &str = "STOPWATT_PROGRAM";
 /// Why there is no answer.
 #[derive(Debug)]
 pub enum Failure {
-    /// What was asked for cannot be done; the loop goes on.
+    /// The request cannot be met; the loop goes on.
     Refused(Error),
     /// The loop crashed or hung, and its process is gone. The text says so, with the loop's name.
     Gone(String),
@@ -180,7 +180,7 @@ impl Process {
     }
 }
 
-/// What comes through a pipe, line by line. A line that is longer than any answer is cut.
+/// The lines that come through a pipe. A line that is longer than any answer is cut.
 fn lines(of: impl Read + Send + 'static) -> Receiver<String> {
     const LONGEST: u64 = 1 << 16;
     let (send, receive) = channel();

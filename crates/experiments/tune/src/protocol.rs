@@ -1,11 +1,11 @@
-//! What the process that runs a loop is asked, and what it answers: a line of JSON each.
+//! Requests to the process that runs a loop, and its answers: a line of JSON each.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 use crate::recipe::Recipe;
 
-/// Where a loop comes from.
+/// The place that a loop comes from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Source {
     /// A shared object, and the name of one of its loops; the first where none is named.
@@ -28,7 +28,7 @@ pub struct KnobAbout {
     pub name: String,
     /// The macro in the loop's source.
     pub define: Option<String>,
-    /// What it is.
+    /// Its kind.
     pub kind: KnobKind,
     /// The least value.
     pub least: u32,
@@ -42,7 +42,7 @@ pub struct KnobAbout {
     pub beside: bool,
 }
 
-/// What a knob is.
+/// The kind of a knob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KnobKind {
     /// A prefetch distance.
@@ -107,7 +107,7 @@ pub enum Request {
     Open(Source),
     /// Make records, in place of those that there are.
     SetUp {
-        /// How many.
+        /// Their number.
         count: u64,
     },
     /// Measure.
@@ -134,7 +134,7 @@ pub enum Reply {
     Refused {
         /// Why.
         message: String,
-        /// What would be right.
+        /// The advice: what would be right.
         help: String,
     },
 }

@@ -20,7 +20,7 @@ const RECORD_MAX: u64 = 1 << 20;
 pub struct Wrong {
     /// The error.
     pub message: String,
-    /// What would be right.
+    /// The advice: what would be right.
     pub help: String,
 }
 
@@ -99,7 +99,8 @@ impl SharedLoop {
             if table.is_null() {
                 break;
             }
-            // SAFETY: the interface says that it is null or a table, whose first field is its version.
+            // SAFETY: the interface says that it is null or a table, whose first field is its
+            // version.
             let abi = unsafe { (*table).abi };
             if abi != ABI {
                 return Err(wrong(
@@ -143,7 +144,7 @@ impl SharedLoop {
                 "64 for each cache line that run() touches of a record",
             );
         }
-        // SAFETY: the interface says that `knob` points to so many knobs.
+        // SAFETY: the interface says that `knob` points to that number of knobs.
         let raw = unsafe { std::slice::from_raw_parts(table.knob, count) };
         let mut knobs: Vec<KnobAbout> = Vec::new();
         for knob in raw {

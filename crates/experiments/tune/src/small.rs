@@ -1,4 +1,4 @@
-//! What the system says of itself: caches, the processor's name, pages.
+//! The system about itself: caches, the processor's name, pages.
 
 /// The share of the mapping of an address that lies in huge pages; `None` where the system does not
 /// say.

@@ -19,7 +19,7 @@ const CERTAIN: f64 = 0.005;
 /// Seconds of a measurement.
 const SECONDS: f64 = 0.0012;
 
-/// What was measured.
+/// The measurements of all cells.
 pub struct Measured {
     /// For each cell of the grid its ticks per record, one for each round in which it took part.
     pub values: Vec<Vec<f64>>,

@@ -210,7 +210,7 @@ impl Worker {
 /// Stretches of a measurement that are left out at most because the processor was taken away.
 const MOST_DISTURBED: u32 = 100;
 
-/// How often the processor was taken away from this process.
+/// The number of times that the processor was taken away from this process.
 fn taken_away() -> i64 {
     getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| usage.involuntary_context_switches())
 }

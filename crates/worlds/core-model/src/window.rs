@@ -92,7 +92,7 @@ struct Run<'a> {
     front: f64,
     /// Instructions taken up.
     position: f64,
-    /// What is under way: its place among the instructions, and when all up to there are done.
+    /// The instructions that are under way: the place of each, and when all up to there are done.
     under_way: VecDeque<(f64, f64)>,
     /// The time at which all that was taken up is done.
     done: f64,
@@ -119,7 +119,7 @@ impl Run<'_> {
         }
     }
 
-    /// What was taken up last is done at a time, and not before anything older.
+    /// The instruction that was taken up last is done at a time, and not before anything older.
     fn done_at(&mut self, time: f64) {
         self.done = self.done.max(time);
         if self.done > self.front {
@@ -165,7 +165,8 @@ impl Run<'_> {
     fn prefetch(&mut self, record: usize, line: usize) {
         self.take_up(PREFETCH_INSTRUCTIONS, self.core.prefetch);
         let known = match self.shape.lines[line].after {
-            // The address is read like any other value: that load is in the window until it is done.
+            // The address is read like any other value: that load is in the window until it is
+            // done.
             Some(before) => self.read(record, before),
             None => self.front,
         };

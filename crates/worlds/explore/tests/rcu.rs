@@ -107,8 +107,8 @@ fn a_reader_that_stays_holds_its_callback_back() {
     assert!(matches!(broken(fault), Some(Invariant::ReadersSafe | Invariant::GracePeriod)));
 }
 
-/// A list that is read outside its lock changes nothing that happens, so only the clocks see it: both
-/// accesses are named.
+/// A list that is read outside its lock changes nothing that happens, so only the clocks see it:
+/// both accesses are named.
 #[test]
 fn plain_data_outside_its_lock_is_a_data_race() {
     let fault = rcu_faults::find("unlocked-look").unwrap();

@@ -67,7 +67,7 @@ struct Plain {
     only: Option<u8>,
     /// Its last read and its last write.
     own: [Option<Access>; 2],
-    /// Where there are several, the last write, and the last read of each process since.
+    /// The last write where there are several, and the last read of each process since.
     write: Option<Access>,
     reads: Vec<Access>,
 }

@@ -41,9 +41,9 @@ pub struct PacketDriver {
 }
 
 impl PacketDriver {
-    /// An input node for an interface of the graph, which has the name of the machine's and takes IP
-    /// packets of up to `mtu` bytes. If it `is_shared`, it shares the interface with the inputs of
-    /// other workers.
+    /// An input node for an interface of the graph, which has the name of the machine's and takes
+    /// IP packets of up to `mtu` bytes. If it `is_shared`, it shares the interface with the inputs
+    /// of other workers.
     ///
     /// # Errors
     /// The kernel does not share it.
@@ -87,8 +87,8 @@ impl PacketDriver {
                 met.count(SPLIT);
                 self.splitter.take(bytes, tag, offload, self.longest + tag_bytes).err().map(reason)
             } else if bytes.len() + tag_bytes > DATA_BYTES {
-                // The interface's MTU was raised since the forwarder started: it refuses to start on
-                // one that is above this.
+                // The interface's MTU was raised since the forwarder started: it refuses to start
+                // on one that is above this.
                 Some(TOO_LONG)
             } else {
                 let length = bytes.len();
@@ -105,8 +105,8 @@ impl PacketDriver {
     }
 }
 
-/// Puts the tag back that the kernel took out, for which there must be room; returns the packet's new
-/// length.
+/// Puts the tag back that the kernel took out, for which there must be room; returns the packet's
+/// new length.
 fn insert_tag(data: &mut [u8; DATA_BYTES], length: usize, tag: Option<[u8; 4]>) -> usize {
     match tag {
         Some(tag) if length >= 12 => {

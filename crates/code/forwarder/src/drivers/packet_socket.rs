@@ -103,9 +103,9 @@ pub struct Received<'a> {
     pub stamp: Duration,
 }
 
-/// Receives through a ring (TPACKET_V2): each packet is handed over as it comes. In a ring of blocks
-/// (TPACKET_V3) it would wait until its block is full or a timer of the kernel runs out, which takes
-/// a millisecond at least. Packets that are longer than a slot come by a call.
+/// Receives through a ring (TPACKET_V2): each packet is handed over as it comes. In a ring of
+/// blocks (TPACKET_V3) it would wait until its block is full or a timer of the kernel runs out,
+/// which takes a millisecond at least. Packets that are longer than a slot come by a call.
 pub struct Receiver {
     socket: OwnedFd,
     ring: NonNull<u8>,
@@ -140,8 +140,8 @@ impl Receiver {
         setsockopt(&socket, PacketVersion, &libc::tpacket_versions::TPACKET_V2)?;
         // With it, a packet says whether its checksum is missing and how it is to be split.
         setsockopt(&socket, PacketOffload, &true)?;
-        // What is longer than a slot is kept whole beside the ring. More room than the system's limit
-        // for sockets needs a right of its own.
+        // What is longer than a slot is kept whole beside the ring. More room than the system's
+        // limit for sockets needs a right of its own.
         setsockopt(&socket, PacketCopies, &1)?;
         setsockopt(&socket, RcvBufForce, &LARGE_BYTES).or_else(|_| setsockopt(&socket, RcvBuf, &LARGE_BYTES))?;
         let request = libc::tpacket_req {

@@ -109,8 +109,8 @@ fn fill(header: &mut [u8], here: &Here, is_ours: impl Fn([u8; 4]) -> bool) -> Re
                 stamp(at, option, here.came_in, &is_ours)?;
             }
             ROUTER_ALERT if length < 4 => return Err(Wrong::At(at + 1)),
-            // Its head, and the domain by which labels are read. We know of no domain, like a kernel
-            // that nobody has told of one, and a label that cannot be read is not passed on.
+            // Its head, and the domain by which labels are read. We know of no domain, like a
+            // kernel that nobody has told of one, and a label that cannot be read is not passed on.
             CIPSO if length < 8 => return Err(Wrong::At(at + 1)),
             CIPSO => return Err(Wrong::At(at + 2)),
             _ => {}

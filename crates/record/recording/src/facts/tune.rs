@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub struct Tuned {
     /// The loop's name.
     pub name: String,
-    /// Where it is from: a file, a node, a recipe.
+    /// The place that it is from: a file, a node, a recipe.
     pub from: String,
     /// The processor.
     pub processor: String,
@@ -27,7 +27,7 @@ pub struct Tuned {
     pub knobs: Vec<TunedKnob>,
     /// The working sets, the largest last.
     pub sets: Vec<TunedSet>,
-    /// What a model was fitted to, and what was found; `None` without a model.
+    /// A model, its cells and its numbers; `None` without a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<TunedModel>,
 }

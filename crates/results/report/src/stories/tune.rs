@@ -68,20 +68,20 @@ struct Group {
     values: Vec<u32>,
     clocks: f64,
     none: Option<f64>,
-    /// What the model picks, and by how much more than the best it takes, in percent.
+    /// The model's pick, and by how much more than the best it takes, in percent.
     model: Option<Pick>,
     always: Option<Pick>,
     longest: Option<Pick>,
 }
 
-/// What a predictor picks.
+/// The pick of a predictor.
 #[derive(Clone, Serialize)]
 struct Pick {
     values: Vec<u32>,
     loss_percent: f64,
 }
 
-/// How well something picks, over all groups.
+/// The score of a predictor over all groups.
 #[derive(Serialize)]
 struct Predictor {
     name: &'static str,

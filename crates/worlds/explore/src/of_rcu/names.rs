@@ -34,8 +34,8 @@ fn word_of([cpus, groups, words]: [u16; 3], cell: u16) -> String {
     }
 }
 
-/// The plain data of RCU, in the order in which it makes it: that of nodes, of CPUs, of groups and of
-/// the whole; then the objects.
+/// The plain data of RCU, in the order in which it makes it: that of nodes, of CPUs, of groups and
+/// of the whole; then the objects.
 fn plain_of([cpus, groups, words]: [u16; 3], plain: u32) -> String {
     let nodes = u32::from(words - cpus * OF_RCU_CPU.len() as u16 - groups * OF_GROUP.len() as u16)
         .saturating_sub((OF_RCU.len() + POINTERS) as u32)

@@ -38,7 +38,8 @@ pub(crate) struct Oracle {
     /// Grace periods that have started, and the moment of the last start.
     started: Cell<u64>,
     start: Cell<u64>,
-    /// The jiffy of that start while the grace period lasts, and whether it was reported as stalled.
+    /// The jiffy of that start while the grace period lasts, and whether it was reported as
+    /// stalled.
     lasts_since: Cell<Option<u64>>,
     reported: Cell<bool>,
     /// The jiffy from which on CPUs have nothing else to do.
