@@ -126,7 +126,8 @@ fn build(root: &Path, tools: &Path, plan: &Plan, work: &Path, out: &Path) -> Res
     sums(out)
 }
 
-/// Flags that make the same source give the same bytes: no path of the machine, and the commit's time.
+/// Flags that make the same source give the same bytes: no path of the machine, and the commit's
+/// time.
 fn reproducible(command: &mut Command, root: &Path, work: &Path) {
     let home =
         std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{}/.cargo", std::env::var("HOME").unwrap_or_default()));

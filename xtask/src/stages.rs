@@ -196,8 +196,8 @@ fn web() -> Result<(), String> {
 /// The most bytes that the program may have: 26 MB. It had 20.9 before it carried the emulator's
 /// plugin (0.37), and read dumps of idle states in archives of three kinds, 22.8 before it had five
 /// boards more, `eas-energy`, `import wattson` and stock litmus tests, and 23.5 before it read zstd
-/// in Parquet, counted what explorations reach, and reported sweeps, and 25.6 before it tuned loops of
-/// others and read more of litmus' syntax; it has 26.8 with them.
+/// in Parquet, counted what explorations reach, and reported sweeps, and 25.6 before it tuned loops
+/// of others and read more of litmus' syntax; it has 26.8 with them.
 const LARGEST_PROGRAM: u64 = 27_000_000;
 
 /// A program below the folder that cargo builds into.

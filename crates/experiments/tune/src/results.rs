@@ -112,14 +112,10 @@ pub fn recording(
         let name = label(about, cell);
         let series = recording.series(grid.sets[cell.set].name, CASE, "");
         let subject = recording.name(&name);
-        if !recording.header.coordinates.contains_key(&name) {
-            let mut place = toml::Table::new();
-            for (knob, value) in knobs(about, cell) {
-                place.insert(knob.name.clone(), i64::from(*value).into());
-            }
-            place.insert("batch".to_owned(), (cell.batch as i64).into());
-            recording.header.coordinates.insert(name, place);
-        }
+        recording.header.coordinates.entry(name).or_insert_with(|| {
+            let values = knobs(about, cell).map(|(knob, value)| (knob.name.clone(), i64::from(*value).into()));
+            values.chain([("batch".to_owned(), (cell.batch as i64).into())]).collect()
+        });
         for (round, ticks) in measured.values[at].iter().enumerate() {
             let metric = metrics::CLOCKS_PER_PACKET;
             recording.measure(series, round as u32, metric.name, metric.unit, *ticks).subject = Some(subject);

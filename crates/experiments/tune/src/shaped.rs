@@ -74,8 +74,8 @@ impl Shaped {
         let (after, ahead) = (&self.after[..lines], &ahead[..lines]);
         let mut all = 0;
         for (at, record) in records.iter().enumerate() {
-            for line in 0..lines {
-                let distance = ahead[line] as usize;
+            for (line, distance) in ahead.iter().enumerate() {
+                let distance = *distance as usize;
                 if distance > 0
                     && let Some(later) = records.get(at + distance)
                 {
