@@ -541,7 +541,9 @@ fn a_recording_to_which_no_core_can_be_fitted_is_refused() {
         (&["--predict", &cold], "--from <RECORDING>"),
         (&["--from", &cold, "--steps", "0"], "0 is not in 1..=100000"),
     ] {
-        let said = refused(&[&["calibrate-prefetch"], arguments].concat());
+        let said = refused(&[&["calibrate-prefetch", "--platform", "zen5"], arguments].concat());
         assert!(said.contains(expected), "{expected}: {said}");
     }
+    let said = refused(&["calibrate-prefetch", "--from", &cold]);
+    assert!(said.contains("needs the facts of the core") && said.contains("zen5"), "no core is the usual one: {said}");
 }

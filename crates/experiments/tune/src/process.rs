@@ -59,7 +59,15 @@ impl Drop for Process {
 fn program() -> Result<PathBuf, Error> {
     match std::env::var_os(PROGRAM) {
         Some(given) => Ok(given.into()),
-        None => std::env::current_exe().map_err(Error::failed),
+        None => {
+            let own = std::env::current_exe().map_err(Error::failed)?;
+            // Within Python, this program is an interpreter.
+            if own.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("python")) {
+                let message = "a loop runs in a process of the program `stopwatt`, and this one is Python";
+                return Err(Error::usage(message, format!("name the program: {PROGRAM}=path/to/stopwatt")));
+            }
+            Ok(own)
+        }
     }
 }
 
