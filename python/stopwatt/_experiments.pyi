@@ -168,6 +168,25 @@ class _Patterns(Experiment):
         progress: object = None,
     ) -> Recording: ...
 
+class _Tune(Experiment):
+    def __call__(  # type: ignore[override]
+        self,
+        *,
+        world: Optional[Literal["host"]] = None,
+        loop: Optional[Path] = None,
+        name: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        node: Optional[Literal["ethernet-input", "study"]] = None,
+        recipe: Optional[Path] = None,
+        batch: Optional[int] = None,
+        core: Optional[Path] = None,
+        rounds: Optional[int] = None,
+        memory: Optional[int] = None,
+        patience: Optional[int] = None,
+        small_pages: Optional[bool] = None,
+        settings: Optional[Mapping[str, object]] = None,
+        progress: object = None,
+    ) -> Recording: ...
+
 class _Forward(Experiment):
     def __call__(  # type: ignore[override]
         self,
@@ -392,6 +411,8 @@ class Experiments(Mapping[str, Experiment]):
     def batch(self) -> _Batch: ...
     @property
     def patterns(self) -> _Patterns: ...
+    @property
+    def tune(self) -> _Tune: ...
     @property
     def forward(self) -> _Forward: ...
     @property
