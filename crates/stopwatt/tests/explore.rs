@@ -50,7 +50,10 @@ fn the_other_library_is_explored_alike() {
     let run = |arguments: &[&str]| text(&stopwatt(folder.path(), arguments));
     let (code, out, _) = run(&["explore", "rcu", "--fault", "timer-not-set-again", "--mode", "lazy", "-o", "f"]);
     assert_eq!(code, Some(1), "{out}");
-    assert!(out.contains("Callback ") && out.contains("(no-callback-lost)") && out.contains("replaces pointer 0"), "{out}");
+    assert!(
+        out.contains("Callback ") && out.contains("(no-callback-lost)") && out.contains("replaces pointer 0"),
+        "{out}"
+    );
     let (code, again, _) = run(&["explore", "replay", "f"]);
     assert_eq!(code, Some(1));
     assert!(again.contains("The same "), "{again}");
