@@ -141,8 +141,9 @@ fn a_loop_in_c_is_tuned_to_its_macros() {
         }
         // The best is the least of its cells, and every cell was measured three times.
         let cells = story["cells"].as_array().unwrap();
-        let memory = cells.iter().filter(|cell| cell["set"] == "memory" && cell["batch"] == 256);
-        let least = memory.map(|cell| cell["clocks"].as_f64().unwrap()).fold(f64::INFINITY, f64::min);
+        let largest = &story["loop"]["sets"].as_array().unwrap().last().unwrap()["name"];
+        let group = cells.iter().filter(|cell| cell["set"] == *largest && cell["batch"] == 256);
+        let least = group.map(|cell| cell["clocks"].as_f64().unwrap()).fold(f64::INFINITY, f64::min);
         assert_eq!(best["clocks"].as_f64().unwrap(), least);
         assert!(cells.iter().all(|cell| cell["rounds"].as_u64().unwrap() >= 1));
     }
