@@ -93,7 +93,7 @@ impl State {
         let mut cpus: Vec<CpuUse> = Vec::new();
         let mut domains: Vec<(Vec<usize>, Vec<PointFigures>)> = Vec::new();
         let count = random.usize(1..=3);
-        // How full CPUs are, so that not all states are full, nor all empty.
+        // One load for all CPUs of a state: some states are nearly full, and others nearly empty.
         let fill = random.u32(1..=110);
         for domain in 0..count {
             let capacity = if domain + 1 == count { 1024 } else { random.u32(150..1024) };

@@ -143,7 +143,8 @@ impl Input for Packets {
             let data = plane.pool.data_mut(frame.buffer[row]);
             let length = packet.len().min(data.len());
             data[..length].copy_from_slice(&packet[..length]);
-            // What an earlier packet left behind a short one must not be taken for its own.
+            // An earlier, longer packet may lie behind a short one. Its bytes are cleared, so that
+            // nobody reads them as the short packet's own.
             data[length..(length + 64).min(crate::buffers::DATA_BYTES)].fill(0);
             frame.length[row] = length as u16;
             bytes += length as u64;

@@ -247,7 +247,7 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
                 }
             }
         }
-        // What is left of an iteration, or of the frame.
+        // The packets that do not fill an iteration go one by one.
         if row < len {
             odd = step::<1, MIXED, M, B>(memory, frame, body, expected, row, 0, 0);
             row += 1;
@@ -347,7 +347,7 @@ mod tests {
         }
 
         fn finish(&mut self, _memory: &mut M, frame: &mut Frame, row: usize, buffer: u32) -> Option<u8> {
-            // How often each packet was handled.
+            // The count of times that each packet was handled.
             frame.adjacency[row] += 1;
             (buffer % 13 != 12).then(|| arc_of(buffer))
         }

@@ -183,8 +183,8 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
     match kind {
         TYPE_IP4 if frame.length[row] < SHORTEST_IP4 => (DROP, TRUNCATED),
         TYPE_IP4 if to_group => {
-            // What is for one host may not be multiplied by frames for several (RFC 1122, section
-            // 3.3.6).
+            // A packet for one host that came in a frame for several is dropped: each of them would
+            // forward a copy (RFC 1122, section 3.3.6).
             let destination = memory.load_u32(frame.buffer[row], HEADER as usize + 16).swap_bytes();
             match routes.reader().lookup(destination) {
                 LOCAL | OURS | GROUP => (NEXT_IP4, 0),

@@ -190,7 +190,7 @@ impl Port {
             sent += queued - self.wake().min(queued);
             self.completion.dequeue(&mut self.umem, SENDING as usize);
         }
-        // What found no place in the ring.
+        // The packets for which the ring had no room are freed.
         while let Some(packet) = self.sending.pop_back() {
             self.umem.free_packet(packet);
         }
