@@ -1,24 +1,7 @@
 //! A prefetch and a counter: the processor's offers beside loads and stores.
 #![expect(unsafe_code, reason = "a prefetch and a counter are instructions, not functions")]
 
-/// Asks for the cache line at `address`, for reading, into L1. Any address is allowed: a prefetch
-/// never faults.
-#[inline(always)]
-pub fn prefetch<T>(address: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: the instruction reads nothing that the program can see, and does not fault on any
-    // address.
-    unsafe {
-        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(address.cast());
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: as above; PRFM is a hint.
-    unsafe {
-        core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let _ = address;
-}
+pub use stopwatt_loop::prefetch;
 
 /// Asks for the cache line at `address`, for writing, into L1: a store that comes later finds it
 /// owned. Any address is allowed.

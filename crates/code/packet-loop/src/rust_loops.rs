@@ -39,12 +39,13 @@ pub trait PacketLoop: Sized + 'static {
     fn run(&mut self, records: &[Record], values: &[u32]);
 }
 
-/// Asks for the line of a value ahead of its use.
+/// Asks for the cache line at `address`, for reading, into L1. Any address is allowed: a prefetch
+/// never faults.
 #[inline(always)]
-pub fn prefetch<T>(value: &T) {
-    let address: *const T = value;
+pub fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the instruction reads nothing that the program can see, and does not fault.
+    // SAFETY: the instruction reads nothing that the program can see, and does not fault on any
+    // address.
     unsafe {
         core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(address.cast());
     }

@@ -216,14 +216,17 @@ impl Caches {
 }
 
 /// Bytes of the first CPU's data cache of a level, if the system says so.
-fn cache_bytes(level: usize) -> Option<usize> {
+pub fn cache_bytes(level: usize) -> Option<usize> {
     (0..8).find_map(|index| {
         let read =
             |file| std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}")).ok();
         let is_it = read("level")?.trim() == level.to_string() && read("type")?.trim() != "Instruction";
         let size = read("size")?;
-        let kib: usize = size.trim().strip_suffix('K')?.parse().ok()?;
-        is_it.then_some(kib * 1024)
+        let (number, unit) = match size.trim() {
+            size if size.ends_with('M') => (size.trim_end_matches('M'), 1 << 20),
+            size => (size.strip_suffix('K')?, 1 << 10),
+        };
+        is_it.then_some(number.parse::<usize>().ok()? * unit)
     })
 }
 

@@ -15,7 +15,7 @@
 //! | `process.rs`, `protocol.rs`, `worker.rs` | the process that runs the loop |
 //! | `shared_object.rs`, `nodes.rs`, `recipe.rs`, `shaped.rs` | where loops come from |
 //! | `probes.rs`, `filler.rs`, `core_file.rs` | a core, measured by loops of known shape |
-//! | `small.rs` | what the system says of itself |
+//! | `system.rs` | what the system says of itself |
 
 mod core_file;
 mod filler;
@@ -29,14 +29,14 @@ mod recipe;
 mod results;
 mod shaped;
 mod shared_object;
-mod small;
 mod sweep;
+mod system;
 mod tune;
 mod worker;
 
 pub use core_file::CoreFile;
 pub use probes::calibrate;
 pub use process::PROGRAM;
-pub use small::{file_name, processor};
+pub use system::{file_name, processor};
 pub use tune::{CORES, Tune};
 pub use worker::{ARGUMENT as WORKER, work};

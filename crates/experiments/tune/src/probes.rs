@@ -8,7 +8,7 @@ use experiment::{Error, Progress};
 
 use crate::core_file::{ByItself, CoreAbout, CoreFile, Latency, PageStep, PrefetchCost, UnderWay};
 use crate::filler;
-use crate::small;
+use crate::system;
 
 /// Words of a line.
 const WORDS: usize = 16;
@@ -53,7 +53,7 @@ impl Memory {
 
     fn huge(&self) -> f64 {
         let middle = self.words().len() / 2;
-        small::huge_share(self.words()[middle..].as_ptr() as usize).unwrap_or(0.0)
+        system::huge_share(self.words()[middle..].as_ptr() as usize).unwrap_or(0.0)
     }
 
     /// Makes one chain through some places, in no order, each of which holds the next.
@@ -117,7 +117,7 @@ fn rounded(value: f64) -> f64 {
 /// # Errors
 /// It was told to stop.
 pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> {
-    let cache_bytes = small::cache_bytes();
+    let cache_bytes = system::cache_bytes();
     let last = cache_bytes.iter().copied().max().unwrap_or(0);
     let most = (4 * last).next_power_of_two().clamp(LEAST_MEMORY, MOST_MEMORY) as usize;
     let sizes: Vec<usize> =
@@ -149,7 +149,7 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
     progress.step();
     Ok(CoreFile {
         core: CoreAbout {
-            name: small::processor(),
+            name: system::processor(),
             counter: machine::COUNTER.to_owned(),
             counter_hz: machine::counter_hz(),
             cache_bytes,

@@ -7,8 +7,8 @@ use crate::grid::{Cell, Grid, depths};
 use crate::predict::Predicted;
 use crate::process::Process;
 use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
-use crate::small;
 use crate::sweep::Measured;
+use crate::system;
 
 /// The case of every cell.
 const CASE: &str = "tune";
@@ -80,7 +80,7 @@ pub fn facts(
     facts::Tuned {
         name: about.name.clone(),
         from: from.to_owned(),
-        processor: small::processor(),
+        processor: system::processor(),
         batch: grid.batch,
         huge,
         rounds: measured.rounds as u64,

@@ -16,8 +16,8 @@ use crate::process::Process;
 use crate::protocol::Source;
 use crate::recipe::Recipe;
 use crate::results::{self, ModelUsed};
-use crate::small;
 use crate::sweep::sweep;
+use crate::system;
 
 /// Tries a loop's distances and batch.
 pub struct Tune;
@@ -94,7 +94,7 @@ impl Experiment for Tune {
         let mut process =
             Process::start(&source, !settings.get(SMALL_PAGES), Duration::from_secs(settings.get(PATIENCE)))?;
         let memory = settings.get(MEMORY) << 20;
-        let mut grid = Grid::new(&process.about, settings.get(BATCH), &small::cache_bytes(), memory);
+        let mut grid = Grid::new(&process.about, settings.get(BATCH), &system::cache_bytes(), memory);
         let records = grid.sets.iter().map(|set| set.records).max().unwrap_or(0).max(4096);
         let huge = process.set_up(records)?;
         progress.check()?;
@@ -111,7 +111,7 @@ impl Experiment for Tune {
         if core.is_none() {
             header.notes.push(format!(
                 "No prediction: there is no core file for {}. `stopwatt calibrate-core` makes one in some ten seconds.",
-                small::processor()
+                system::processor()
             ));
         }
         header
@@ -155,7 +155,7 @@ fn core(platforms: &dyn Files, given: Option<&Path>) -> Result<Option<(String, C
         let core = CoreFile::read(&Document::open(path)?)?;
         return Ok(Some((path.display().to_string(), core)));
     }
-    let name: PathBuf = [CORES, &format!("{}.toml", small::file_name(&small::processor()))].iter().collect();
+    let name: PathBuf = [CORES, &format!("{}.toml", system::file_name(&system::processor()))].iter().collect();
     let name = name.display().to_string();
     if platforms.read(&name).is_err() {
         return Ok(None);

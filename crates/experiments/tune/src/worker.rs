@@ -12,7 +12,7 @@ use crate::protocol::{KnobAbout, LoopAbout, Measure, Reply, Request, Source};
 use crate::recipe::Recipe;
 use crate::shaped::{LINE_BYTES, Shaped};
 use crate::shared_object::{SharedLoop, SharedRecords, Wrong};
-use crate::small::huge_share;
+use crate::system::huge_share;
 
 /// The seed of records and of their order: runs are compared with each other.
 const SEED: u64 = 1;

@@ -1,5 +1,7 @@
 //! The system about itself: caches, the processor's name, pages.
 
+use dataplane_experiments::host;
+
 /// The share of the mapping of an address that lies in huge pages; `None` where the system does not
 /// say.
 pub fn huge_share(address: usize) -> Option<f64> {
@@ -25,24 +27,7 @@ pub fn huge_share(address: usize) -> Option<f64> {
 
 /// Bytes of the data caches of the first processor, level by level, as the system says.
 pub fn cache_bytes() -> Vec<u64> {
-    let cache = |index: usize| {
-        let read = |file| {
-            let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}");
-            std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
-        };
-        if read("type")? == "Instruction" {
-            return None;
-        }
-        let size = read("size")?;
-        let (number, unit) = size.split_at(size.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(size.len()));
-        let unit = match unit {
-            "K" => 1 << 10,
-            "M" => 1 << 20,
-            _ => 1,
-        };
-        Some(number.parse::<u64>().ok()? * unit)
-    };
-    (0..8).filter_map(cache).collect()
+    (1..=4).filter_map(host::cache_bytes).map(|bytes| bytes as u64).collect()
 }
 
 /// The processor's name, as the system says: on Arm the parts of the identification register.
