@@ -159,6 +159,11 @@ fn all(facts: &facts::Tuned, ahead: u32) -> Vec<u32> {
     facts.knobs.iter().map(|knob| if knob.is_distance { ahead } else { knob.today as u32 }).collect()
 }
 
+/// Bytes in words.
+fn size(bytes: u64) -> String {
+    if bytes >= 1 << 20 { format!("{} MB", bytes >> 20) } else { format!("{} kB", bytes >> 10) }
+}
+
 fn least<'c>(cells: impl Iterator<Item = &'c TunedCell>) -> Option<&'c TunedCell> {
     cells.min_by(|a, b| a.clocks.total_cmp(&b.clocks))
 }
@@ -355,7 +360,7 @@ impl Tune<'_> {
         };
         let sets = facts.sets.iter().map(|set| {
             let words =
-                if set.name == "warm" { "warm".to_owned() } else { format!("{}, {} MB", set.name, set.bytes >> 20) };
+                if set.name == "warm" { "warm".to_owned() } else { format!("{}, {}", set.name, size(set.bytes)) };
             curve(words, &|cell| cell.set == set.name && cell.batch == facts.batch)
         });
         let drawn = |curves: Vec<Curve>| {
