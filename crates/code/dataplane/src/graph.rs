@@ -11,7 +11,7 @@
 //! are columns copied.
 
 use crate::epochs::Reader;
-use crate::frame::{FRAME_MAX, Frame};
+use crate::frame::{FRAME_MAX, Frame, Rows};
 use crate::machine;
 use crate::own::Own;
 use crate::plane::{Interface, Plane};
@@ -283,11 +283,8 @@ impl Graph {
         }
         let mut then = machine::ticks();
         for index in 0..self.inputs.len() {
-            let mut frame = self.spare.pop().unwrap_or_default();
-            frame.len = 0;
-            frame.traced = false;
             let slot = &mut self.inputs[index];
-            frame.rx = slot.input.interface();
+            let mut frame = fresh(&mut self.spare, slot.input.interface());
             slot.input.poll(&mut self.plane, &mut frame);
             let now = machine::ticks();
             if frame.len == 0 {
@@ -390,30 +387,15 @@ impl Graph {
         now
     }
 
-    /// Packets of a frame go different ways, or some are dropped.
-    #[cold]
+    /// Packets of a frame go different ways, or some are dropped: each is copied to the end of a
+    /// frame that waits where its arc leads.
     fn split_frame(&mut self, index: usize, frame: Box<Frame>) {
-        let next = &frame.next[..frame.len.min(FRAME_MAX)];
-        let mut arcs = next.iter().fold(0_u64, |arcs, arc| arcs | 1 << (arc % 64));
-        let mut rows = [0; FRAME_MAX];
-        while arcs != 0 {
-            let arc = arcs.trailing_zeros() as u8;
-            arcs &= arcs - 1;
-            // The rows of this arc. Each row is written, and stays if it is one: no branch tells
-            // them apart.
-            let mut count = 0;
-            for (row, taken) in (0..).zip(next) {
-                rows[count % FRAME_MAX] = row;
-                count += usize::from(*taken == arc);
-            }
-            let mut left = &rows[..count];
-            let to = self.follow(index, arc, left.iter().map(|row| frame.reason[*row as usize]));
-            while !left.is_empty() {
-                let open = self.open(to, frame.rx);
-                let (taken, later) = left.split_at(left.len().min(FRAME_MAX - open.len));
-                open.take(&frame, taken);
-                left = later;
-            }
+        let mut left = Rows::all(&frame);
+        while let Some(row) = left.first() {
+            let arc = frame.next[row];
+            let rows = left.take_arc(&frame, arc);
+            let to = self.follow(index, arc, rows.iter().map(|row| frame.reason[row]));
+            self.open(to, frame.rx, rows.len()).take(&frame, &rows);
         }
         self.spare.push(frame);
     }
@@ -424,7 +406,7 @@ impl Graph {
         let mut emitted = std::mem::take(&mut self.plane.emitted);
         for packet in emitted.drain(..) {
             let to = self.follow(index, packet.arc, [packet.reason]);
-            self.open(to, packet.rx).add(packet.buffer, packet.length, packet.adjacency, packet.reason);
+            self.open(to, packet.rx, 1).add(packet.buffer, packet.length, packet.adjacency);
         }
         self.plane.emitted = emitted;
     }
@@ -444,16 +426,12 @@ impl Graph {
         to
     }
 
-    /// A frame with room that waits at a node, for packets of an interface.
-    fn open(&mut self, node: usize, rx: u16) -> &mut Frame {
+    /// A frame that waits at a node, with room for a number of packets of an interface.
+    fn open(&mut self, node: usize, rx: u16, count: usize) -> &mut Frame {
         let waiting = &mut self.slots[node].waiting;
-        let has_room = waiting.last().is_some_and(|last| last.rx == rx && last.len < FRAME_MAX);
+        let has_room = waiting.last().is_some_and(|last| last.rx == rx && last.len + count <= FRAME_MAX);
         if !has_room {
-            let mut fresh = self.spare.pop().unwrap_or_default();
-            fresh.len = 0;
-            fresh.traced = false;
-            fresh.rx = rx;
-            waiting.push(fresh);
+            waiting.push(fresh(&mut self.spare, rx));
         }
         waiting.last_mut().expect("there is one by now")
     }
@@ -559,6 +537,13 @@ impl Graph {
         balance.held = self.plane.held;
         balance
     }
+}
+
+/// An empty frame for packets of an interface.
+fn fresh(spare: &mut Vec<Box<Frame>>, rx: u16) -> Box<Frame> {
+    let mut frame = spare.pop().unwrap_or_default();
+    (frame.len, frame.traced, frame.rx) = (0, false, rx);
+    frame
 }
 
 /// The ends that packets came to.
