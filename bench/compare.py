@@ -67,7 +67,9 @@ def stopwatt(binary, graph, seconds, flows, buffers, burst, outputs):
     size = ["--flows", str(flows), "--buffers", str(buffers), "--frame-size", str(burst), "--outputs", str(outputs)]
     kept = ["--format", "json", "--replace", "--output", target() / "bench/recording"]
     result = json.loads(run([binary, "run", "dataplane", "--graph", graph, *load, *size, *kept]))
-    result["nodes"] = {node["name"]: node["clocks_per_packet"] for node in result["nodes"]}
+    # Of a packet that takes the whole path: an output sees its own packets only.
+    packets = next(node["vectors"] for node in result["nodes"] if node["name"] in SOURCES)
+    result["nodes"] = {node["name"]: node["clocks_per_packet"] * node["vectors"] / packets for node in result["nodes"]}
     return result
 
 

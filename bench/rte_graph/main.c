@@ -252,7 +252,8 @@ int main(int argc, char **argv)
 	rte_graph_foreach_node(count, offset, graph, node) {
 		if (node->total_objs == 0)
 			continue;
-		printf("%s\"%s\": %.4f", comma, node->name, (double)node->total_cycles / node->total_objs);
+		/* Of a packet that takes the whole path: a sink sees its own packets only. */
+		printf("%s\"%s\": %.4f", comma, node->name, (double)node->total_cycles / sunk);
 		comma = ", ";
 	}
 	printf("}}\n");
