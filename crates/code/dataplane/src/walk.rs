@@ -260,9 +260,12 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
 #[cold]
 #[inline(never)]
 fn part<M: PacketMemory, B: Body<M>>(memory: &mut M, frame: &mut Frame, body: &mut B, len: usize) -> Verdict {
-    for row in 0..len {
-        if frame.next[row] == SLOW_PATH {
-            frame.next[row] = body.slow_path(memory, frame, row);
+    // Most frames that part have no such packet, and to look for one is cheaper than to ask each.
+    if frame.next[..len].contains(&SLOW_PATH) {
+        for row in 0..len {
+            if frame.next[row] == SLOW_PATH {
+                frame.next[row] = body.slow_path(memory, frame, row);
+            }
         }
     }
     let next = &frame.next[..len];
