@@ -262,7 +262,22 @@ fn tests() -> Result<(), String> {
             println!("SKIPPED, since it needs root: {test}");
         }
     }
-    Ok(())
+    documents()
+}
+
+/// The test that reads the published documents, where they are: they are not ours to give.
+fn documents() -> Result<(), String> {
+    let named = std::env::var_os("STOPWATT_SOURCES").map(PathBuf::from);
+    let beside = || root().canonicalize().ok()?.parent().map(|parent| parent.join("shared/sources"));
+    let Some(folder) = named.or_else(beside).filter(|folder| folder.is_dir()) else {
+        println!(
+            "SKIPPED, since it needs the published documents (STOPWATT_SOURCES=FOLDER, or shared/sources beside the checkout): \
+             the_published_documents_themselves_are_the_published_cells"
+        );
+        return Ok(());
+    };
+    let mut test = cargo(&["test", "--quiet", "-p", "published", "--test", "imported", "--", "--ignored"]);
+    check(test.env("STOPWATT_SOURCES", folder))
 }
 
 /// Names of the forwarder's tests that ask whether they may make network namespaces.

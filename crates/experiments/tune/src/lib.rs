@@ -12,11 +12,13 @@
 //! | `grid.rs` | the cells: values of knobs, batches, working sets |
 //! | `sweep.rs` | the measuring of cells, until the answer is certain |
 //! | `predict.rs` | the model, fitted to a few cells, and what it says of the others |
+//! | `choose.rs` | the choice from a tenth of the measurements |
 //! | `process.rs`, `protocol.rs`, `worker.rs` | the process that runs the loop |
 //! | `shared_object.rs`, `nodes.rs`, `recipe.rs`, `shaped.rs` | where loops come from |
 //! | `probes.rs`, `filler.rs`, `core_file.rs` | a core, measured by loops of known shape |
 //! | `system.rs` | what the system says of itself |
 
+mod choose;
 mod core_file;
 mod filler;
 mod grid;

@@ -58,7 +58,7 @@ impl<'a> Model<'a> {
     }
 
     /// The cells that a fit uses: without prefetch in each set, and few distances.
-    fn used(&self) -> Vec<usize> {
+    pub fn used(&self) -> Vec<usize> {
         let grid = self.grid;
         let far = grid.sets.len() - 1;
         let mut cells = vec![(0, grid.batch, grid.all(0)), (0, BATCHES[0], grid.all(0))];

@@ -2,6 +2,7 @@
 
 use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
 
+use crate::choose::{self, Chosen};
 use crate::core_file::CoreFile;
 use crate::grid::{Cell, Grid, depths};
 use crate::predict::Predicted;
@@ -32,6 +33,8 @@ pub struct ModelUsed<'a> {
     pub name: &'a str,
     /// The predictions.
     pub predicted: &'a Predicted,
+    /// The choice from few measurements.
+    pub chosen: Option<&'a Chosen>,
 }
 
 /// The facts of a loop.
@@ -42,6 +45,7 @@ pub fn facts(
     huge: Option<f64>,
     measured: &Measured,
     model: Option<&ModelUsed<'_>>,
+    quick: bool,
 ) -> facts::Tuned {
     let about = &process.about;
     let knob = |(at, knob): (usize, &KnobAbout)| facts::TunedKnob {
@@ -61,13 +65,18 @@ pub fn facts(
         let fitted = &model.predicted.fitted;
         let bytes = sets.last().map_or(0, |set| set.bytes);
         let line = model.core.latencies(bytes, huge.unwrap_or(0.0)).iter().sum::<f64>() / 8.0 * fitted.scale;
-        let used = model.predicted.used.iter().map(|cell| {
+        let named = |cell: &usize| {
             let cell = &grid.cells[*cell];
             [grid.sets[cell.set].name.to_owned(), label(about, cell)]
-        });
+        };
+        let probed = model.chosen.map_or(&[][..], |chosen| &chosen.probed);
+        let rounds = |cell: &usize| measured.values[*cell].len();
+        let looked_at: usize = probed.iter().map(|cell| rounds(cell).min(choose::ROUNDS)).sum();
         facts::TunedModel {
             core: model.name.to_owned(),
-            used: used.collect(),
+            used: model.predicted.used.iter().map(named).collect(),
+            probed: probed.iter().map(named).collect(),
+            probe_rounds: [looked_at as u64, measured.values.iter().map(Vec::len).sum::<usize>() as u64],
             work: fitted.work,
             call: fitted.call,
             window_records: model.core.under_way.instructions / fitted.instructions,
@@ -86,6 +95,7 @@ pub fn facts(
         rounds: measured.rounds as u64,
         repeats_percent: Some(measured.repeats * 100.0).filter(|percent| percent.is_finite()),
         at_the_end: measured.at_the_end,
+        quick,
         knobs: about.knobs.iter().enumerate().filter(|(_, knob)| knob.kind != KnobKind::Line).map(knob).collect(),
         sets,
         model,
@@ -98,7 +108,7 @@ pub fn recording(
     about: &LoopAbout,
     grid: &Grid,
     measured: &Measured,
-    predicted: Option<&Predicted>,
+    model: Option<&ModelUsed<'_>>,
 ) -> Recording {
     let first = about.knobs.iter().find(|knob| knob.is_distance()).map(|knob| knob.name.clone());
     header.pictures.extend(first.map(|x| Picture {
@@ -120,9 +130,12 @@ pub fn recording(
             let metric = metrics::CLOCKS_PER_PACKET;
             recording.measure(series, round as u32, metric.name, metric.unit, *ticks).subject = Some(subject);
         }
-        if let Some(ticks) = predicted.and_then(|predicted| predicted.ticks[at]) {
-            let metric = metrics::MODELLED_CLOCKS;
-            recording.measure(series, 0, metric.name, metric.unit, ticks).subject = Some(subject);
+        let modelled = model.and_then(|model| model.predicted.ticks[at]);
+        let expected = model.and_then(|model| model.chosen?.ticks[at]);
+        for (metric, ticks) in [(metrics::MODELLED_CLOCKS, modelled), (metrics::EXPECTED_CLOCKS, expected)] {
+            if let Some(ticks) = ticks {
+                recording.measure(series, 0, metric.name, metric.unit, ticks).subject = Some(subject);
+            }
         }
     }
     recording

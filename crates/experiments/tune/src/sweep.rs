@@ -16,6 +16,38 @@ const CONTENDS: f64 = 0.15;
 /// The answer is certain when the medians of all that contend are known to this share.
 const CERTAIN: f64 = 0.005;
 
+/// Rounds of cells that are measured without a sweep, all of them in each round.
+///
+/// # Errors
+/// The loop cannot do what is asked for, crashes or hangs, or it was told to stop.
+pub fn some(
+    process: &mut Process,
+    grid: &Grid,
+    cells: &[usize],
+    rounds: usize,
+    values: &mut [Vec<f64>],
+    progress: &Progress,
+) -> Result<(), Error> {
+    for round in 0..rounds {
+        let turn: &mut dyn Iterator<Item = &usize> =
+            if round % 2 == 0 { &mut cells.iter() } else { &mut cells.iter().rev() };
+        for &cell in turn {
+            progress.check()?;
+            values[cell].push(process.measure(&measure(grid, cell))?);
+        }
+    }
+    Ok(())
+}
+
+/// The request for a cell.
+fn measure(grid: &Grid, cell: usize) -> Measure {
+    let what = &grid.cells[cell];
+    let set = &grid.sets[what.set];
+    let records = if set.name == "warm" { what.batch } else { set.records };
+    let ticks = (dataplane::machine::counter_hz() as f64 * SECONDS) as u64;
+    Measure { records, batch: what.batch, values: what.values.clone(), ticks }
+}
+
 /// Seconds of a measurement.
 const SECONDS: f64 = 0.0012;
 
@@ -57,7 +89,6 @@ pub fn sweep(
     most_rounds: usize,
     progress: &Progress,
 ) -> Result<Measured, Error> {
-    let ticks = (dataplane::machine::counter_hz() as f64 * SECONDS) as u64;
     let mut values: Vec<Vec<f64>> = vec![Vec::new(); grid.cells.len()];
     let mut rounds = 0;
     let mut ended = None;
@@ -70,10 +101,7 @@ pub fn sweep(
         }
         for cell in turn {
             progress.check()?;
-            let what = &grid.cells[cell];
-            let records = if grid.sets[what.set].name == "warm" { what.batch } else { grid.sets[what.set].records };
-            let measure = Measure { records, batch: what.batch, values: what.values.clone(), ticks };
-            match process.measure(&measure) {
+            match process.measure(&measure(grid, cell)) {
                 Ok(ticks) => values[cell].push(ticks),
                 Err(Failure::Gone(text)) if rounds > 0 => {
                     ended = Some(text);
@@ -123,7 +151,8 @@ fn is_certain(grid: &Grid, values: &[Vec<f64>]) -> bool {
     contending.into_iter().all(|cell| values[cell].len() >= 5 && uncertainty(&values[cell]) <= CERTAIN)
 }
 
-fn repeats(values: &[Vec<f64>]) -> f64 {
+/// The share by which the machine repeats itself: [`Measured::repeats`].
+pub fn repeats(values: &[Vec<f64>]) -> f64 {
     let apart = values.iter().filter(|values| values.len() >= 4).map(|values| {
         let half = |odd: usize| median(&values.iter().skip(odd).step_by(2).copied().collect::<Vec<_>>());
         (half(0) / half(1) - 1.0).abs()

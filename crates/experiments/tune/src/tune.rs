@@ -6,17 +6,18 @@ use std::time::Duration;
 use dataplane_experiments::host_header;
 use document::Document;
 use experiment::setting::{Checked, Choice, InputFile, Number, Or, Switch};
-use experiment::{About, Error, Example, Experiment, Files, Request, Settings, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Files, Progress, Request, Settings, Sink, World, WorldAbout};
 
+use crate::choose::{self, Chosen, from_sweep};
 use crate::core_file::CoreFile;
 use crate::grid::Grid;
 use crate::nodes::Node;
-use crate::predict::Model;
+use crate::predict::{Model, Predicted};
 use crate::process::Process;
 use crate::protocol::Source;
 use crate::recipe::Recipe;
 use crate::results::{self, ModelUsed};
-use crate::sweep::sweep;
+use crate::sweep::{self, Measured, sweep};
 use crate::system;
 
 /// Tries a loop's distances and batch.
@@ -51,6 +52,11 @@ const MEMORY: Or<Number<u64>> =
 const PATIENCE: Or<Number<u64>> =
     Number::new("patience", 1..=3600, "The longest that the loop may take for one answer.").unit("s").or(30);
 
+const QUICK: Switch = Switch::new(
+    "quick",
+    "No sweep: the model names the cells that are measured, a tenth of those of a sweep. Needs a core file.",
+);
+
 const SMALL_PAGES: Switch = Switch::new("small-pages", "Do not ask for huge pages for the records.");
 
 static ABOUT: About = About {
@@ -59,14 +65,15 @@ static ABOUT: About = About {
     details: "The loop is a shared object with a small C interface, a node of ours, or a description. It runs in a process of its own, on \
               four working sets: a batch that is near (warm), half the second cache, half the last one, and memory. Every combination of \
               distances is measured in turn until the answer is certain, and the grid grows until the best is inside. A core file \
-              of `stopwatt calibrate-core` adds the model's answer from a tenth of the cells.",
+              of `stopwatt calibrate-core` adds the answer that a model gives from a tenth of the measurements.",
     worlds: &[WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] }],
-    settings: &[&LOOP, &NAME, &NODE, &RECIPE, &BATCH, &CORE, &ROUNDS, &MEMORY, &PATIENCE, &SMALL_PAGES],
+    settings: &[&LOOP, &NAME, &NODE, &RECIPE, &BATCH, &CORE, &ROUNDS, &MEMORY, &PATIENCE, &QUICK, &SMALL_PAGES],
     cases: &[],
     examples: &[
         Example { arguments: "--loop acl.so", about: "" },
         Example { arguments: "--node study --batch 64", about: "" },
         Example { arguments: "--recipe parser.toml --report tune.html", about: "" },
+        Example { arguments: "--loop acl.so --quick", about: "some seconds instead of a minute" },
     ],
     sweep_defaults: &[],
     shipped_sweeps: &[],
@@ -82,7 +89,14 @@ impl Experiment for Tune {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         source(&request.settings).map(drop)?;
-        core(request.platforms, request.settings.get(CORE).as_deref()).map(drop)
+        let core = core(request.platforms, request.settings.get(CORE).as_deref())?;
+        if core.is_none() && request.settings.get(QUICK) {
+            return Err(Error::usage(
+                format!("--quick needs the model, and there is no core file for {}", system::processor()),
+                "stopwatt calibrate-core, which takes some ten seconds; or leave --quick out",
+            ));
+        }
+        Ok(())
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
@@ -98,16 +112,29 @@ impl Experiment for Tune {
         let records = grid.sets.iter().map(|set| set.records).max().unwrap_or(0).max(4096);
         let huge = process.set_up(records)?;
         progress.check()?;
-        let measured = sweep(&mut process, &mut grid, settings.get(ROUNDS), &progress)?;
         let about = process.about.clone();
-        progress.say("asking the model");
-        let predicted = core
-            .as_ref()
-            .and_then(|(_, core)| Model::new(core, &about, &grid, huge.unwrap_or(0.0)).predict(&measured.values));
+        let huge_share = huge.unwrap_or(0.0);
+        let quick = core.as_ref().filter(|_| settings.get(QUICK));
+        let Tuned { measured, predicted, chosen } = match quick {
+            Some((_, core)) => {
+                without_sweep(&mut process, &grid, &Model::new(core, &about, &grid, huge_share), &progress)?
+            }
+            None => {
+                let measured = sweep(&mut process, &mut grid, settings.get(ROUNDS), &progress)?;
+                progress.say("asking the model");
+                let model = core.as_ref().map(|(_, core)| Model::new(core, &about, &grid, huge_share));
+                let predicted = model.and_then(|model| model.predict(&measured.values));
+                let chosen = match &predicted {
+                    Some(Predicted { ticks, used, .. }) => from_sweep(&grid, ticks, used, &measured.values)?,
+                    None => None,
+                };
+                Tuned { measured, predicted, chosen }
+            }
+        };
         let mut header = host_header(ABOUT.name, measured.rounds as u32);
         let used = core.as_ref().zip(predicted.as_ref());
-        let used = used.map(|((name, core), predicted)| ModelUsed { core, name, predicted });
-        header.set_facts(&results::facts(&process, &from, &grid, huge, &measured, used.as_ref()));
+        let used = used.map(|((name, core), predicted)| ModelUsed { core, name, predicted, chosen: chosen.as_ref() });
+        header.set_facts(&results::facts(&process, &from, &grid, huge, &measured, used.as_ref(), quick.is_some()));
         if core.is_none() {
             header.notes.push(format!(
                 "No prediction: there is no core file for {}. `stopwatt calibrate-core` makes one in some ten seconds.",
@@ -117,10 +144,44 @@ impl Experiment for Tune {
         header
             .complaints
             .extend(measured.ended.iter().map(|ended| format!("{ended}; what was measured before is kept")));
-        let recording = results::recording(header, &about, &grid, &measured, predicted.as_ref());
+        let recording = results::recording(header, &about, &grid, &measured, used.as_ref());
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }
+}
+
+/// A loop's measurements, and what they were made of.
+struct Tuned {
+    measured: Measured,
+    predicted: Option<Predicted>,
+    chosen: Option<Chosen>,
+}
+
+/// The answer from the cells that the model asks for.
+fn without_sweep(process: &mut Process, grid: &Grid, model: &Model<'_>, progress: &Progress) -> Result<Tuned, Error> {
+    let mut values = vec![Vec::new(); grid.cells.len()];
+    let budget = choose::budget(grid);
+    progress.expect(budget as u64, "rounds");
+    let used = model.used();
+    sweep::some(process, grid, &used, choose::ROUNDS, &mut values, progress)?;
+    let predicted = model.predict(&values);
+    let mut chosen = None;
+    if let Some(Predicted { ticks, used, .. }) = &predicted {
+        chosen = choose::choose(grid, ticks, used, budget, |cell| {
+            if values[cell].is_empty() {
+                sweep::some(process, grid, &[cell], choose::ROUNDS, &mut values, progress)?;
+            }
+            (0..choose::ROUNDS).for_each(|_| progress.step());
+            Ok(values[cell].clone())
+        })?;
+    }
+    let at_the_end = sweep::best(grid, &values).is_some_and(|best| grid.is_longest(best));
+    let repeats = sweep::repeats(&values);
+    Ok(Tuned {
+        measured: Measured { values, rounds: choose::ROUNDS, repeats, ended: None, at_the_end },
+        predicted,
+        chosen,
+    })
 }
 
 /// The loop that is asked for, and where it is from.

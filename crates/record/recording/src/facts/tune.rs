@@ -23,6 +23,9 @@ pub struct Tuned {
     pub repeats_percent: Option<f64>,
     /// True if the best cell is at an end of what can be tried.
     pub at_the_end: bool,
+    /// True if there was no sweep: only the cells of the choice were measured.
+    #[serde(default)]
+    pub quick: bool,
     /// The loop's knobs.
     pub knobs: Vec<TunedKnob>,
     /// The working sets, the largest last.
@@ -67,6 +70,12 @@ pub struct TunedModel {
     pub core: String,
     /// Cells that were fitted to, as variant and subject.
     pub used: Vec<[String; 2]>,
+    /// Cells that were measured for the choice from few measurements, as variant and subject.
+    #[serde(default)]
+    pub probed: Vec<[String; 2]>,
+    /// Rounds that were looked at for it, of all cells together, and those of the sweep.
+    #[serde(default)]
+    pub probe_rounds: [u64; 2],
     /// Work per record.
     pub work: f64,
     /// Ticks per call.

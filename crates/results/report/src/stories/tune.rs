@@ -14,6 +14,9 @@ const NEAR: f64 = 0.02;
 /// The distance of the predictor that knows nothing.
 const ALWAYS: u32 = 8;
 
+/// The distances of the predictor that knows nothing and measures them.
+const FEW: [u32; 4] = [4, 8, 16, 32];
+
 /// The story of a loop.
 #[derive(Serialize)]
 pub(super) struct Tune<'r> {
@@ -28,6 +31,9 @@ pub(super) struct Tune<'r> {
     predictors: Vec<Predictor>,
     /// Median error of the model's clocks over the cells that it was not fitted to, in percent.
     model_error_percent: Option<f64>,
+    /// Median error of the clocks that the choice expects, over the cells that it did not measure,
+    /// in percent.
+    expected_error_percent: Option<f64>,
     cells: Vec<TunedCell>,
     recording: &'r str,
 }
@@ -39,11 +45,14 @@ struct TunedCell {
     batch: u64,
     /// A value for each knob.
     values: Vec<u32>,
-    /// The median of its rounds.
+    /// The median of its rounds; without a sweep, what is expected of a cell that has none.
     clocks: f64,
     rounds: usize,
     modelled: Option<f64>,
     used_in_fit: bool,
+    /// What the choice from few measurements knows of it.
+    expected: Option<f64>,
+    probed: bool,
 }
 
 /// The best values, and what is nearly as good.
@@ -61,17 +70,22 @@ struct Best {
 }
 
 /// A working set with a batch.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Group {
     set: String,
     batch: u64,
     values: Vec<u32>,
     clocks: f64,
     none: Option<f64>,
-    /// The model's pick, and by how much more than the best it takes, in percent.
+    /// The choice from a tenth of the measurements, and by how much more than the best it takes, in
+    /// percent.
+    chosen: Option<Pick>,
+    /// The pick of the model alone.
     model: Option<Pick>,
     always: Option<Pick>,
     longest: Option<Pick>,
+    /// The best of few distances, each of which is measured.
+    few: Option<Pick>,
 }
 
 /// The pick of a predictor.
@@ -99,15 +113,21 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
     let far = facts.sets.last().map_or("", |set| &set.name);
     let best = best(&facts, &cells, far);
     let groups = groups(&facts, &cells);
-    let errors = cells.iter().filter(|cell| !cell.used_in_fit);
-    let errors: Vec<f64> = errors.filter_map(|cell| Some((cell.modelled? / cell.clocks - 1.0).abs() * 100.0)).collect();
+    type Ticks = fn(&TunedCell) -> Option<f64>;
+    let error = |is_known: fn(&TunedCell) -> bool, ticks: Ticks| {
+        let errors = cells.iter().filter(|cell| !is_known(cell));
+        let errors: Vec<f64> =
+            errors.filter_map(|cell| Some((ticks(cell)? / cell.clocks - 1.0).abs() * 100.0)).collect();
+        stats::median(&errors)
+    };
     Ok(Tune {
         counter: counter(run.recording).to_owned(),
         tick_ns: tick_ns(run.recording),
         best,
         predictors: predictors(&groups),
         groups,
-        model_error_percent: stats::median(&errors),
+        model_error_percent: error(|cell| cell.used_in_fit, |cell| cell.modelled),
+        expected_error_percent: error(|cell| cell.probed, |cell| cell.expected),
         cells,
         facts,
         recording: run.folder,
@@ -115,21 +135,24 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
 }
 
 fn cells(recording: &Recording, facts: &facts::Tuned) -> Vec<TunedCell> {
-    let mut found: Vec<(&str, &str, Vec<f64>, Option<f64>)> = Vec::new();
+    let mut found: Vec<(&str, &str, Vec<f64>, [Option<f64>; 2])> = Vec::new();
     for row in named(recording) {
         let at = found.iter().rposition(|(set, subject, ..)| [*set, *subject] == [row.variant, row.subject]);
         let at = at.unwrap_or_else(|| {
-            found.push((row.variant, row.subject, Vec::new(), None));
+            found.push((row.variant, row.subject, Vec::new(), [None; 2]));
             found.len() - 1
         });
         if row.metric == metrics::CLOCKS_PER_PACKET.name {
             found[at].2.push(row.value);
         } else if row.metric == metrics::MODELLED_CLOCKS.name {
-            found[at].3 = Some(row.value);
+            found[at].3[0] = Some(row.value);
+        } else if row.metric == metrics::EXPECTED_CLOCKS.name {
+            found[at].3[1] = Some(row.value);
         }
     }
-    let used = facts.model.as_ref().map_or(&[][..], |model| &model.used);
-    let cell = |(set, subject, values, modelled): (&str, &str, Vec<f64>, Option<f64>)| {
+    let [used, probed] = facts.model.as_ref().map_or([&[][..]; 2], |model| [&model.used, &model.probed]);
+    let cell = |(set, subject, values, [modelled, expected]): (&str, &str, Vec<f64>, [Option<f64>; 2])| {
+        let is_among = |cells: &[[String; 2]]| cells.iter().any(|[of, name]| of == set && name == subject);
         let place = recording.header.coordinates.get(subject)?;
         let number = |key: &str| place.get(key)?.as_integer();
         let knobs = facts.knobs.iter().map(|knob| Some(number(&knob.name)? as u32));
@@ -137,10 +160,12 @@ fn cells(recording: &Recording, facts: &facts::Tuned) -> Vec<TunedCell> {
             set: set.to_owned(),
             batch: number("batch")? as u64,
             values: knobs.collect::<Option<_>>()?,
-            clocks: stats::median(&values)?,
+            clocks: stats::median(&values).or(expected)?,
             rounds: values.len(),
             modelled,
-            used_in_fit: used.iter().any(|[of, name]| of == set && name == subject),
+            used_in_fit: is_among(used),
+            expected,
+            probed: is_among(probed),
         })
     };
     found.into_iter().filter_map(cell).collect()
@@ -215,8 +240,11 @@ fn groups(facts: &facts::Tuned, cells: &[TunedCell]) -> Vec<Group> {
             loss_percent: (cell.clocks / best.clocks - 1.0) * 100.0,
         };
         let of_values = |values: &[u32]| of.iter().find(|cell| cell.values == values).map(|cell| pick(cell));
-        let modelled = of.iter().filter(|cell| cell.modelled.is_some());
-        let modelled = modelled.min_by(|a, b| a.modelled.unwrap_or(0.0).total_cmp(&b.modelled.unwrap_or(0.0)));
+        let least_of = |ticks: fn(&TunedCell) -> Option<f64>| {
+            let known = of.iter().filter_map(|cell| Some((cell, ticks(cell)?)));
+            known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(cell, _)| pick(cell))
+        };
+        let few = of.iter().filter(|cell| FEW.iter().any(|ahead| cell.values == spread(facts, *ahead)));
         let alike = |cell: &&&TunedCell| {
             facts.knobs.iter().zip(&cell.values).all(|(knob, value)| {
                 let first = facts.knobs.iter().position(|knob| knob.is_distance);
@@ -233,13 +261,23 @@ fn groups(facts: &facts::Tuned, cells: &[TunedCell]) -> Vec<Group> {
             values: best.values.clone(),
             clocks: best.clocks,
             none: clocks(&of, &all(facts, 0)),
-            model: modelled.map(|cell| pick(cell)),
-            always: of_values(&all(facts, ALWAYS)),
-            longest: of
-                .iter()
-                .filter(alike)
-                .max_by_key(|cell| cell.values.iter().max().copied())
-                .map(|cell| pick(cell)),
+            // Without a sweep nobody knows what a pick loses.
+            ..if facts.quick {
+                Group::default()
+            } else {
+                Group {
+                    chosen: least_of(|cell| cell.expected),
+                    model: least_of(|cell| cell.modelled),
+                    always: of_values(&all(facts, ALWAYS)),
+                    longest: of
+                        .iter()
+                        .filter(alike)
+                        .max_by_key(|cell| cell.values.iter().max().copied())
+                        .map(|cell| pick(cell)),
+                    few: least(few.copied()).map(pick),
+                    ..Group::default()
+                }
+            }
         })
     };
     names.into_iter().filter_map(group).collect()
@@ -247,10 +285,12 @@ fn groups(facts: &facts::Tuned, cells: &[TunedCell]) -> Vec<Group> {
 
 fn predictors(groups: &[Group]) -> Vec<Predictor> {
     type Picks = fn(&Group) -> Option<&Pick>;
-    let all: [(&str, Picks); 3] = [
-        ("the model", |group| group.model.as_ref()),
+    let all: [(&str, Picks); 5] = [
+        ("the model and few measurements", |group| group.chosen.as_ref()),
+        ("the model alone", |group| group.model.as_ref()),
         ("always 8", |group| group.always.as_ref()),
         ("the longest tried", |group| group.longest.as_ref()),
+        ("the best of 4, 8, 16 and 32, measured", |group| group.few.as_ref()),
     ];
     // All on the same groups.
     let same: Vec<&Group> = groups.iter().filter(|group| group.always.is_some() && group.longest.is_some()).collect();
@@ -426,6 +466,21 @@ impl Tune<'_> {
     }
 }
 
+impl Tune<'_> {
+    /// The rest of the answer where only the cells of the choice were measured.
+    fn without_sweep(&self, table: Table, told: &mut Blocks) {
+        let measured = self.cells.iter().filter(|cell| cell.rounds > 0).count();
+        told.table(table.noted(format!(
+            "Ticks of the {} ({} ns each) per record. No sweep: {measured} of {} cells were measured, {} rounds each; the others are what \
+             the model expects, corrected by these. Leave --quick out to measure all of them.",
+            self.counter,
+            fixed(self.tick_ns, 3),
+            self.cells.len(),
+            self.facts.rounds
+        )));
+    }
+}
+
 impl Story for Tune<'_> {
     fn tell(&self, told: &mut Blocks) {
         if let Some(best) = &self.best {
@@ -440,8 +495,16 @@ impl Story for Tune<'_> {
             .words("best", |group| Cell::from(self.words(&group.values)))
             .numbers("clocks", "", |group| fixed(group.clocks, 1))
             .numbers("none", "", |group| group.none.map_or(Cell::from(""), |none| fixed(none, 1).into()));
+        if self.facts.quick {
+            self.without_sweep(table.done(), told);
+            return;
+        }
         let table = match self.facts.model {
-            Some(_) => table.numbers("model's pick loses", "", |group| loss(group.model.as_ref())),
+            Some(_) => table.numbers("few measurements lose", "", |group| loss(group.chosen.as_ref())).numbers(
+                "model alone loses",
+                "",
+                |group| loss(group.model.as_ref()),
+            ),
             None => table,
         };
         let table = table.numbers("always 8 loses", "", |group| loss(group.always.as_ref())).numbers(
@@ -470,6 +533,15 @@ impl Story for Tune<'_> {
                 self.cells.len(),
                 model.rms_percent,
                 error
+            ));
+        }
+        if let (Some(model), Some(error)) = (&self.facts.model, self.expected_error_percent) {
+            let [looked_at, all] = model.probe_rounds;
+            note.push_str(&format!(
+                " Few measurements: {} of {} cells, {looked_at} of {all} rounds; the clocks that are expected of the other cells are off by \
+                 {error:.1} % in the median.",
+                model.probed.len(),
+                self.cells.len(),
             ));
         }
         told.table(table.done().noted(note));
