@@ -27,6 +27,8 @@ pub struct CorePlatform {
     pub tlb: Tlb,
     /// The prefetch instruction.
     pub prefetch: PrefetchFacts,
+    /// Memory, which all cores share; without it nothing is said of several cores.
+    pub memory: Option<MemoryFacts>,
     /// The file's text.
     #[serde(skip)]
     pub text: String,
@@ -52,6 +54,13 @@ pub struct CoreFacts {
     pub hz: u64,
     /// Bytes of a cache line.
     pub line_bytes: u64,
+    /// The number of such cores.
+    #[serde(default = "one")]
+    pub count: u32,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// `[counter]`.
@@ -72,6 +81,9 @@ const MOST_L2: u64 = 1 << 30;
 /// Most entries of a TLB and most fill buffers, likewise.
 const MOST_ENTRIES: usize = 1 << 16;
 
+/// Most cores, likewise.
+const MOST_CORES: u32 = 1024;
+
 /// `[l1]`, `[l2]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -85,6 +97,17 @@ pub struct CacheFacts {
     /// True if it fetches the line beside one that is asked for.
     #[serde(default)]
     pub fetches_neighbour: bool,
+    /// The cores that have it together.
+    #[serde(default = "one")]
+    pub shared_by: u32,
+}
+
+/// `[memory]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryFacts {
+    /// The most that it delivers in a second.
+    pub bytes_per_second: u64,
 }
 
 /// `[fill_buffers]`.
@@ -163,6 +186,12 @@ impl CorePlatform {
         if platform.tlb.entries > MOST_ENTRIES || platform.fill_buffers.count > MOST_ENTRIES {
             return wrong("tlb.entries and fill_buffers.count are up to 65536");
         }
+        if !(1..=MOST_CORES).contains(&platform.core.count) || platform.l2.shared_by == 0 {
+            return wrong("core.count is 1 to 1024, and l2.shared_by 1 or more");
+        }
+        if platform.memory.as_ref().is_some_and(|memory| memory.bytes_per_second == 0) {
+            return wrong("memory.bytes_per_second must be 1 or more");
+        }
         if platform.l2.latency_cycles.is_none_or(|cycles| cycles < 0.0) || platform.prefetch.issue_cycles < 0.0 {
             return wrong("l2.latency_cycles and prefetch.issue_cycles must be 0 or more");
         }
@@ -173,6 +202,12 @@ impl CorePlatform {
     /// Core cycles of one tick of the counter.
     pub fn cycles_per_tick(&self) -> f64 {
         self.core.hz as f64 / self.counter.hz as f64
+    }
+
+    /// Cycles that memory takes for a line, if the file says how fast it is.
+    pub fn line_cycles(&self) -> Option<f64> {
+        let memory = self.memory.as_ref()?;
+        Some(self.core.line_bytes as f64 / memory.bytes_per_second as f64 * self.core.hz as f64)
     }
 
     /// The hardware's part of the model's parameters; what is fitted is zero.

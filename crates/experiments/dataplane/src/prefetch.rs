@@ -8,6 +8,7 @@ use crate::platform::{CorePlatform, CostsFile};
 use crate::{
     BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, REPETITIONS, ROUNDS, WORK, host_header, results,
 };
+use core_model::Parameters;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{self, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
@@ -159,9 +160,13 @@ impl Modelled {
         let (parameters, tick) = (costs.on(self.platform.hardware()), self.platform.cycles_per_tick());
         let mut recording = Recording::new(self.header()?);
         let series = recording.series(&self.platform.platform.name, "prefetch", "in-buffer");
+        let mut best: Option<(Cell, f64)> = None;
         for (loop_name, cell) in &self.cells {
             progress.check()?;
             let outcome = model::run(parameters, *cell, self.effort);
+            if best.is_none_or(|(_, cycles)| outcome.cycles_per_packet < cycles) {
+                best = Some((*cell, outcome.cycles_per_packet));
+            }
             let Strides { header: first, data: second } = cell.strides;
             let name = format!("{loop_name}+{first}/{second}");
             let subject = recording.name(&name);
@@ -185,6 +190,21 @@ impl Modelled {
             let subject = recording.name(&format!("prefetch {number} of a burst"));
             let metric = metrics::STALL_BLOCKED;
             recording.measure(series, 0, metric.name, metric.unit, blocked / tick).subject = Some(subject);
+        }
+        if let (Some((cell, _)), Some(line_cycles)) = (best, self.platform.line_cycles()) {
+            let series = recording.series(&self.platform.platform.name, "prefetch-cores", "in-buffer");
+            for cores in (1..).map(|step| 1 << (step - 1)).take_while(|cores| *cores <= self.platform.core.count) {
+                progress.check()?;
+                let share = cores.min(self.platform.l2.shared_by);
+                let shared = Parameters { l2_bytes: parameters.l2_bytes / u64::from(share), ..parameters };
+                let found = model::together(shared, cell, self.effort, cores, line_cycles);
+                let subject = recording.name(&format!("{cores}"));
+                let values =
+                    [(metrics::CLOCKS_PER_PACKET, found.cycles_per_packet / tick), (metrics::MEMORY_BUSY, found.busy)];
+                for (metric, value) in values {
+                    recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+                }
+            }
         }
         sink.start(recording.header.clone())?;
         sink.append(&recording)

@@ -347,6 +347,8 @@ metrics! {
     /// Clocks for each packet in which an access could not begin, because all fill buffers were in
     /// use.
     STALL_BLOCKED = Metric::new("stall-blocked", ("Stall blocked", "blocked"), "ticks", Lower);
+    /// The share of time in which a modelled memory is busy.
+    MEMORY_BUSY = Metric::new("memory-busy", ("Memory busy", "busy"), "1", Neither);
     /// Packets that an interface received.
     RX_PACKETS = Metric::new("rx packets", ("Rx packets", "rx"), "packets", Neither);
     /// Bytes that an interface received.

@@ -140,6 +140,7 @@ pub struct Core {
     l2: Cache,
     random: Random,
     stalls: Vec<Stall>,
+    lines_from_memory: u64,
 }
 
 impl Core {
@@ -157,6 +158,7 @@ impl Core {
             l2: Cache::new(parameters.l2_bytes / LINE, parameters.l2_ways),
             random: Random::new(seed),
             stalls: vec![Stall::default(); 256],
+            lines_from_memory: 0,
         }
     }
 
@@ -168,6 +170,11 @@ impl Core {
     /// Stall time of an access so far.
     pub fn stalls(&self, site: Site) -> Stall {
         self.stalls[site.0 as usize]
+    }
+
+    /// Lines that came from beyond L2 so far.
+    pub fn lines_from_memory(&self) -> u64 {
+        self.lines_from_memory
     }
 
     /// Sets the counted stalls to zero.
@@ -299,6 +306,7 @@ impl Core {
 
     /// Time of a line from DRAM.
     fn latency(&mut self) -> f64 {
+        self.lines_from_memory += 1;
         self.parameters.dram + self.parameters.dram_spread * self.random.exponential()
     }
 
@@ -422,6 +430,7 @@ mod tests {
         core.drain();
         core.place_in_l2(0);
         assert_eq!(core.load(0, A), core.now() + 20.0);
+        assert_eq!(core.lines_from_memory(), 2);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::rows::{counter, measures_of, subject, subjects, tick_ns, values};
 use super::run::Run;
 use super::story::Story;
 use crate::blocks::{
-    Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, fixed, name, percent, text,
+    Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, fixed, name, percent, text, whole,
 };
 use crate::model::findings::MeasureRow;
 use published::{Published, StrideCell, StrideReference};
@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 /// The study's case.
 const CASE: &str = "prefetch";
 const BURST_CASE: &str = "prefetch-burst";
+const CORES_CASE: &str = "prefetch-cores";
 
 /// True if a recording is of a modelled core.
 fn is_modelled(recording: &Recording) -> bool {
@@ -94,6 +95,8 @@ pub(super) struct Predicted<'r> {
     best: Vec<BestStrides>,
     #[serde(flatten)]
     gains: Gains,
+    /// Several cores at once, each with the best loop.
+    cores: Vec<Cores>,
     /// Ticks that each of a burst of eight prefetches finds no fill buffer free.
     burst_of_eight: Vec<f64>,
     /// The directions that the cells of the fit leave open, as the costs file says.
@@ -101,6 +104,19 @@ pub(super) struct Predicted<'r> {
     recording: &'r str,
     #[serde(skip)]
     frame_size: u64,
+}
+
+/// Cores that run the best loop at the same time.
+#[derive(Serialize)]
+struct Cores {
+    cores: u64,
+    /// Of each core.
+    clocks_per_packet: f64,
+    /// The rate of all of them together, as a multiple of one core's. Where the rest of the path is
+    /// known, it is part of a packet's time.
+    rate: f64,
+    /// The share of time in which memory is busy.
+    memory_busy: f64,
 }
 
 /// A cell of the study.
@@ -226,6 +242,7 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
             platform: header.platform.as_ref().map_or("", |platform| &platform.name),
             tick_ns: tick_ns(recording),
             scores: scores(&cells),
+            cores: cores(recording, rest.as_ref()),
             rest,
             best: best_strides(&cells),
             gains,
@@ -450,6 +467,25 @@ fn cannot_tell(recording: &Recording) -> Vec<&str> {
     lines.into_iter().flatten().filter_map(toml::Value::as_str).collect()
 }
 
+/// Several cores, if the platform's memory is known.
+fn cores(recording: &Recording, rest: Option<&Rest>) -> Vec<Cores> {
+    let value = |metric, of: &str| stats::median(&values(recording, CORES_CASE, metric, of));
+    let numbers = subjects(recording, CORES_CASE, metrics::CLOCKS_PER_PACKET);
+    let clocks = |of: &str| value(metrics::CLOCKS_PER_PACKET, of);
+    let Some(one) = clocks("1") else { return Vec::new() };
+    let time = |clocks: f64| clocks * tick_ns(recording) + rest.map_or(0.0, |rest| rest.ns);
+    let row = |of: &str| {
+        let (cores, clocks) = (of.parse().ok()?, clocks(of)?);
+        Some(Cores {
+            cores,
+            clocks_per_packet: clocks,
+            rate: cores as f64 * time(one) / time(clocks),
+            memory_busy: value(metrics::MEMORY_BUSY, of)?,
+        })
+    };
+    numbers.into_iter().filter_map(row).collect()
+}
+
 /// A curve for each loop whose strides are one number, with the range within 2 % of its best
 /// shaded.
 fn picture(cells: &[Cells]) -> Option<Picture> {
@@ -611,6 +647,17 @@ impl Predicted<'_> {
         ));
         told.rest();
         told.table(self.cell_table());
+        if self.cores.len() > 1 {
+            let table = Table::with_rows(&self.cores)
+                .numbers("cores", "", |of| whole(of.cores as f64))
+                .numbers("clocks of each", "", |of| fixed(of.clocks_per_packet, 3))
+                .numbers("times the rate of one", "", |of| fixed(of.rate, 2))
+                .numbers("memory busy", "", |of| percent(of.memory_busy, 1));
+            told.table(table.done().titled("Several cores at once, each with the best loop").noted(
+                "A model without a measurement beside it: the cores share memory, whose lines wait for each other, and second-level \
+                 caches, and nothing else.",
+            ));
+        }
         let burst: Vec<String> = self.burst_of_eight.iter().map(|blocked| format!("{blocked:.2}")).collect();
         told.paragraph(format!(
             "A burst of eight prefetches of lines beyond L2, ticks that each waits for a fill buffer: {}",
