@@ -305,6 +305,16 @@ impl CostsFile {
     /// # Errors
     /// There are none, or what is wrong in their file, with the line.
     pub fn read(platforms: &dyn Files, platform: &str) -> Result<Self, Error> {
-        Ok(platforms.document(&costs_file_of(platform))?.read()?)
+        let file = costs_file_of(platform);
+        if platforms.read(&file).is_err() {
+            return Err(Error::usage(
+                format!("nothing was fitted to `{platform}`: {} is not there", platforms.shown(&file)),
+                format!(
+                    "stopwatt run prefetch -o recordings/study on such a machine, and then stopwatt calibrate-prefetch --platform \
+                     {platform} --from recordings/study --save"
+                ),
+            ));
+        }
+        Ok(platforms.document(&file)?.read()?)
     }
 }
