@@ -117,7 +117,7 @@ pub fn check(command: &mut Command) -> Result<(), String> {
 fn format() -> Result<(), String> {
     check(&mut cargo(&["fmt", "--all", "--check"]))?;
     check(&mut firmware_cargo(&["fmt", "--all", "--check"]))?;
-    documents()
+    published_documents()
 }
 
 fn plain_words() -> Result<(), String> {
@@ -262,11 +262,11 @@ fn tests() -> Result<(), String> {
             println!("SKIPPED, since it needs root: {test}");
         }
     }
-    documents()
+    published_documents()
 }
 
 /// The test that reads the published documents, where they are: they are not ours to give.
-fn documents() -> Result<(), String> {
+fn published_documents() -> Result<(), String> {
     let named = std::env::var_os("STOPWATT_SOURCES").map(PathBuf::from);
     let beside = || root().canonicalize().ok()?.parent().map(|parent| parent.join("shared/sources"));
     let Some(folder) = named.or_else(beside).filter(|folder| folder.is_dir()) else {

@@ -18,22 +18,22 @@ pub const ROUNDS: usize = 5;
 /// The choice may take one of this number of measurements that the sweep takes.
 const SHARE: usize = 10;
 
-/// How far the model is off for a reason that is common to a working set and a batch, that is
+/// The model's errors for a reason that is common to a working set and a batch, that is
 /// common to some distances, and that is of neither: standard deviations of the logarithm. They are
 /// a guess, and the same for every loop and machine.
 const OF_SET: f64 = 0.3;
 const OF_DISTANCES: f64 = 0.2;
 const OF_BOTH: f64 = 0.1;
 
-/// How far a median of few rounds is off.
+/// The error of a median of few rounds, likewise.
 const OF_ROUNDS: f64 = 0.01;
 
 /// Errors are alike up to about one doubling of a distance, one working set, three doublings of a
 /// batch.
 const DOUBLINGS_OF_BATCH: f64 = 3.0;
 
-/// A cell is tried for what it may be, by these shares of its standard deviation: the next one where
-/// no cell is worth a measurement with the one before.
+/// A cell is tried for what it may be, by these shares of its standard deviation: the next one
+/// where no cell is worth a measurement with the one before.
 const HOPES: [f64; 3] = [0.5, 1.0, 2.0];
 
 /// The choice.
@@ -57,7 +57,8 @@ pub fn from_sweep(
     choose(grid, modelled, used, measured.iter().map(Vec::len).sum::<usize>() / SHARE, |cell| Ok(first(cell)))
 }
 
-/// The rounds of a choice without a sweep: a tenth of those that a sweep takes at ten rounds a cell.
+/// The rounds of a choice without a sweep: a tenth of those that a sweep takes at ten rounds a
+/// cell.
 pub fn budget(grid: &Grid) -> usize {
     grid.cells.len() * 10 / SHARE
 }
@@ -130,7 +131,7 @@ struct Process<'a> {
     probes: Vec<(usize, f64)>,
 }
 
-/// What the probes tell of all cells.
+/// The probes, and what follows for all cells.
 struct Known<'a> {
     process: &'a Process<'a>,
     factor: Cholesky<f64, Dyn>,
@@ -188,7 +189,7 @@ impl Known<'_> {
     }
 }
 
-/// How alike the model's errors of two cells are.
+/// The covariance of the model's errors of two cells.
 fn covariance(a: &Cell, b: &Cell) -> f64 {
     let doublings = |a: f64, b: f64| (a.log2() - b.log2()).powi(2);
     let sets = (a.set as f64 - b.set as f64).powi(2);

@@ -50,7 +50,7 @@ struct TunedCell {
     rounds: usize,
     modelled: Option<f64>,
     used_in_fit: bool,
-    /// What the choice from few measurements knows of it.
+    /// Ticks as the choice from few measurements knows them.
     expected: Option<f64>,
     probed: bool,
 }
