@@ -117,7 +117,7 @@ pub fn check(command: &mut Command) -> Result<(), String> {
 fn format() -> Result<(), String> {
     check(&mut cargo(&["fmt", "--all", "--check"]))?;
     check(&mut firmware_cargo(&["fmt", "--all", "--check"]))?;
-    published_documents()
+    documents()
 }
 
 fn plain_words() -> Result<(), String> {

@@ -263,4 +263,16 @@ fn a_measured_core_predicts_a_described_loop() {
     assert!(cells.iter().all(|cell| cell["expected"].as_f64().is_some_and(|ticks| ticks > 0.0)));
     let [looked_at, all] = [0, 1].map(|at| story["loop"]["model"]["probe_rounds"][at].as_u64().unwrap());
     assert!(looked_at > 0 && looked_at * 10 <= all, "{looked_at} of {all} rounds");
+
+    // Without a sweep the others are expected, and nothing is said of what a pick loses.
+    let quick = [&run[..5], &run[7..], &["--quick"]].concat();
+    let output = stopwatt_in(folder.path(), &quick);
+    assert!(output.status.success(), "{}", error_of(&output));
+    let story: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cells = story["cells"].as_array().unwrap();
+    let measured = cells.iter().filter(|cell| cell["rounds"].as_u64() > Some(0)).count();
+    assert!(measured > 9 && measured * 4 < cells.len(), "{measured} of {} cells", cells.len());
+    assert!(cells.iter().all(|cell| cell["clocks"].as_f64().is_some_and(|ticks| ticks > 0.0)));
+    assert!(story["best"]["clocks"].as_f64().is_some() && story["predictors"].as_array().unwrap().is_empty());
+    assert!(story["groups"].as_array().unwrap().iter().all(|group| group["always"].is_null()));
 }

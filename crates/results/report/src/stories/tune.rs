@@ -134,24 +134,33 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
     })
 }
 
+/// A cell's rows.
+struct Rows<'r> {
+    set: &'r str,
+    subject: &'r str,
+    rounds: Vec<f64>,
+    modelled: Option<f64>,
+    expected: Option<f64>,
+}
+
 fn cells(recording: &Recording, facts: &facts::Tuned) -> Vec<TunedCell> {
-    let mut found: Vec<(&str, &str, Vec<f64>, [Option<f64>; 2])> = Vec::new();
+    let mut found: Vec<Rows<'_>> = Vec::new();
     for row in named(recording) {
-        let at = found.iter().rposition(|(set, subject, ..)| [*set, *subject] == [row.variant, row.subject]);
-        let at = at.unwrap_or_else(|| {
-            found.push((row.variant, row.subject, Vec::new(), [None; 2]));
+        let (set, subject) = (row.variant, row.subject);
+        let at = found.iter().rposition(|rows| (rows.set, rows.subject) == (set, subject)).unwrap_or_else(|| {
+            found.push(Rows { set, subject, rounds: Vec::new(), modelled: None, expected: None });
             found.len() - 1
         });
         if row.metric == metrics::CLOCKS_PER_PACKET.name {
-            found[at].2.push(row.value);
+            found[at].rounds.push(row.value);
         } else if row.metric == metrics::MODELLED_CLOCKS.name {
-            found[at].3[0] = Some(row.value);
+            found[at].modelled = Some(row.value);
         } else if row.metric == metrics::EXPECTED_CLOCKS.name {
-            found[at].3[1] = Some(row.value);
+            found[at].expected = Some(row.value);
         }
     }
     let [used, probed] = facts.model.as_ref().map_or([&[][..]; 2], |model| [&model.used, &model.probed]);
-    let cell = |(set, subject, values, [modelled, expected]): (&str, &str, Vec<f64>, [Option<f64>; 2])| {
+    let cell = |Rows { set, subject, rounds, modelled, expected }: Rows<'_>| {
         let is_among = |cells: &[[String; 2]]| cells.iter().any(|[of, name]| of == set && name == subject);
         let place = recording.header.coordinates.get(subject)?;
         let number = |key: &str| place.get(key)?.as_integer();
@@ -160,8 +169,8 @@ fn cells(recording: &Recording, facts: &facts::Tuned) -> Vec<TunedCell> {
             set: set.to_owned(),
             batch: number("batch")? as u64,
             values: knobs.collect::<Option<_>>()?,
-            clocks: stats::median(&values).or(expected)?,
-            rounds: values.len(),
+            clocks: stats::median(&rounds).or(expected)?,
+            rounds: rounds.len(),
             modelled,
             used_in_fit: is_among(used),
             expected,
