@@ -228,6 +228,9 @@ fn as_text(dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) ->
     if outcome.points > 0 {
         let _ = write!(text, ", {seconds:.1} s, {:.0} a second", outcome.points as f64 / seconds.max(1e-3));
     }
+    if outcome.taken_over > 0 {
+        let _ = write!(text, "; {} points were taken over from the plan before", outcome.taken_over);
+    }
     if outcome.there > 0 {
         let _ = write!(text, "; {} chunks were there before", outcome.there);
     }
@@ -247,6 +250,7 @@ pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json
     json!({
         "dataset": dataset.folder().display().to_string(),
         "points": outcome.points,
+        "points_taken_over": outcome.taken_over,
         "chunks": outcome.chunks.len(),
         "chunks_there_before": outcome.there,
         "chunks_missing": missing,
