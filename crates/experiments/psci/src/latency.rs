@@ -80,6 +80,10 @@ const ORDER: Checked<Order> = Checked::new(
 /// Bytes of values that a run may leave; the rest of what a reader holds is room for events.
 const MOST_MEASURES: u64 = recording::MOST_HELD / 4 * 3;
 
+/// Memory that a run takes at most for each byte of values that it leaves: what the simulations saw,
+/// their values, and all of them as one recording are there at once.
+const TIMES_HELD: u64 = 3;
+
 const CASE: Checked<String> = Checked::new("case", "CASE", known_case, "Only the cases of this name.").only(SIM);
 
 const MODE: Choice<Mode> = Choice::new(
@@ -294,15 +298,20 @@ impl Simulation {
         if bytes > MOST_MEASURES {
             let part = MOST_MEASURES as f64 / bytes as f64;
             let (most, asked) = ((f64::from(options.iterations) * part) as u32, options.iterations);
-            return Err(Error::usage(
-                format!(
+            return Err(Error::Memory {
+                message: format!(
                     "{asked} iterations leave {} MiB of values, and a recording may have {}",
                     bytes >> 20,
                     MOST_MEASURES >> 20
                 ),
-                format!("ask for at most {} iterations, for fewer cases, or for fewer releases at a time", most.max(1)),
-            ));
+                help: format!(
+                    "ask for at most {} iterations, for fewer cases, or for fewer releases at a time",
+                    most.max(1)
+                ),
+            });
         }
+        let what = || format!("{} iterations", options.iterations);
+        memory::must_have(bytes.saturating_mul(TIMES_HELD)).map_err(|short| Error::memory(&what(), &short))?;
         Ok(Self { built, cases, options, keys })
     }
 
