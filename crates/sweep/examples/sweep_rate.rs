@@ -1,37 +1,60 @@
-//! The speed of a sweep beside a bare loop: 10 000 points of one iteration of the six PSCI cases on
-//! as many threads as rayon uses. The loop runs the same points into memory and writes nothing.
-//! Both are timed in turns, and the medians compared.
+//! The speed of sweeps on as many threads as rayon uses, of two plans of `psci-latency`: the
+//! cheapest of its cases, which shows what a point costs beside its run, and one iteration of all
+//! six, beside a bare loop that runs the same points into memory and writes nothing. Loop and sweep
+//! are timed in turns, and the medians compared.
 //!
-//! Run it with `cargo run --release -p sweep --example sweep_rate`; a number of points and one of
-//! rounds may follow.
+//! Where valgrind is installed, the instructions of a point of the cheapest case are counted, too:
+//! they are the same on a busy machine.
+//!
+//! Run it with `cargo run --release -p sweep --example sweep_rate`; a number of points of the
+//! cheapest case, one of the six and one of rounds may follow.
 
 use document::Document;
 use experiment::{Conditions, Experiment, Folder, Memory, Progress, Request};
 use psci_experiments::PsciLatency;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Instant;
 use sweep::{Dataset, Environment, Fitting, Plan, Share};
 
-const PLAN: &str =
+const SIX: &str =
     "experiment = \"psci-latency\"\n[settings]\nrelease = \"last\"\niterations = 1\nfree-seeds = 0\norder = \"free\"\n";
 
+const CHEAPEST: &str = "case = \"psci-version\"\n";
+
+/// The argument with which the program runs some points of the cheapest case and prints nothing.
+const ONLY: &str = "only";
+
 fn main() -> miette::Result<()> {
-    let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<u64>().ok());
-    let (points, rounds) = (numbers.next().unwrap_or(10_000), numbers.next().unwrap_or(5));
-    let plan = Plan::read(&Document::new("the plan", format!("{PLAN}[seeds]\ncount = {points}\n")))?;
-    let fitting = Fitting::new(plan, |_| Some(&PsciLatency as &dyn Experiment), &[])?;
-    let platforms = Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../platforms"));
-    let folder = tempfile::tempdir().map_err(|error| miette::miette!("{error}"))?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let numbers: Vec<u64> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
+    let number = |place: usize, usual| numbers.get(place).copied().unwrap_or(usual);
+    let cheapest = format!("{SIX}{CHEAPEST}");
+    if arguments.first().is_some_and(|first| first == ONLY) {
+        return swept(&fitting(&cheapest, number(0, 100))?).map(|_| ());
+    }
+    let (points, of_six, rounds) = (number(0, 100_000), number(1, 10_000), number(2, 5));
+    let seconds = swept(&fitting(&cheapest, points)?)?;
+    let threads = rayon::current_num_threads() as f64;
+    println!(
+        "psci-version: {points} points, {:.0} a second, {:.3} ms of a core each",
+        points as f64 / seconds,
+        1e3 * threads * seconds / points as f64
+    );
+    match instructions_of_a_point() {
+        Some(instructions) => println!("psci-version: {instructions:.0} instructions a point"),
+        None => println!("psci-version: instructions are counted where valgrind is installed"),
+    }
+    let six = fitting(SIX, of_six)?;
     let (mut loops, mut sweeps) = (Vec::new(), Vec::new());
     for round in 0..rounds {
-        loops.push(points as f64 / bare(&platforms, &fitting, points)?);
-        let to = folder.path().join(round.to_string());
-        sweeps.push(points as f64 / swept(&platforms, &fitting, &to)?);
+        loops.push(of_six as f64 / bare(&six, of_six)?);
+        sweeps.push(of_six as f64 / swept(&six)?);
         println!(
-            "round {round}: bare loop {:.0} a second, sweep {:.0} a second",
+            "six cases, round {round}: bare loop {:.0} a second, sweep {:.0} a second",
             loops[loops.len() - 1],
             sweeps[sweeps.len() - 1]
         );
@@ -41,12 +64,38 @@ fn main() -> miette::Result<()> {
         rates[rates.len() / 2]
     };
     let (bare, swept) = (median(&mut loops), median(&mut sweeps));
-    println!("medians: bare loop {bare:.0} a second, sweep {swept:.0} a second, {:.1} %", 100.0 * swept / bare);
+    println!("six cases: bare loop {bare:.0} a second, sweep {swept:.0} a second, {:.1} %", 100.0 * swept / bare);
     Ok(())
 }
 
+/// A plan of some seeds.
+fn fitting(plan: &str, seeds: u64) -> miette::Result<Fitting> {
+    let plan = Plan::read(&Document::new("the plan", format!("{plan}[seeds]\ncount = {seeds}\n")))?;
+    Ok(Fitting::new(plan, |_| Some(&PsciLatency as &dyn Experiment), &[])?)
+}
+
+fn platforms() -> Folder {
+    Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../platforms"))
+}
+
+/// What valgrind counts for more points, less what it counts for fewer, on one thread. Chunks are of
+/// 256 points in both, as they are in a sweep of 100 000.
+fn instructions_of_a_point() -> Option<f64> {
+    let (few, many) = (64 * 256, 2 * 64 * 256);
+    let count = |points: u64| -> Option<f64> {
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+        command.arg(std::env::current_exe().ok()?).args([ONLY, &points.to_string()]).env("RAYON_NUM_THREADS", "1");
+        let said = String::from_utf8(command.output().ok()?.stderr).ok()?;
+        let line = said.lines().find_map(|line| line.split_once("Collected : "))?;
+        line.1.trim().parse().ok()
+    };
+    Some((count(many)? - count(few)?) / (many - few) as f64)
+}
+
 /// Seconds of a loop over `run` on as many threads, with nothing written.
-fn bare(platforms: &Folder, fitting: &Fitting, points: u64) -> miette::Result<f64> {
+fn bare(fitting: &Fitting, points: u64) -> miette::Result<f64> {
+    let platforms = platforms();
     let (next, begin) = (AtomicU64::new(0), Instant::now());
     thread::scope(|scope| {
         for _ in 0..rayon::current_num_threads() {
@@ -61,7 +110,7 @@ fn bare(platforms: &Folder, fitting: &Fitting, points: u64) -> miette::Result<f6
                         let request = Request {
                             world: fitting.world,
                             settings: fitting.settings(&fitting.plan.point(number)).expect("the plan was checked"),
-                            platforms,
+                            platforms: &platforms,
                             conditions: Conditions::default(),
                             source_tree: None,
                             kept: None,
@@ -77,9 +126,12 @@ fn bare(platforms: &Folder, fitting: &Fitting, points: u64) -> miette::Result<f6
     Ok(begin.elapsed().as_secs_f64())
 }
 
-fn swept(platforms: &Folder, fitting: &Fitting, to: &Path) -> miette::Result<f64> {
-    let dataset = Dataset::begin(to, fitting)?;
-    let place = Environment { platforms, conditions: Conditions::default(), source_tree: None, threads: None };
+fn swept(fitting: &Fitting) -> miette::Result<f64> {
+    let platforms = platforms();
+    let folder = tempfile::tempdir().map_err(|error| miette::miette!("{error}"))?;
+    let dataset = Dataset::begin(&folder.path().join("s"), fitting)?;
+    let place =
+        Environment { platforms: &platforms, conditions: Conditions::default(), source_tree: None, threads: None };
     let outcome = sweep::run(&dataset, fitting, &place, &Share::All, &Arc::default())?;
     assert_eq!((outcome.failures, outcome.unwritten.len()), (0, 0));
     Ok(outcome.time.as_secs_f64())

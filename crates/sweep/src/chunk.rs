@@ -75,7 +75,7 @@ pub(crate) fn run(
                 taken_over += 1;
                 Ok((taken.recording, taken.counter_hz, taken.complaint))
             }
-            None => run_point(around, &noted, &kept, &point, progress).map(|mut recording| {
+            None => run_point(around, &noted, &kept, &point, rows.is_none(), progress).map(|mut recording| {
                 keep(&mut recording, plan);
                 let complaints = recording.header.complaints.join("\n");
                 let counter_hz = recording.header.time.counter_hz;
@@ -151,6 +151,7 @@ fn run_point(
     platforms: &dyn Files,
     kept: &Kept,
     point: &Point,
+    is_first: bool,
     progress: &Arc<Progress>,
 ) -> Result<Recording, experiment::Error> {
     let fitting = around.fitting;
@@ -163,7 +164,10 @@ fn run_point(
         kept: Some(kept),
     };
     // Each point counts its own steps, which are not those of the sweep.
-    let mut sink = Memory::new(Progress::of_part(progress));
+    let sink = Memory::new(Progress::of_part(progress));
+    // Causes are read from events.
+    let keep = fitting.plan.keep;
+    let mut sink = sink.wanting(keep.events || keep.causes, is_first);
     // One point must not take the others with it.
     let ran = catch_unwind(AssertUnwindSafe(|| fitting.experiment.run(&request, &mut sink)));
     let ran = ran.unwrap_or_else(|panic| {

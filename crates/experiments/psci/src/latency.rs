@@ -293,7 +293,8 @@ impl Simulation {
             let message = format!("there is no case {} {}", case.unwrap_or_default(), mode.map_or("", Mode::name));
             return Err(Error::usage(message, format!("there are: {}", CASE_NAMES.join(", "))));
         }
-        let options = Options { iterations: settings.get(ITERATIONS), seed: settings.get(SEED), free_seeds };
+        let options =
+            Options { iterations: settings.get(ITERATIONS), seed: settings.get(SEED), free_seeds, events: true };
         let bytes = psci_latency::bytes_of_measures(&built.releases, &cases, &options);
         if bytes > MOST_MEASURES {
             let part = MOST_MEASURES as f64 / bytes as f64;
@@ -326,14 +327,17 @@ impl Simulation {
         // A single simulation of many CPUs or iterations may take minutes, and is no use before its
         // end.
         progress.set_abandonable(true);
-        let recording =
-            psci_latency::run(&self.built.releases, &self.cases, &self.options, done).map_err(Error::failed)?;
+        let options = Options { events: sink.wants_events(), ..self.options };
+        let mut recording =
+            psci_latency::run(&self.built.releases, &self.cases, &options, done).map_err(Error::failed)?;
         progress.set_abandonable(false);
         progress.check()?;
-        let mut header = recording.header.clone();
-        self.describe(&mut header);
+        let mut header = std::mem::replace(&mut recording.header, Header::new("", "", ""));
+        if sink.wants_description() {
+            self.describe(&mut header);
+        }
         sink.start(header)?;
-        sink.append(&recording)
+        sink.take(recording)
     }
 
     /// Adds to a header what the machines were made of.
@@ -523,7 +527,7 @@ mod tests {
             costs: open("juno-r1/costs/juno-v2.12.toml"),
         };
         let simulate = |machine: Machine| {
-            let options = Options { iterations: 1, seed: 1, free_seeds: 1 };
+            let options = Options { iterations: 1, seed: 1, free_seeds: 1, events: true };
             let releases = [Release { machine, orders: BTreeMap::new(), uncertainty: Uncertainty::default() }];
             let recording = psci_latency::run(&releases, &CASES, &options, || true).ok()?;
             Some(format!("{:?} {:?}", recording.events(), recording.measures()))
