@@ -69,7 +69,8 @@ const PATIENCE_AT_END: Duration = Duration::from_secs(1);
 /// Work that was asked to stop and left behind.
 static LEFT: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
 
-/// What is asked to stop: a run by its progress, or whatever a command runs on a console.
+/// The work that can be asked to stop: a run by its progress, or whatever a command runs on a
+/// console.
 #[derive(Clone)]
 pub enum Asked {
     Run(Arc<Progress>),
@@ -100,9 +101,9 @@ impl Asked {
 /// Does work on a thread of its own, with the GIL released. `tell` is called with steps done, steps
 /// in all (0 where that is not known) and what is going on.
 ///
-/// A signal such as Ctrl-C asks the work to stop, and is raised when it has, or after
-/// [`PATIENCE`]: a step of some work takes minutes, and nothing of it is kept. Where memory is about
-/// to run out, the same is done with a `MemoryError`.
+/// A signal such as Ctrl-C asks the work to stop, and is raised when it has, or after [`PATIENCE`]:
+/// a step of some work takes minutes, and nothing of it is kept. Where memory is about to run out,
+/// the same is done with a `MemoryError`.
 pub fn work<T: Send + 'static>(
     py: Python<'_>,
     asked: &Asked,

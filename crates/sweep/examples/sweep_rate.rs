@@ -10,7 +10,7 @@
 //! cheapest case, one of the six and one of rounds may follow.
 
 use document::Document;
-use experiment::{Conditions, Experiment, Folder, Memory, Progress, Request};
+use experiment::{Conditions, Experiment, Folder, Kept, Memory, Progress, Request};
 use psci_experiments::PsciLatency;
 use std::path::Path;
 use std::process::Command;
@@ -34,7 +34,7 @@ fn main() -> miette::Result<()> {
     let number = |place: usize, usual| numbers.get(place).copied().unwrap_or(usual);
     let cheapest = format!("{SIX}{CHEAPEST}");
     if arguments.first().is_some_and(|first| first == ONLY) {
-        return swept(&fitting(&cheapest, number(0, 100))?).map(|_| ());
+        return swept(&fitting(&format!("chunk = 256\n{cheapest}"), number(0, 256))?).map(|_| ());
     }
     let (points, of_six, rounds) = (number(0, 100_000), number(1, 10_000), number(2, 5));
     let seconds = swept(&fitting(&cheapest, points)?)?;
@@ -78,10 +78,10 @@ fn platforms() -> Folder {
     Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../platforms"))
 }
 
-/// What valgrind counts for more points, less what it counts for fewer, on one thread. Chunks are of
-/// 256 points in both, as they are in a sweep of 100 000.
+/// The instructions that valgrind counts for more points, less those for fewer, on one thread.
+/// Chunks are as large as those of a sweep of 100 000 points, and a part of what is counted.
 fn instructions_of_a_point() -> Option<f64> {
-    let (few, many) = (64 * 256, 2 * 64 * 256);
+    let (few, many) = (4 * 256, 12 * 256);
     let count = |points: u64| -> Option<f64> {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
@@ -102,6 +102,8 @@ fn bare(fitting: &Fitting, points: u64) -> miette::Result<f64> {
             scope.spawn(|| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread can be started");
                 pool.install(|| {
+                    // As in a sweep, machines are made once, and nothing that nobody looks at.
+                    let kept = Kept::default();
                     loop {
                         let number = next.fetch_add(1, Relaxed);
                         if number >= points {
@@ -113,9 +115,9 @@ fn bare(fitting: &Fitting, points: u64) -> miette::Result<f64> {
                             platforms: &platforms,
                             conditions: Conditions::default(),
                             source_tree: None,
-                            kept: None,
+                            kept: Some(&kept),
                         };
-                        let mut sink = Memory::new(Arc::<Progress>::default());
+                        let mut sink = Memory::new(Arc::<Progress>::default()).wanting(false, false);
                         fitting.experiment.run(&request, &mut sink).expect("every point runs");
                         assert!(!sink.finish().measures().is_empty());
                     }

@@ -278,7 +278,8 @@ impl Dataset {
         };
         // A machine that lost power may have left less of a file than was written.
         let Ok(said) = toml::from_str::<Chunk>(&text) else { return Ok(None) };
-        // One of the plan before, which a program of another machine still ran, is none of this one.
+        // A program of another machine may still have run one of the plan before: it is none of
+        // this plan.
         let is_its = said.plan == self.marks.plan;
         let mut files = said.files.iter();
         let is_whole = is_its

@@ -29,7 +29,7 @@ pub(crate) struct Taken {
 }
 
 impl<'p> Earlier<'p> {
-    /// What was set aside in the folder of a data set.
+    /// The data sets in the folder of one that grew.
     pub(crate) fn of(dataset: &Dataset, fitting: &'p Fitting) -> Self {
         Self { plan: &fitting.plan, usual: Box::new(|key| fitting.usual(key)), sets: dataset.earlier() }
     }
@@ -72,7 +72,7 @@ pub(crate) struct Shelf<'e> {
 struct Held {
     set: usize,
     chunk: u64,
-    /// What is said of it; `None` if it is not there or damaged.
+    /// Its manifest and header; `None` if it is not there or damaged.
     said: Option<(Chunk, Header)>,
     rows: BTreeMap<u64, Recording>,
     counters: BTreeMap<u64, u64>,

@@ -1,4 +1,4 @@
-//! How much memory this program may still take. A program that takes more is ended by the system
+//! The memory that this program may still take. A program that takes more is ended by the system
 //! without a word, and one that is a part of another takes that one with it; so what is known to
 //! need much asks first ([`must_have`]), and long work is watched ([`Watch`]).
 //!
@@ -66,7 +66,7 @@ impl Watch {
         Self { least: RESERVE.min(room() / 2) }
     }
 
-    /// What is lacking, if too little is left to go on.
+    /// The lack, if too little is left to go on.
     pub fn short(&self) -> Option<Short> {
         let room = room();
         (room < self.least).then_some(Short { needed: self.least, room })
@@ -85,7 +85,7 @@ fn kilobytes(text: &str, word: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// What the machine has free, from `/proc/meminfo`.
+/// The memory that the machine has free, from `/proc/meminfo`.
 fn free(meminfo: &str) -> Option<u64> {
     Some(kilobytes(meminfo, "MemAvailable:")?.saturating_add(kilobytes(meminfo, "SwapFree:").unwrap_or(0)))
 }
@@ -95,12 +95,12 @@ fn limit(limits: &str, name: &str) -> Option<u64> {
     limits.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }
 
-/// What is left of a limit, after what `/proc/self/status` says is used of it.
+/// The rest of a limit, after what `/proc/self/status` says is used of it.
 fn left(status: &str) -> impl Fn((u64, &str)) -> u64 {
     move |(most, used)| most.saturating_sub(kilobytes(status, used).unwrap_or(0))
 }
 
-/// What the control groups of this program leave, each of which may have a limit.
+/// The rest of the control groups of this program, each of which may have a limit.
 fn groups(cgroup: &str, root: &Path) -> Option<u64> {
     let own = cgroup.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let mut least = None;

@@ -80,8 +80,8 @@ const ORDER: Checked<Order> = Checked::new(
 /// Bytes of values that a run may leave; the rest of what a reader holds is room for events.
 const MOST_MEASURES: u64 = recording::MOST_HELD / 4 * 3;
 
-/// Memory that a run takes at most for each byte of values that it leaves: what the simulations saw,
-/// their values, and all of them as one recording are there at once.
+/// Memory that a run takes at most for each byte of values that it leaves: what the simulations
+/// saw, their values, and all of them as one recording are there at once.
 const TIMES_HELD: u64 = 3;
 
 const CASE: Checked<String> = Checked::new("case", "CASE", known_case, "Only the cases of this name.").only(SIM);

@@ -79,7 +79,7 @@ pub enum Error {
         path: PathBuf,
         /// All rows.
         rows: u64,
-        /// What they need, and what there is.
+        /// The memory that they need, and that there is.
         short: memory::Short,
     },
     /// More names of a kind than a recording may have.
