@@ -4,7 +4,7 @@
 //! are timed in turns, and the medians compared.
 //!
 //! Where valgrind is installed, the instructions of a point of the cheapest case are counted, too:
-//! they are the same on a busy machine.
+//! they are the same on a busy machine, as is nearly the time on a core.
 //!
 //! Run it with `cargo run --release -p sweep --example sweep_rate`; a number of points of the
 //! cheapest case, one of the six and one of rounds may follow.
@@ -36,13 +36,14 @@ fn main() -> miette::Result<()> {
     if arguments.first().is_some_and(|first| first == ONLY) {
         return swept(&fitting(&format!("chunk = 256\n{cheapest}"), number(0, 256))?).map(|_| ());
     }
-    let (points, of_six, rounds) = (number(0, 100_000), number(1, 10_000), number(2, 5));
+    let (points, of_six, rounds) = (number(0, 100_000), number(1, 10_000), number(2, 5).max(1));
+    let before = seconds_of_cores();
     let seconds = swept(&fitting(&cheapest, points)?)?;
-    let threads = rayon::current_num_threads() as f64;
+    let of_cores = seconds_of_cores() - before;
     println!(
         "psci-version: {points} points, {:.0} a second, {:.3} ms of a core each",
         points as f64 / seconds,
-        1e3 * threads * seconds / points as f64
+        1e3 * of_cores / points as f64
     );
     match instructions_of_a_point() {
         Some(instructions) => println!("psci-version: {instructions:.0} instructions a point"),
@@ -66,6 +67,14 @@ fn main() -> miette::Result<()> {
     let (bare, swept) = (median(&mut loops), median(&mut sweeps));
     println!("six cases: bare loop {bare:.0} a second, sweep {swept:.0} a second, {:.1} %", 100.0 * swept / bare);
     Ok(())
+}
+
+/// The time that this program had on cores, in seconds; 0 where the system does not say.
+fn seconds_of_cores() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Behind the program's name: user and system time, in hundredths of a second.
+    let numbers = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11);
+    numbers.take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 /// A plan of some seeds.
