@@ -11,10 +11,13 @@ use recording::table::{self, Values};
 use recording::{Header, Recording};
 use std::collections::BTreeMap;
 
+/// Says of each key what it is where nobody sets it.
+type Usual<'p> = Box<dyn Fn(&str) -> Option<String> + Sync + 'p>;
+
 /// The data sets that were set aside when the plan grew.
 pub(crate) struct Earlier<'p> {
     plan: &'p Plan,
-    usual: Box<dyn Fn(&str) -> Option<String> + Sync + 'p>,
+    usual: Usual<'p>,
     sets: Vec<Dataset>,
 }
 
