@@ -61,9 +61,10 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches from now on. Where there is little from the start, half of it may be used.
+    /// Watches from now on. Where there is little from the start, most of it may be used all the
+    /// same: threads take tens of megabytes of addresses each, which a limit of addresses counts.
     pub fn new() -> Self {
-        Self { least: RESERVE.min(room() / 2) }
+        Self { least: RESERVE.min(room() / 8) }
     }
 
     /// The lack, if too little is left to go on.
