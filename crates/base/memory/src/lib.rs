@@ -46,12 +46,18 @@ pub fn room() -> u64 {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let status = read("/proc/self/status");
     let all = [
-        free(&read("/proc/meminfo")),
+        physical(),
         limit(&read("/proc/self/limits"), "Max address space").map(|most| (most, "VmSize:")).map(left(&status)),
         limit(&read("/proc/self/limits"), "Max data size").map(|most| (most, "VmData:")).map(left(&status)),
-        groups(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup")),
     ];
     all.into_iter().flatten().min().unwrap_or(u64::MAX)
+}
+
+/// Bytes of the machine's memory that this program may still take.
+fn physical() -> Option<u64> {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let all = [free(&read("/proc/meminfo")), groups(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup"))];
+    all.into_iter().flatten().min()
 }
 
 /// Sees that memory is about to run out, for work that may take any amount.
@@ -62,14 +68,15 @@ pub struct Watch {
 
 impl Watch {
     /// Watches from now on. Where there is little from the start, most of it may be used all the
-    /// same: threads take tens of megabytes of addresses each, which a limit of addresses counts.
+    /// same. Limits of addresses are not looked at: threads set tens of megabytes of them aside,
+    /// and need few.
     pub fn new() -> Self {
-        Self { least: RESERVE.min(room() / 8) }
+        Self { least: RESERVE.min(physical().unwrap_or(u64::MAX) / 8) }
     }
 
     /// The lack, if too little is left to go on.
     pub fn short(&self) -> Option<Short> {
-        let room = room();
+        let room = physical().unwrap_or(u64::MAX);
         (room < self.least).then_some(Short { needed: self.least, room })
     }
 }
