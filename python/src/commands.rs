@@ -1,9 +1,9 @@
 //! The command, in Python.
 
 use crate::recording::Recording;
-use crate::work::{exception, work};
+use crate::work::{Asked, just, work};
 use comparison::{Input, Options, Policy};
-use console::Console;
+use console::{Cancelled, Console};
 use document::Document;
 use experiment::Progress;
 use miette::IntoDiagnostic;
@@ -27,10 +27,16 @@ pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 #[pyfunction]
 pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<(u8, String, String)> {
     let console = Console::kept();
-    let answer = work(py, &Arc::default(), None, || stopwatt::command(arguments, &console))?;
-    let answer = answer.map_err(|error| exception(&error))?;
+    let words = console.clone();
+    let answer = work(py, &Asked::Command(console.clone()), None, move || stopwatt::command(arguments, &words))?;
     let output = console.output();
     Ok((answer.status(), String::from_utf8_lossy(&output.printed).into_owned(), output.noted))
+}
+
+/// Says by what command a process of this program is started, in which loops are run.
+#[pyfunction]
+pub fn start_with(command: Vec<OsString>) {
+    stopwatt::start_with(command);
 }
 
 /// Compares recordings: text, JSON and page, and whether there is a regression.
@@ -46,7 +52,7 @@ pub fn compare(
     seed: u64,
 ) -> PyResult<(String, String, String, bool)> {
     let sides: Vec<_> = recordings.iter().map(|it| (it.get().name(), it.get().rows.clone())).collect();
-    let does = || {
+    let does = move || {
         let mut policy = Policy::default();
         policy.threshold = threshold.unwrap_or(policy.threshold);
         let inputs: Vec<Input<'_>> = sides
@@ -62,21 +68,21 @@ pub fn compare(
         let page = report::comparison_html(&comparison, published.as_ref(), all);
         Ok((text, json, page, comparison.has_regression()))
     };
-    work(py, &Arc::default(), None, does)?.map_err(|error: miette::Report| exception(&error))
+    just(py, does)
 }
 
 /// Begins the data set of the text of a plan, or finds it; returns the numbers of the chunks that
 /// are missing, and points of a chunk.
 #[pyfunction]
-pub fn begin_sweep(py: Python<'_>, text: &str, folder: PathBuf, at_most: u64) -> PyResult<(Vec<u64>, u64)> {
-    let does = || {
+pub fn begin_sweep(py: Python<'_>, text: String, folder: PathBuf, at_most: u64) -> PyResult<(Vec<u64>, u64)> {
+    let does = move || {
         let plan = Plan::read(&Document::new("the plan", text))?;
         plan.at_most(at_most)?;
         let fitting = sweep_command::fitting(plan)?;
         let dataset = sweep_command::begin(&Data::find(None)?, &fitting, &folder)?;
         Ok((sweep_command::missing(&dataset)?, fitting.plan.chunk()))
     };
-    py.detach(does).map_err(|error: miette::Report| exception(&error))
+    just(py, does)
 }
 
 /// Runs chunks of a data set that was begun, by their numbers, or all that are missing; returns
@@ -91,14 +97,18 @@ pub fn run_sweep(
     tell: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let progress: Arc<Progress> = Arc::default();
-    let does = || {
+    let asked = Asked::Run(progress.clone());
+    let does = move || {
         let dataset = Dataset::open(&folder)?;
         let fitting = sweep_command::fitting(dataset.plan().clone())?;
         // Also where it was begun by another program: its build must be this one.
         let dataset = Dataset::begin(dataset.folder(), &fitting)?;
         let share = chunks.map_or(Share::All, Share::Chunks);
         let outcome = sweep_command::run_share(&Data::find(None)?, &dataset, &fitting, &share, threads, &progress)?;
-        Ok(sweep_command::as_json(&dataset, &outcome, 0).to_string())
+        match progress.check() {
+            Err(short @ Cancelled::Short(_)) => Err(short.into()),
+            _ => Ok(sweep_command::as_json(&dataset, &outcome, 0).to_string()),
+        }
     };
-    work(py, &progress, tell, does)?.map_err(|error: miette::Report| exception(&error))
+    work(py, &asked, tell, does)
 }

@@ -3,7 +3,7 @@
 //!
 //! | file | what it is about |
 //! |---|---|
-//! | `work.rs` | work on a thread of its own, with the GIL released, that Ctrl-C stops |
+//! | `work.rs` | work on a thread of its own, with the GIL released, that Ctrl-C and a lack of memory stop |
 //! | `tables.rs` | rows of a recording as columns of Arrow |
 //! | `recording.rs` | a recording in Python |
 //! | `commands.rs` | what the command does, in Python |
@@ -24,13 +24,13 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::commands::{begin_sweep, command, compare, main, run_sweep};
+    use crate::commands::{begin_sweep, command, compare, main, run_sweep, start_with};
     #[pymodule_export]
     use crate::recording::{Recording, open_recording, run};
     #[pymodule_export]
     use crate::tables::Table;
     #[pymodule_export]
-    use crate::work::{DataError, Error, RunError, UsageError};
+    use crate::work::{DataError, Error, RunError, UsageError, end};
 
     /// The program's version.
     #[pymodule_export]

@@ -1,10 +1,10 @@
 //! A recording in Python.
 
 use crate::tables::Table;
-use crate::work::{DataError, RunError, UsageError, exception, work};
+use crate::work::{Asked, RunError, UsageError, just, work};
 use console::Console;
 use experiment::Progress;
-use miette::miette;
+use miette::{IntoDiagnostic, miette};
 use published::Published;
 use pyo3::prelude::*;
 use report::{Format, Report, Style};
@@ -41,12 +41,13 @@ impl Recording {
         &self,
         py: Python<'_>,
         of: &OnceLock<Py<Table>>,
-        make: fn(&recording::Recording) -> PyResult<Table>,
+        make: fn(&recording::Recording) -> miette::Result<Table>,
     ) -> PyResult<Py<Table>> {
         if let Some(table) = of.get() {
             return Ok(table.clone_ref(py));
         }
-        let made = py.detach(|| make(&self.rows))?;
+        let rows = self.rows.clone();
+        let made = just(py, move || make(&rows))?;
         let made = Py::new(py, made)?;
         Ok(of.get_or_init(|| made).clone_ref(py))
     }
@@ -85,7 +86,8 @@ impl Recording {
 
     /// Writes the recording as a folder, whole or not at all.
     fn write(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-        py.detach(|| self.rows.write(&folder)).map_err(|error| DataError::new_err(error.to_string()))
+        let rows = self.rows.clone();
+        just(py, move || rows.write(&folder).into_diagnostic())
     }
 
     /// A report: "answers", "html", "term", "md", "rst", "csv", "json" or "perfetto", as bytes.
@@ -95,11 +97,11 @@ impl Recording {
             let known = Format::ALL.map(|format| format.name()).join(", ");
             return Err(UsageError::new_err(format!("there is no report `{format}`; there are: {known}")));
         };
-        py.detach(|| {
-            let published = Published::read(&Data::find(None)?.published(), &self.rows.header.experiment)?;
-            Ok(Report::new(&self.rows, &self.name(), &published).render(format, Style::PLAIN, all))
+        let (rows, name) = (self.rows.clone(), self.name());
+        just(py, move || {
+            let published = Published::read(&Data::find(None)?.published(), &rows.header.experiment)?;
+            Ok(Report::new(&rows, &name, &published).render(format, Style::PLAIN, all))
         })
-        .map_err(|error: miette::Report| exception(&error))
     }
 
     fn __repr__(&self) -> String {
@@ -120,9 +122,10 @@ impl Recording {
 #[pyfunction]
 #[pyo3(signature = (folder, forget=false))]
 pub fn open_recording(py: Python<'_>, folder: PathBuf, forget: bool) -> PyResult<Recording> {
-    let rows = py.detach(|| match sweep::is_sweep(&folder) {
-        true => sweep::read(&folder).map_err(|error| exception(&error.into())),
-        false => recording::Recording::read(&folder).map_err(|error| DataError::new_err(error.to_string())),
+    let from = folder.clone();
+    let rows = just(py, move || match sweep::is_sweep(&from) {
+        true => Ok(sweep::read(&from)?),
+        false => recording::Recording::read(&from).into_diagnostic(),
     })?;
     Ok(Recording::new(rows, (!forget).then_some(folder)))
 }
@@ -132,20 +135,21 @@ pub fn open_recording(py: Python<'_>, folder: PathBuf, forget: bool) -> PyResult
 #[pyo3(signature = (experiment, world, settings, tell=None))]
 pub fn run(
     py: Python<'_>,
-    experiment: &str,
-    world: Option<&str>,
+    experiment: String,
+    world: Option<String>,
     settings: Vec<(String, String)>,
     tell: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Recording> {
     let progress: Arc<Progress> = Arc::default();
-    let does = || {
-        let experiment = experiments::name_today(experiment, settings.iter().map(|(name, _)| name));
+    let asked = Asked::Run(progress.clone());
+    let does = move || {
+        let experiment = experiments::name_today(&experiment, settings.iter().map(|(name, _)| name));
         let found = experiments::find(experiment).ok_or_else(|| {
             let known = experiments::names();
             miette!(help = document::one_of(experiment, &known), "there is no experiment `{experiment}`")
         })?;
         let about = found.about();
-        let world = match world {
+        let world = match world.as_deref() {
             None => about.worlds[0].world,
             Some(name) => {
                 about.worlds.iter().map(|world| world.world).find(|world| world.name() == name).ok_or_else(|| {
@@ -166,6 +170,6 @@ pub fn run(
         });
         stopwatt::run::in_memory(&Console::kept(), &Data::find(None)?, found, world, given.collect(), &progress)
     };
-    let rows = work(py, &progress, tell, does)?.map_err(|error| exception(&error))?;
+    let rows = work(py, &asked, tell, does)?;
     Ok(Recording::new(rows, None))
 }

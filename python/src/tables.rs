@@ -90,17 +90,17 @@ fn wrong(error: impl ToString) -> PyErr {
 
 impl Table {
     /// A table of these columns: names, whether a row may have none, values.
-    fn new(mut columns: Vec<NamedColumn>, more: Vec<NamedColumn>) -> PyResult<Self> {
+    fn new(mut columns: Vec<NamedColumn>, more: Vec<NamedColumn>) -> miette::Result<Self> {
         columns.extend(more);
         let fields =
             columns.iter().map(|(name, nullable, column)| Field::new(*name, column.data_type().clone(), *nullable));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let columns = columns.into_iter().map(|(_, _, column)| column).collect();
-        Ok(Self { batch: RecordBatch::try_new(schema, columns).map_err(wrong)? })
+        Ok(Self { batch: RecordBatch::try_new(schema, columns).map_err(experiment::Error::failed)? })
     }
 
     /// The measures of a recording.
-    pub fn measures(of: &Recording) -> PyResult<Self> {
+    pub fn measures(of: &Recording) -> miette::Result<Self> {
         let rows = of.measures();
         let keys = keys(of, rows.iter().map(|row| (row.series.index(), row.iteration)));
         Self::new(
@@ -119,7 +119,7 @@ impl Table {
     }
 
     /// The events of a recording.
-    pub fn events(of: &Recording) -> PyResult<Self> {
+    pub fn events(of: &Recording) -> miette::Result<Self> {
         let rows = of.events();
         let mut points = Dictionary::default();
         let mut kinds = Dictionary::default();
@@ -147,7 +147,7 @@ impl Table {
     }
 
     /// The causes of the spans of a recording.
-    pub fn causes(of: &Recording) -> PyResult<Self> {
+    pub fn causes(of: &Recording) -> miette::Result<Self> {
         let rows = of.causes();
         let keys = keys(of, rows.iter().map(|row| (row.series.index(), row.iteration)));
         Self::new(

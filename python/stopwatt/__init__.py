@@ -16,6 +16,11 @@ Nothing but Stopwatt itself is needed to import this; ``to_pandas`` needs pandas
 ``stopwatt.sensitivity`` needs SALib.
 """
 
+import atexit
+import pathlib
+import sys
+
+from . import _native
 from ._comparison import Comparison, compare
 from ._experiments import Experiment, experiments, run
 from ._imports import calibrate, import_csv, import_ftrace, import_rst, import_rt_instr, import_vpp_runtime
@@ -24,6 +29,13 @@ from ._native import DataError, Error, RunError, Table, UsageError
 from ._recording import Page, Recording, open
 from ._sweep import Sweep, sweep
 from ._what_if import WhatIf, what_if
+
+# A process of Stopwatt's own, in which somebody's loop may crash, is this interpreter with this package.
+_START = "import sys; sys.path[0] = sys.argv.pop(1); from stopwatt.__main__ import main; sys.exit(main())"
+if sys.executable:
+    _native.start_with([sys.executable, "-c", _START, str(pathlib.Path(__file__).resolve().parents[1])])
+# Work that Ctrl-C left behind may clear up.
+atexit.register(_native.end)
 
 __all__ = [
     "Comparison",

@@ -47,7 +47,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Does what the program's arguments say, of which the first is the program's name: 0 when done, 1
-/// when the answer is no, 2 when it cannot be done. A signal stops it from now on, and then it
+/// when the answer is no or memory is short, 2 when it cannot be done. A signal stops it from now on, and then it
 /// ends by that signal.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -67,7 +67,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(answer) => answer.status(),
         Err(error) => {
             console.error(&error);
-            2
+            if is_of_memory(&error) { 1 } else { 2 }
         }
     };
     // What came to its end although a signal asked it to stop has done its work: a forwarder.
@@ -89,6 +89,29 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, console: &Console)
         miette!("{}", text.strip_prefix("error: ").unwrap_or(&text).trim_end())
     })?;
     run(&matches, console)
+}
+
+/// Says by what command this program is started again, for a program of which this is a part: some
+/// experiments run what may crash in a process of its own.
+pub fn start_with(command: Vec<OsString>) {
+    #[cfg(target_os = "linux")]
+    tune_experiments::start_with(command);
+    #[cfg(not(target_os = "linux"))]
+    drop(command);
+}
+
+/// True if something could not be done since there is too little memory.
+pub fn is_of_memory(error: &miette::Report) -> bool {
+    error.chain().any(|cause| {
+        let of_sweep = match cause.downcast_ref() {
+            Some(sweep::Error::Recording(error)) => error.is_of_memory(),
+            _ => false,
+        };
+        of_sweep
+            || matches!(cause.downcast_ref(), Some(console::Cancelled::Short(_)))
+            || cause.downcast_ref().is_some_and(experiment::Error::is_of_memory)
+            || cause.downcast_ref().is_some_and(recording::Error::is_of_memory)
+    })
 }
 
 /// An error for a command line that starts with the name of an experiment: `run` stands before it.

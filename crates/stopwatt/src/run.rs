@@ -159,7 +159,7 @@ fn record(
     console.tell(&format!("{} in world {}{}", experiment.about().name, request.world.name(), given.concat()));
     let result = experiment.run(request, &mut sink);
     // What a signal broke off, such as an emulator that got it too, did not fail by itself.
-    result.map_err(|error| if progress.check().is_err() { experiment::Error::Cancelled } else { error })?;
+    result.map_err(|error| progress.check().map_or_else(Into::into, |()| error))?;
     // What differs from run to run; what the experiment noted of its own stays.
     let header = sink.header();
     let mut run = match header.world.as_str() {

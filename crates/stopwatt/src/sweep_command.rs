@@ -6,7 +6,7 @@ use crate::experiments;
 use crate::output::{self, Format};
 use crate::slurm::Array;
 use clap::Args;
-use console::Console;
+use console::{Cancelled, Console};
 use document::Document;
 use experiment::Progress;
 use miette::{IntoDiagnostic, miette};
@@ -108,7 +108,8 @@ pub fn run(console: &Console, data: &Data, given: Option<&Path>, options: &Sweep
         Format::Json => output::print_json(console, &as_json(&dataset, &outcome, missing))?,
         Format::Term => output::print_text(console, &as_text(&dataset, &share, &outcome, missing))?,
     }
-    Ok(match complaint(&fitting.plan, &dataset, &share, &outcome, missing) {
+    let stopped = progress.check().err().filter(|_| outcome.cancelled);
+    Ok(match complaint(&fitting.plan, &dataset, &share, &outcome, missing, stopped) {
         Some(why) => Answer::no(console, &why),
         None => Answer::Yes,
     })
@@ -228,6 +229,9 @@ fn as_text(dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) ->
     if outcome.points > 0 {
         let _ = write!(text, ", {seconds:.1} s, {:.0} a second", outcome.points as f64 / seconds.max(1e-3));
     }
+    if outcome.taken_over > 0 {
+        let _ = write!(text, "; {} points were taken over from the plan before", outcome.taken_over);
+    }
     if outcome.there > 0 {
         let _ = write!(text, "; {} chunks were there before", outcome.there);
     }
@@ -247,6 +251,7 @@ pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json
     json!({
         "dataset": dataset.folder().display().to_string(),
         "points": outcome.points,
+        "points_taken_over": outcome.taken_over,
         "chunks": outcome.chunks.len(),
         "chunks_there_before": outcome.there,
         "chunks_missing": missing,
@@ -261,7 +266,14 @@ pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json
 }
 
 /// The complaint that keeps the answer from being yes.
-fn complaint(plan: &Plan, dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) -> Option<miette::Report> {
+fn complaint(
+    plan: &Plan,
+    dataset: &Dataset,
+    share: &Share,
+    outcome: &Outcome,
+    missing: u64,
+    stopped: Option<Cancelled>,
+) -> Option<miette::Report> {
     let mut lines = Vec::new();
     let mut name = |count: u64, what: &str, named: &[Failed]| {
         if count == 0 {
@@ -281,8 +293,14 @@ fn complaint(plan: &Plan, dataset: &Dataset, share: &Share, outcome: &Outcome, m
     for unwritten in &outcome.unwritten {
         lines.push(format!("chunk {} was not written: {}", unwritten.chunk, unwritten.why));
     }
-    if outcome.cancelled {
-        lines.push("stopped before the end; the chunks that are whole were kept".to_owned());
+    match stopped {
+        None => {}
+        Some(Cancelled::Asked) => {
+            lines.push("stopped before the end; the chunks that are whole were kept".to_owned());
+        }
+        Some(Cancelled::Short(short)) => {
+            lines.push(format!("stopped before memory ran out: {short}; the chunks that are whole were kept"));
+        }
     }
     if lines.is_empty() && (missing == 0 || *share != Share::All) {
         return None;

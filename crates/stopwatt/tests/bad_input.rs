@@ -279,3 +279,18 @@ fn a_signal_leaves_nothing_half_written() {
         assert_eq!(left, ["long.trace"]);
     }
 }
+
+/// The program was aborted here before it asked how much memory there is.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_needs_more_memory_than_there_is_is_refused_before_it_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "ulimit -v 1000000 && exec \"$0\" -q run psci-latency --iterations 90000 -o r --data \"$1\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_stopwatt")]).arg(root()).current_dir(folder.path());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("MiB can be had") && said.contains("fewer iterations"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
+}

@@ -348,10 +348,172 @@ fn what_is_in_the_way_is_left_alone() {
     assert_eq!(fs::read_dir(&to).unwrap().count(), 1);
     fs::remove_file(to.join("mine.txt")).unwrap();
     assert!(sweep(&plan, &to, &["--shard", "1/20"]).status.success());
-    fs::write(&plan, PLAN.replace("count = 5", "count = 6")).unwrap();
+    fs::write(&plan, PLAN.replace("iterations = 1", "iterations = 2")).unwrap();
     let output = sweep(&plan, &to, &[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(said(&output).contains("holds the sweep of another plan"), "{}", said(&output));
+}
+
+/// A plan whose grid, draws and seeds may grow.
+fn growing(channels: &str, draws: u32, seeds: u32) -> String {
+    format!(
+        r#"
+experiment = "psci-latency"
+keep = ["measures", "events", "causes"]
+
+[settings]
+release = "last"
+iterations = 1
+free-seeds = 0
+case = "suspend-level0"
+mode = "parallel"
+order = "free"
+
+[grid]
+scp.channels = {channels}
+
+[random]
+points = {draws}
+ranges = {{ costs.scp.core_on = {{ from = 55.0, to = 65.0, unit = "us" }} }}
+
+[seeds]
+count = {seeds}
+"#
+    )
+}
+
+/// The tables of a data set. What is said of a chunk has the header of one of its points, which may
+/// be another.
+fn tables(of: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = data(of);
+    files.retain(|name, _| name.ends_with(".parquet"));
+    files
+}
+
+#[test]
+fn a_plan_that_grows_runs_the_new_points_only_and_leaves_what_it_would_have_left_at_once() {
+    let (folder, plan) = planned("");
+    let (to, at_once) = (folder.path().join("grown"), folder.path().join("at-once"));
+    // Seeds, draws, values of a key, and all of it; the points before are always part of it.
+    let plans = [("[2]", 3, 4, 12), ("[2]", 3, 7, 9), ("[2]", 5, 7, 14), ("[1, 2]", 5, 7, 35), ("[4, 2, 1]", 6, 8, 74)];
+    let mut before = 0;
+    for (channels, draws, seeds, new) in plans {
+        fs::write(&plan, growing(channels, draws, seeds)).unwrap();
+        let output = sweep(&plan, &to, &["--format", "json"]);
+        assert!(output.status.success(), "{}", said(&output));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let counted = (json["points"].as_u64(), json["points_taken_over"].as_u64());
+        assert_eq!(counted, (Some(new), Some(before)), "{channels} {draws} {seeds}");
+        before += new;
+        let _ = fs::remove_dir_all(&at_once);
+        assert!(sweep(&plan, &at_once, &[]).status.success());
+        assert!(tables(&to) == tables(&at_once), "{channels} {draws} {seeds}");
+        let reports = [&to, &at_once].map(|folder| reported(folder));
+        assert_eq!(reports[0].replace("grown", "at-once"), reports[1]);
+        let left: Vec<_> = fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left.len(), 4, "plan, marks, data and runs: {left:?}");
+    }
+    // And then the same plan again.
+    assert!(said(&sweep(&plan, &to, &[])).contains("0 points in 0 chunks"));
+}
+
+#[test]
+fn a_plan_grows_again_before_it_is_done_and_in_shards() {
+    let (folder, plan) = planned(&growing("[1, 2]", 2, 8));
+    let at = |name: &str| folder.path().join(name);
+    let to = at("grown");
+    assert!(sweep(&plan, &to, &["--shard", "1/2"]).status.success());
+    fs::write(&plan, growing("[1, 2]", 2, 16)).unwrap();
+    assert!(sweep(&plan, &to, &["--shard", "2/3"]).status.success());
+    assert!(to.join("earlier/000/data").is_dir());
+    fs::write(&plan, growing("[1, 2, 4]", 2, 16)).unwrap();
+    let shards: Vec<u64> = (1..=3)
+        .map(|shard| {
+            let output = sweep(&plan, &to, &["--shard", &format!("{shard}/3"), "--format", "json"]);
+            let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            json["points_taken_over"].as_u64().unwrap()
+        })
+        .collect();
+    // Half of 32 points, and a third of 64, of which some were taken over themselves.
+    assert!((20..=37).contains(&shards.iter().sum::<u64>()), "{shards:?}");
+    assert!(!to.join("earlier").exists());
+    assert!(sweep(&plan, &at("at-once"), &[]).status.success());
+    assert!(tables(&to) == tables(&at("at-once")));
+}
+
+#[test]
+fn what_a_killed_growth_left_goes_on_with_either_plan() {
+    let (folder, plan) = planned(&growing("[1, 2]", 2, 4));
+    let at = |name: &str| folder.path().join(name);
+    let to = at("grown");
+    assert!(sweep(&plan, &to, &[]).status.success());
+    let small = tables(&to);
+    // As if it had been killed after the data were moved, and before the plan was written.
+    let earlier = to.join("earlier/000");
+    fs::create_dir_all(&earlier).unwrap();
+    for name in ["plan.toml", "sweep.toml"] {
+        fs::copy(to.join(name), earlier.join(name)).unwrap();
+    }
+    fs::rename(to.join("data"), earlier.join("data")).unwrap();
+    let again = sweep(&plan, &to, &["--format", "json"]);
+    let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!((json["points"].as_u64(), json["points_taken_over"].as_u64()), (Some(0), Some(16)));
+    assert!(tables(&to) == small && !to.join("earlier").exists());
+    // And between plan and marks.
+    fs::create_dir_all(&earlier).unwrap();
+    for name in ["plan.toml", "sweep.toml"] {
+        fs::copy(to.join(name), earlier.join(name)).unwrap();
+    }
+    fs::rename(to.join("data"), earlier.join("data")).unwrap();
+    fs::write(&plan, growing("[1, 2]", 2, 5)).unwrap();
+    fs::copy(&plan, to.join("plan.toml")).unwrap();
+    let again = sweep(&plan, &to, &["--format", "json"]);
+    let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!((json["points"].as_u64(), json["points_taken_over"].as_u64()), (Some(4), Some(16)), "{}", said(&again));
+}
+
+#[test]
+fn another_plan_is_refused_with_the_reason_and_what_is_there_stays() {
+    let (folder, plan) = planned(&growing("[1, 2]", 3, 2));
+    let to = folder.path().join("s");
+    assert!(sweep(&plan, &to, &[]).status.success());
+    let before = data(&to);
+    let latin = |draws: u32| growing("[1, 2]", draws, 2).replace("[random]", "[latin-hypercube]");
+    let refused = |text: String, reason: &str| {
+        fs::write(&plan, text).unwrap();
+        let output = sweep(&plan, &to, &[]);
+        // A long word is broken where it is drawn.
+        let letters = |text: &str| text.replace(|letter: char| letter.is_whitespace() || letter == '│', "");
+        let text = letters(&said(&output));
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        for part in ["holds the sweep of another plan", reason] {
+            assert!(text.contains(&letters(part)), "`{part}`:\n{text}");
+        }
+    };
+    let of = |from: &str, to: &str| growing("[1, 2]", 3, 2).replace(from, to);
+    refused(growing("[1, 4]", 3, 2), "this plan lacks its point 6 (scp.channels=2");
+    refused(growing("[1, 2]", 3, 1), "this plan lacks its point 1 (scp.channels=1");
+    refused(growing("[1, 2]", 2, 2), "this plan lacks its point 4");
+    refused(of("iterations = 1", "iterations = 2"), "`iterations` is 1 there, and 2 in this plan");
+    refused(of("case = \"suspend-level0\"\n", ""), "`case` is suspend-level0 there, and this plan does not set it");
+    refused(
+        of("[\"measures\", \"events\", \"causes\"]", "[\"measures\"]"),
+        "keeps measures, events, causes, and this one",
+    );
+    refused(
+        of("[grid]", "\"costs.scp.core_off\" = \"90 us\"\n[grid]"),
+        "`costs.scp.core_off` is 90 us in this plan, and not",
+    );
+    refused(latin(3), "this plan lacks its point 0");
+    assert!(data(&to) == before && !to.join("earlier").exists());
+
+    let other = folder.path().join("latin");
+    fs::write(&plan, latin(3)).unwrap();
+    assert!(sweep(&plan, &other, &[]).status.success());
+    fs::write(&plan, latin(4)).unwrap();
+    let output = sweep(&plan, &other, &[]);
+    let text = said(&output).split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+    assert!(text.contains("a Latin hypercube of 4 points has none of the points of one of 3"), "{text}");
 }
 
 #[test]

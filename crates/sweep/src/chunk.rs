@@ -2,6 +2,7 @@
 
 use crate::axis::{Kind, Value};
 use crate::dataset::{CHUNK_FILE, Dataset, POINTS_FILE, unwritable};
+use crate::earlier::Earlier;
 use crate::error::Error;
 use crate::fits::Fitting;
 use crate::inputs::{Noted, sum_of};
@@ -24,6 +25,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) platforms: &'a dyn Files,
     pub(crate) conditions: &'a Conditions,
     pub(crate) source_tree: Option<&'a Path>,
+    pub(crate) earlier: &'a Earlier<'a>,
 }
 
 /// The result of a point.
@@ -39,15 +41,15 @@ struct PointResult {
 const FAILED: &str = "failed";
 const COMPLAINT: &str = "complaint";
 
-/// Runs the points of a chunk and writes it; returns what is said of it. `each` is called after
-/// each point.
+/// Runs the points of a chunk and writes it; returns what is said of it, and how many of its points
+/// were not run but taken over. `each` is called after each point.
 pub(crate) fn run(
     dataset: &Dataset,
     around: &Surroundings<'_>,
     chunk: u64,
     progress: &Arc<Progress>,
     each: impl Fn(),
-) -> Result<Chunk, Error> {
+) -> Result<(Chunk, u64), Error> {
     let plan = &around.fitting.plan;
     let partial = dataset.partial(chunk, "partial")?;
     let folder = partial.path();
@@ -58,6 +60,7 @@ pub(crate) fn run(
     let mut rows: Option<(PartWriter, Header)> = None;
     let mut all: Vec<PointResult> = Vec::new();
     let mut named = BTreeMap::new();
+    let (mut shelf, mut taken_over) = (around.earlier.shelf(), 0);
     for number in plan.points_of(chunk) {
         progress.check().map_err(|_| Error::Cancelled)?;
         let point = plan.point(number);
@@ -67,11 +70,20 @@ pub(crate) fn run(
                 new.insert(sum);
             }
         }
-        all.push(match run_point(around, &noted, &kept, &point, progress) {
-            Ok(mut recording) => {
+        let ran = match shelf.take(number) {
+            Some(taken) => {
+                taken_over += 1;
+                Ok((taken.recording, taken.counter_hz, taken.complaint))
+            }
+            None => run_point(around, &noted, &kept, &point, rows.is_none(), progress).map(|mut recording| {
                 keep(&mut recording, plan);
                 let complaints = recording.header.complaints.join("\n");
                 let counter_hz = recording.header.time.counter_hz;
+                (recording, counter_hz, (!complaints.is_empty()).then_some(complaints))
+            }),
+        };
+        all.push(match ran {
+            Ok((recording, counter_hz, why)) => {
                 if rows.is_none() {
                     let header = header_of(&recording);
                     rows = Some((PartWriter::create(folder, &header, plan.keep)?, header));
@@ -79,10 +91,7 @@ pub(crate) fn run(
                 if let Some((writer, _)) = &mut rows {
                     writer.append(number, &recording)?;
                 }
-                let (status, why) = match complaints.is_empty() {
-                    true => ("done", None),
-                    false => (COMPLAINT, Some(complaints)),
-                };
+                let status = if why.is_some() { COMPLAINT } else { "done" };
                 PointResult { point, counter_hz, status, why }
             }
             Err(experiment::Error::Cancelled) => return Err(Error::Cancelled),
@@ -101,12 +110,16 @@ pub(crate) fn run(
         ran.filter_map(|ran| Some(Failed { point: ran.point.number, why: ran.why.clone()? })).collect()
     };
     let range = plan.points_of(chunk);
+    let mut inputs = noted.seen();
+    inputs.extend(shelf.used);
+    named.extend(shelf.named);
     let said = Chunk {
+        plan: crc32fast::hash(plan.text().as_bytes()),
         first: range.start,
         last: range.end - 1,
         failed: with(FAILED),
         complaints: with(COMPLAINT),
-        inputs: noted.seen(),
+        inputs,
         named,
         files,
         header,
@@ -115,7 +128,7 @@ pub(crate) fn run(
     let text = toml::to_string(&said).map_err(|error| unwritable(&path, &error))?;
     fs::write(&path, text).map_err(Error::io(&path, "write"))?;
     move_there(dataset, chunk, folder)?;
-    Ok(said)
+    Ok((said, taken_over))
 }
 
 /// Moves a whole chunk to its place, over an earlier one with points that failed.
@@ -138,6 +151,7 @@ fn run_point(
     platforms: &dyn Files,
     kept: &Kept,
     point: &Point,
+    is_first: bool,
     progress: &Arc<Progress>,
 ) -> Result<Recording, experiment::Error> {
     let fitting = around.fitting;
@@ -150,7 +164,10 @@ fn run_point(
         kept: Some(kept),
     };
     // Each point counts its own steps, which are not those of the sweep.
-    let mut sink = Memory::new(Progress::of_part(progress));
+    let sink = Memory::new(Progress::of_part(progress));
+    // Causes are read from events.
+    let keep = fitting.plan.keep;
+    let mut sink = sink.wanting(keep.events || keep.causes, is_first);
     // One point must not take the others with it.
     let ran = catch_unwind(AssertUnwindSafe(|| fitting.experiment.run(&request, &mut sink)));
     let ran = ran.unwrap_or_else(|panic| {

@@ -5,18 +5,23 @@
 //! sweep.toml                experiment, world, numbers of points and chunks, the program's version
 //! data/chunk=000000/        points.parquet, measures.parquet (events, causes), chunk.toml
 //! runs/                     who ran which chunks: nothing of it is needed to read the data
+//! earlier/000/              while a plan grows: plan, marks and data from before
 //! ```
 //!
 //! A chunk's folder is written beside `data` and renamed into it, so it is there whole or not at
 //! all.
+//!
+//! Where a plan has more points than the one that lies here, the data of that one are set aside,
+//! and chunks of the new plan take its points over (`earlier.rs`).
 
 use crate::error::Error;
 use crate::fits::Fitting;
+use crate::growth;
 use crate::manifest::{Chunk, FORMAT, Marks, VERSION};
 use crate::plan::Plan;
 use disk::Partial;
 use document::Document;
-use std::fs;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +31,7 @@ pub(crate) const CHUNK_FILE: &str = "chunk.toml";
 pub(crate) const POINTS_FILE: &str = "points.parquet";
 const DATA: &str = "data";
 pub(crate) const RUNS: &str = "runs";
+const EARLIER: &str = "earlier";
 
 /// True if a folder holds the data set of a sweep.
 pub fn is_sweep(folder: &Path) -> bool {
@@ -42,7 +48,8 @@ pub struct Dataset {
 
 impl Dataset {
     /// Begins the data set of a plan, or finds the one that was begun: several programs may do so
-    /// at the same time.
+    /// at the same time. One of a plan whose points this plan has, too, becomes that of this plan:
+    /// its points are taken over.
     ///
     /// # Errors
     /// Something else is in the way; it was begun from another plan or by another version; the
@@ -66,7 +73,7 @@ impl Dataset {
                 // What another program is about to begin here starts with a dot, or is one of our
                 // names.
                 let is_ours = |name: &str| {
-                    name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS, "slurm.sh"].contains(&name)
+                    name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS, EARLIER, "slurm.sh"].contains(&name)
                 };
                 let strange = entries.find_map(|entry| {
                     let name = entry.ok()?.file_name().to_string_lossy().into_owned();
@@ -85,14 +92,38 @@ impl Dataset {
             Err(error) => return Err(Error::io(folder, "list")(error)),
         }
         if is_sweep(folder) {
-            let begun = Self::open(folder)?;
-            begun.must_be(&marks)?;
-            return Ok(begun);
+            // Of several programs that are given the same larger plan, one sets the data aside.
+            let path = folder.join(MARKS_FILE);
+            let lock = File::open(&path).map_err(Error::io(&path, "read"))?;
+            match lock.lock() {
+                Err(error) if error.kind() != ErrorKind::Unsupported => return Err(Error::io(&path, "lock")(error)),
+                _ => {}
+            }
+            let written = disk::text(&folder.join(PLAN_FILE)).is_ok_and(|text| text == plan.text());
+            match Self::open(folder) {
+                Ok(begun) if begun.marks.plan == marks.plan => {
+                    begun.must_be_of(&marks.stopwatt)?;
+                    // A program that was killed may have set the data aside.
+                    make_folders(folder)?;
+                    return Ok(begun);
+                }
+                Ok(begun) => {
+                    begun.must_be_of(&marks.stopwatt)?;
+                    begun.must_grow_to(fitting)?;
+                    begun.set_aside()?;
+                }
+                // The program that set the data aside was killed before it wrote the marks.
+                Err(_) if written && folder.join(EARLIER).is_dir() => {}
+                Err(error) => return Err(error),
+            }
+            return Self::write(folder, marks, plan);
         }
-        for below in [DATA, RUNS] {
-            let path = folder.join(below);
-            fs::create_dir_all(&path).map_err(Error::io(&path, "create"))?;
-        }
+        Self::write(folder, marks, plan)
+    }
+
+    /// Writes plan and marks.
+    fn write(folder: &Path, marks: Marks, plan: &Plan) -> Result<Self, Error> {
+        make_folders(folder)?;
         // The plan first: whoever sees the marks finds it.
         write(&folder.join(PLAN_FILE), plan.text())?;
         let text = toml::to_string(&marks).map_err(|error| unwritable(folder, &error))?;
@@ -130,16 +161,72 @@ impl Dataset {
         Ok(Self { folder: folder.to_owned(), marks, plan })
     }
 
-    /// True if the data set is the one of these marks.
-    fn must_be(&self, marks: &Marks) -> Result<(), Error> {
-        if self.marks.plan != marks.plan {
-            let help = "name another folder with --output, or go on with the plan that lies in it: stopwatt sweep --resume DIR";
-            return Err(Error::folder(&self.folder, "holds the sweep of another plan", help));
-        }
-        if self.marks.stopwatt != marks.stopwatt {
-            let message = format!("was begun by stopwatt {}, and this is {}", self.marks.stopwatt, marks.stopwatt);
+    /// Refuses another version than the one that the data set was begun by.
+    fn must_be_of(&self, stopwatt: &str) -> Result<(), Error> {
+        if self.marks.stopwatt != stopwatt {
+            let message = format!("was begun by stopwatt {}, and this is {stopwatt}", self.marks.stopwatt);
             let help = "go on with the same build, or begin anew in another folder: two builds may give two figures";
             return Err(Error::folder(&self.folder, message, help));
+        }
+        Ok(())
+    }
+
+    /// Refuses a plan that is another one rather than this one with more points, and to grow while
+    /// somebody runs the plan as it is.
+    fn must_grow_to(&self, fitting: &Fitting) -> Result<(), Error> {
+        if let Some(why) = growth::differs(fitting, &self.plan, self.world()) {
+            let help = "name another folder with --output, or go on with the plan that lies in it: stopwatt sweep --resume DIR";
+            return Err(Error::folder(&self.folder, format!("holds the sweep of another plan: {why}"), help));
+        }
+        if let Some(process) = self.at_work("").next() {
+            let message = format!("process {process} is running the plan that this one is to replace");
+            return Err(Error::folder(&self.folder, message, "wait for its end, or stop it"));
+        }
+        Ok(())
+    }
+
+    /// Moves what is there to a folder below `earlier`, as a data set of its own. A program that
+    /// was killed anywhere in it left data sets that are whole: the data lie here or there.
+    fn set_aside(&self) -> Result<(), Error> {
+        let all = self.folder.join(EARLIER);
+        fs::create_dir_all(&all).map_err(Error::io(&all, "create"))?;
+        let mut number = 0;
+        let to = loop {
+            let to = all.join(format!("{number:03}"));
+            match fs::create_dir(&to) {
+                Ok(()) => break to,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(Error::io(&to, "create")(error)),
+            }
+        };
+        for name in [PLAN_FILE, MARKS_FILE] {
+            let to = to.join(name);
+            fs::copy(self.folder.join(name), &to).map_err(Error::io(&to, "write"))?;
+        }
+        match fs::rename(self.folder.join(DATA), to.join(DATA)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io(&to, "write in")(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The data sets that were set aside when the plan grew, the last first.
+    pub(crate) fn earlier(&self) -> Vec<Self> {
+        let entries = fs::read_dir(self.folder.join(EARLIER)).into_iter().flatten().flatten();
+        let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        folders.sort_unstable_by(|one, other| other.cmp(one));
+        // What cannot be read is made anew.
+        folders.iter().filter_map(|folder| Self::open(folder).ok()).collect()
+    }
+
+    /// Removes what was set aside, if every chunk is there.
+    pub(crate) fn forget_earlier(&self) -> Result<(), Error> {
+        let earlier = self.folder.join(EARLIER);
+        if earlier.is_dir() && self.done()? == self.marks.chunks {
+            match fs::remove_dir_all(&earlier) {
+                // Another program removes it, too.
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(Error::io(&earlier, "remove")(error)),
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -191,10 +278,12 @@ impl Dataset {
         };
         // A machine that lost power may have left less of a file than was written.
         let Ok(said) = toml::from_str::<Chunk>(&text) else { return Ok(None) };
-        let is_whole = said
-            .files
-            .iter()
-            .all(|(name, facts)| fs::metadata(folder.join(name)).is_ok_and(|there| there.len() == facts.bytes));
+        // A program of another machine may still have run one of the plan before: it is none of
+        // this plan.
+        let is_its = said.plan == self.marks.plan;
+        let mut files = said.files.iter();
+        let is_whole = is_its
+            && files.all(|(name, facts)| fs::metadata(folder.join(name)).is_ok_and(|there| there.len() == facts.bytes));
         Ok(is_whole.then_some(said))
     }
 
@@ -218,15 +307,23 @@ impl Dataset {
 
     /// True if another program of this machine that is still there writes a chunk.
     pub(crate) fn is_at_work(&self, chunk: u64) -> bool {
-        let start = format!(".{}.partial-{}-", chunk_name(chunk), host());
-        let of_other = |name: &str| {
-            let process: Option<u32> = name.strip_prefix(&start).and_then(|process| process.parse().ok());
-            process.is_some_and(|process| {
-                process != std::process::id() && Path::new("/proc").join(process.to_string()).exists()
-            })
+        self.at_work(&chunk_name(chunk)).next().is_some()
+    }
+
+    /// Other programs of this machine that are still there and write a chunk, by their numbers. An
+    /// empty name stands for any chunk.
+    fn at_work(&self, chunk: &str) -> impl Iterator<Item = u32> {
+        let (start, end) = (format!(".{chunk}"), format!(".partial-{}-", host()));
+        let of_other = move |name: &str| {
+            let (named, process) = name.strip_prefix(&start)?.split_once(&end)?;
+            let process: u32 = process.parse().ok()?;
+            let is_it = (start.len() == 1 || named.is_empty())
+                && process != std::process::id()
+                && Path::new("/proc").join(process.to_string()).exists();
+            is_it.then_some(process)
         };
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        entries.into_iter().any(|entry| entry.file_name().to_str().is_some_and(of_other))
+        entries.filter_map(move |entry| of_other(entry.file_name().to_str()?))
     }
 
     /// The number of chunks that are there.
@@ -259,6 +356,14 @@ impl Dataset {
     pub fn size(&self) -> (u64, u64) {
         (self.marks.points, self.marks.chunks)
     }
+}
+
+fn make_folders(folder: &Path) -> Result<(), Error> {
+    for below in [DATA, RUNS] {
+        let path = folder.join(below);
+        fs::create_dir_all(&path).map_err(Error::io(&path, "create"))?;
+    }
+    Ok(())
 }
 
 fn chunk_name(chunk: u64) -> String {

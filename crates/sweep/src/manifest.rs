@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(crate) const FORMAT: &str = "stopwatt-sweep";
 
 /// The version of the layout that is written, and the only one that is read.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// `sweep.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ pub struct Failed {
 /// `chunk.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Chunk {
+    /// CRC-32 of the plan.
+    pub(crate) plan: u32,
     /// Its first point.
     pub(crate) first: u64,
     /// Its last point.

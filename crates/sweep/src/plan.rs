@@ -98,9 +98,8 @@ impl Plan {
         }
     }
 
-    /// A point by its number, which must be below [`Plan::points`]. It depends on the plan's text
-    /// alone.
-    pub fn point(&self, number: u64) -> Point {
+    /// The place on each axis of a point.
+    pub(crate) fn places(&self, number: u64) -> Vec<u64> {
         let mut rest = number;
         let mut places = vec![0; self.axes.len()];
         // The last axis varies fastest.
@@ -108,8 +107,14 @@ impl Plan {
             *place = rest % axis.count();
             rest /= axis.count();
         }
+        places
+    }
+
+    /// A point by its number, which must be below [`Plan::points`]. It depends on the plan's text
+    /// alone.
+    pub fn point(&self, number: u64) -> Point {
         let (mut varied, mut repetition) = (Vec::new(), 0);
-        for (place, axis) in places.into_iter().zip(&self.axes) {
+        for (place, axis) in self.places(number).into_iter().zip(&self.axes) {
             axis.at(place, &mut varied);
             if matches!(axis, Axis::Repetitions(_)) {
                 repetition = place;

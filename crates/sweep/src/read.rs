@@ -1,7 +1,8 @@
 //! A data set as a recording, for reports and comparisons.
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, POINTS_FILE};
 use crate::error::Error;
+use crate::manifest::Chunk;
 use crate::plan::Plan;
 use recording::{CauseRow, Event, Header, Measure, Reader, Recording, Series};
 use std::collections::{BTreeMap, HashMap};
@@ -86,28 +87,10 @@ fn each_point(dataset: &Dataset, mut take: impl FnMut(u64, Recording)) -> Result
     for chunk in 0..chunks {
         let Some(said) = dataset.chunk(chunk)? else { continue };
         there += 1;
-        let Some(header) = said.header else { continue };
-        let mut files = said.files;
-        files.remove(crate::dataset::POINTS_FILE);
-        let damaged = |error| Error::of_rows(dataset.folder(), error);
-        let mut reader = Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), &files).map_err(damaged)?;
-        let mut part = Recording::new(header.clone());
-        let mut points =
-            Points { header: header_of(dataset.plan(), header), of: BTreeMap::new(), known: HashMap::new() };
-        while reader.next_measures(&mut part).map_err(damaged)? {
-            add_measures(&mut points, &part, reader.points_of_measures());
-            part.clear();
-        }
-        while reader.next_events(&mut part).map_err(damaged)? {
-            add_events(&mut points, &part, reader.points_of_events());
-            part.clear();
-        }
-        while reader.next_causes(&mut part).map_err(damaged)? {
-            add_causes(&mut points, &part, reader.points_of_causes());
-            part.clear();
-        }
-        any |= !points.of.is_empty();
-        points.of.into_iter().for_each(|(number, recording)| take(number, recording));
+        let Some(header) = &said.header else { continue };
+        let rows = rows_of_chunk(dataset, chunk, &said, &header_of(dataset.plan(), header.clone()))?;
+        any |= !rows.is_empty();
+        rows.into_iter().for_each(|(number, recording)| take(number, recording));
     }
     if !any {
         let message = format!("has rows of no point yet ({there} of {chunks} chunks are there)");
@@ -115,6 +98,34 @@ fn each_point(dataset: &Dataset, mut take: impl FnMut(u64, Recording)) -> Result
     }
     let missing = format!("{there} of {chunks} chunks of the sweep are there; the others were not run yet.");
     Ok((there < chunks).then_some(missing))
+}
+
+/// The rows of each point of a chunk that has some, under a header.
+pub(crate) fn rows_of_chunk(
+    dataset: &Dataset,
+    chunk: u64,
+    said: &Chunk,
+    header: &Header,
+) -> Result<BTreeMap<u64, Recording>, Error> {
+    let mut files = said.files.clone();
+    files.remove(POINTS_FILE);
+    let damaged = |error| Error::of_rows(dataset.folder(), error);
+    let mut reader = Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), &files).map_err(damaged)?;
+    let mut part = Recording::new(header.clone());
+    let mut points = Points { header: header.clone(), of: BTreeMap::new(), known: HashMap::new() };
+    while reader.next_measures(&mut part).map_err(damaged)? {
+        add_measures(&mut points, &part, reader.points_of_measures());
+        part.clear();
+    }
+    while reader.next_events(&mut part).map_err(damaged)? {
+        add_events(&mut points, &part, reader.points_of_events());
+        part.clear();
+    }
+    while reader.next_causes(&mut part).map_err(damaged)? {
+        add_causes(&mut points, &part, reader.points_of_causes());
+        part.clear();
+    }
+    Ok(points.of)
 }
 
 /// The header without what belongs to single points. Parts of one run have all of it in common.

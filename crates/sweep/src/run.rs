@@ -2,10 +2,11 @@
 
 use crate::chunk::{self, Surroundings};
 use crate::dataset::{Dataset, RUNS, host, unwritable, write};
+use crate::earlier::Earlier;
 use crate::error::Error;
 use crate::fits::Fitting;
 use crate::inputs::{FileCache, sum_of};
-use crate::manifest::{Failed, Run};
+use crate::manifest::{Chunk, Failed, Run};
 use crate::plan::Plan;
 use experiment::{Conditions, Files, Progress, Request};
 use std::collections::BTreeMap;
@@ -99,6 +100,8 @@ pub struct Outcome {
     pub chunks: Vec<u64>,
     /// Points that were run.
     pub points: u64,
+    /// Points that were taken over from the plan before, which had fewer.
+    pub taken_over: u64,
     /// Points that failed, the first [`NAMED`]; they are run again with their chunk the next time.
     pub failed: Vec<Failed>,
     /// The number of points that failed.
@@ -138,16 +141,26 @@ pub fn run(
     let begin = Instant::now();
     let plan = &fitting.plan;
     let files = FileCache::new(place.platforms);
-    let around =
-        Surroundings { fitting, platforms: &files, conditions: &place.conditions, source_tree: place.source_tree };
+    let earlier = Earlier::of(dataset, fitting);
+    let around = Surroundings {
+        fitting,
+        platforms: &files,
+        conditions: &place.conditions,
+        source_tree: place.source_tree,
+        earlier: &earlier,
+    };
     let (mut missing, mut there) = (Vec::new(), 0);
     let (mut inputs, mut named) = (BTreeMap::new(), BTreeMap::new());
     let (mut complaints, mut complained) = (Vec::new(), 0);
+    let mut note = |chunk: u64, said: &Chunk| {
+        inputs.extend(said.inputs.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
+        named.extend(said.named.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
+    };
+    earlier.each_chunk(&mut note)?;
     for chunk in share.chunks(plan) {
         let said = dataset.whole_chunk(chunk)?;
         if let Some(said) = &said {
-            inputs.extend(said.inputs.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
-            named.extend(said.named.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
+            note(chunk, said);
         }
         match said.filter(|said| said.failed.is_empty()) {
             Some(said) => {
@@ -161,6 +174,7 @@ pub fn run(
     }
     let mut outcome = Outcome { there, complaints, complained, ..Outcome::default() };
     if missing.is_empty() {
+        dataset.forget_earlier()?;
         return Ok(outcome);
     }
     same_inputs(&inputs, |path| {
@@ -201,9 +215,10 @@ pub fn run(
                         });
                         let mut outcome = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
                         match ran {
-                            Ok(said) => {
+                            Ok((said, taken_over)) => {
                                 outcome.chunks.push(chunk);
-                                outcome.points += said.last - said.first + 1;
+                                outcome.points += said.last - said.first + 1 - taken_over;
+                                outcome.taken_over += taken_over;
                                 outcome.failures += said.failed.len() as u64;
                                 outcome.failed.extend(said.failed);
                                 outcome.complained += said.complaints.len() as u64;
@@ -239,6 +254,7 @@ pub fn run(
     outcome.unwritten.sort_by_key(|unwritten| unwritten.chunk);
     outcome.time = begin.elapsed();
     note.end(&outcome);
+    dataset.forget_earlier()?;
     Ok(outcome)
 }
 

@@ -3,6 +3,7 @@
 //! Errors quote files, and a file may hold what moves a terminal's cursor or changes its colours.
 //! Nothing of that is printed as it is.
 
+use crate::progress::Progress;
 use crate::running::Running;
 use crate::style::{Style, columns};
 use document::{printable_lines, unprintable};
@@ -122,12 +123,27 @@ impl Console {
         }
     }
 
+    /// Asks the run that is going on to stop, and those that start later: for a program of which
+    /// the command is a part, and which looks for signals itself.
+    pub fn stop(&self) {
+        self.running().stop();
+    }
+
+    /// The progress of the run that is going on, if there is one.
+    pub fn progress(&self) -> Option<Arc<Progress>> {
+        self.running().progress()
+    }
+
     pub(crate) fn is_verbose(&self) -> bool {
         self.verbose
     }
 
     pub(crate) fn shows_progress(&self) -> bool {
-        !self.quiet && self.shared.kept.is_none()
+        !self.quiet && !self.is_kept()
+    }
+
+    pub(crate) fn is_kept(&self) -> bool {
+        self.shared.kept.is_some()
     }
 
     pub(crate) fn running(&self) -> &Running {

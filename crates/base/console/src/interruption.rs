@@ -11,6 +11,9 @@ use std::time::Duration;
 /// The time that a run that was asked to stop may take to end by itself, if it may be left at all.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// The same where memory is about to run out, and may have done so by then.
+const PATIENCE_WHEN_SHORT: Duration = Duration::from_millis(100);
+
 impl Console {
     /// Watches for Ctrl-C and its like, for the rest of the program: what is not whole is removed
     /// before it ends.
@@ -25,6 +28,21 @@ impl Console {
     pub fn end_as_signalled(&self) {
         if let Some(signal) = self.running().signal() {
             let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    }
+}
+
+impl Console {
+    /// Ends the program with 1 if a run that was asked to stop, since memory is short, does not.
+    pub(crate) fn end_when_short(&self, progress: &Progress) {
+        let over = self.running().over();
+        thread::sleep(PATIENCE_WHEN_SHORT);
+        if let Err(why) = progress.check()
+            && self.running().over() == over
+        {
+            disk::remove_partials();
+            self.error(&why.into());
+            std::process::exit(1);
         }
     }
 }

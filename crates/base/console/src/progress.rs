@@ -1,9 +1,10 @@
 //! The progress of a run, and the wish to stop it.
 
+use memory::{Short, Watch};
 use miette::Diagnostic;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The progress of a run, and the wish to stop it.
 #[derive(Debug, Default)]
@@ -12,6 +13,8 @@ pub struct Progress {
     done: AtomicU64,
     doing: Mutex<String>,
     cancelled: AtomicBool,
+    /// Why it is to stop, if that is because memory is short.
+    short: OnceLock<Short>,
     silent: AtomicBool,
     abandonable: AtomicBool,
     /// The run that this is a part of.
@@ -19,18 +22,33 @@ pub struct Progress {
 }
 
 /// A run was to stop, and did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cancelled;
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cancelled {
+    /// Somebody wished it.
+    Asked,
+    /// Memory was about to run out.
+    Short(Short),
+}
+
+/// Words for what would be right where memory is short.
+pub const LESS_MEMORY: &str = "ask for less at a time: fewer iterations, seeds, releases or events";
 
 impl fmt::Display for Cancelled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("stopped; nothing was kept")
+        match self {
+            Self::Asked => f.write_str("stopped; nothing was kept"),
+            Self::Short(short) => write!(f, "stopped before memory ran out: {short}; nothing was kept"),
+        }
     }
 }
 
 impl std::error::Error for Cancelled {}
 
-impl Diagnostic for Cancelled {}
+impl Diagnostic for Cancelled {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        matches!(self, Self::Short(_)).then(|| Box::new(LESS_MEMORY) as Box<dyn fmt::Display>)
+    }
+}
 
 impl Progress {
     /// The progress of a part of something: its steps are its own, and it is to stop when the whole
@@ -91,13 +109,21 @@ impl Progress {
         self.cancelled.store(true, Relaxed);
     }
 
+    /// Asks the run to stop if memory is about to run out. True if it is.
+    pub fn cancel_if_short(&self, watch: &Watch) -> bool {
+        let Some(short) = watch.short() else { return false };
+        let _ = self.short.set(short);
+        self.cancel();
+        true
+    }
+
     /// [`Cancelled`] if the run is to stop: for long runs to ask now and then.
     ///
     /// # Errors
     /// The run is to stop.
     pub fn check(&self) -> Result<(), Cancelled> {
         match self.cancelled.load(Relaxed) {
-            true => Err(Cancelled),
+            true => Err(self.short.get().cloned().map_or(Cancelled::Asked, Cancelled::Short)),
             false => self.whole.as_ref().map_or(Ok(()), |whole| whole.check()),
         }
     }
@@ -116,6 +142,6 @@ mod tests {
         assert_eq!((whole.steps(), part.steps(), part.doing().as_str()), ((0, 0), (1, 3), "runs"));
         assert_eq!(part.check(), Ok(()));
         whole.cancel();
-        assert_eq!(part.check(), Err(Cancelled));
+        assert_eq!(part.check(), Err(Cancelled::Asked));
     }
 }

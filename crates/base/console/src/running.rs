@@ -12,6 +12,8 @@ struct State {
     running: Option<Arc<Progress>>,
     /// The signal that asked a run to stop.
     signal: Option<i32>,
+    /// True if every run is to stop, also one that starts later.
+    stopped: bool,
     /// The number of runs that are over: it tells whether the one that was asked to stop goes on.
     over: u64,
 }
@@ -41,7 +43,25 @@ impl Running {
 
     /// A run starts: a signal stops it, and not the program.
     pub(crate) fn start(&self, progress: Arc<Progress>) {
-        self.state().running = Some(progress);
+        let mut state = self.state();
+        if state.stopped {
+            progress.cancel();
+        }
+        state.running = Some(progress);
+    }
+
+    /// Stops the run and those that start later.
+    pub(crate) fn stop(&self) {
+        let mut state = self.state();
+        state.stopped = true;
+        if let Some(running) = state.running.take() {
+            running.cancel();
+        }
+    }
+
+    /// The progress of the run, if one is going on.
+    pub(crate) fn progress(&self) -> Option<Arc<Progress>> {
+        self.state().running.clone()
     }
 
     /// The run is over.

@@ -3,6 +3,7 @@
 use crate::console::Console;
 use crate::progress::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
+use memory::Watch;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -41,18 +42,26 @@ impl Console {
 }
 
 impl Shown {
-    /// Shows progress from now on; with `stops`, a signal stops the run and not the program.
+    /// Shows progress from now on; with `stops`, a signal stops the run and not the program. Where
+    /// the words are kept, whoever keeps them watches the memory.
     fn new(console: &Console, progress: Arc<Progress>, stops: bool) -> Self {
         if stops {
             console.running().start(progress.clone());
         }
         let over = Arc::new(AtomicBool::new(false));
-        let thread = console.shows_progress().then(|| {
+        let thread = (!console.is_kept()).then(|| {
             let (console, over) = (console.clone(), over.clone());
             let is_bar = std::io::stderr().is_terminal() && !console.is_verbose();
-            thread::spawn(move || match is_bar {
-                true => bar(&progress, &over),
-                false => lines(&console, &progress, &over),
+            thread::spawn(move || {
+                let look = Look { console: &console, progress: &progress, watch: Watch::new(), stops };
+                match console.shows_progress() {
+                    true if is_bar => bar(&look, &over),
+                    true => lines(&look, &over),
+                    false => {}
+                }
+                while !over.load(Relaxed) {
+                    look.wait();
+                }
             })
         });
         Self { console: console.clone(), is_stopped: stops, over, thread }
@@ -71,7 +80,27 @@ impl Drop for Shown {
     }
 }
 
-fn bar(progress: &Progress, over: &AtomicBool) {
+/// A look at a run now and then.
+struct Look<'l> {
+    console: &'l Console,
+    progress: &'l Arc<Progress>,
+    watch: Watch,
+    stops: bool,
+}
+
+impl Look<'_> {
+    /// Waits until the next look. Where memory is about to run out, the run is asked to stop, and
+    /// the program ended if it does not at once.
+    fn wait(&self) {
+        thread::sleep(EVERY);
+        if self.stops && self.progress.check().is_ok() && self.progress.cancel_if_short(&self.watch) {
+            self.console.end_when_short(self.progress);
+        }
+    }
+}
+
+fn bar(look: &Look<'_>, over: &AtomicBool) {
+    let progress = look.progress;
     let bar = ProgressBar::new(0);
     let style =
         |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -87,12 +116,13 @@ fn bar(progress: &Progress, over: &AtomicBool) {
         bar.set_position(done);
         bar.set_message(progress.doing());
         bar.tick();
-        thread::sleep(EVERY);
+        look.wait();
     }
     bar.finish_and_clear();
 }
 
-fn lines(console: &Console, progress: &Progress, over: &AtomicBool) {
+fn lines(look: &Look<'_>, over: &AtomicBool) {
+    let (console, progress) = (look.console, look.progress);
     let (start, mut last, mut told) = (Instant::now(), Instant::now(), String::new());
     while !over.load(Relaxed) {
         let doing = progress.doing();
@@ -104,6 +134,6 @@ fn lines(console: &Console, progress: &Progress, over: &AtomicBool) {
             console.note(&format!("{steps}{doing}, {} s so far", start.elapsed().as_secs()));
             told = doing;
         }
-        thread::sleep(EVERY);
+        look.wait();
     }
 }

@@ -1,6 +1,7 @@
 //! Why an experiment has no recording.
 
-use console::Cancelled;
+use console::{Cancelled, LESS_MEMORY};
+use memory::Short;
 use miette::Diagnostic;
 
 /// Why an experiment has no recording.
@@ -20,6 +21,14 @@ pub enum Error {
     /// It was to stop, and did.
     #[error("stopped; nothing was kept")]
     Cancelled,
+    /// There is too little memory for it. The message says for what; the help, what would be right.
+    #[error("{message}")]
+    Memory {
+        /// The error.
+        message: String,
+        /// The advice: what would be right.
+        help: String,
+    },
     /// The recording cannot be written.
     #[error(transparent)]
     Recording(#[from] recording::Error),
@@ -34,6 +43,20 @@ impl Error {
         Self::Usage { message: message.into(), help: Some(help.into()) }
     }
 
+    /// There is too little memory for something: `24 releases`, say.
+    pub fn memory(what: &str, short: &Short) -> Self {
+        Self::Memory { message: format!("{what}: {short}"), help: LESS_MEMORY.to_owned() }
+    }
+
+    /// True if there was too little memory.
+    pub fn is_of_memory(&self) -> bool {
+        match self {
+            Self::Memory { .. } => true,
+            Self::Recording(error) => error.is_of_memory(),
+            _ => false,
+        }
+    }
+
     /// The run failed; the cause's own words say why.
     pub fn failed(cause: impl ToString) -> Self {
         Self::Failed(cause.to_string())
@@ -46,8 +69,11 @@ impl Error {
 }
 
 impl From<Cancelled> for Error {
-    fn from(Cancelled: Cancelled) -> Self {
-        Self::Cancelled
+    fn from(cancelled: Cancelled) -> Self {
+        match cancelled {
+            Cancelled::Asked => Self::Cancelled,
+            Cancelled::Short(_) => Self::Memory { message: cancelled.to_string(), help: LESS_MEMORY.to_owned() },
+        }
     }
 }
 
@@ -60,7 +86,7 @@ impl From<document::Error> for Error {
 impl Diagnostic for Error {
     fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
         match self {
-            Self::Usage { help: Some(help), .. } => Some(Box::new(help)),
+            Self::Usage { help: Some(help), .. } | Self::Memory { help, .. } => Some(Box::new(help)),
             Self::File(wrong) => wrong.help(),
             _ => None,
         }

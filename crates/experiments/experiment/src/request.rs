@@ -6,6 +6,7 @@ use crate::settings::Settings;
 use crate::world::World;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A request to run an experiment.
 pub struct Request<'a> {
@@ -24,15 +25,15 @@ pub struct Request<'a> {
 }
 
 /// Under what conditions published runs ran: the order of CPUs, the cells of a study. Never what
-/// they measured.
+/// they measured. A clone shares them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Conditions(BTreeMap<String, Vec<String>>);
+pub struct Conditions(Arc<BTreeMap<String, Vec<String>>>);
 
 impl Conditions {
     /// Adds the values of a condition. `of` says what it is the condition of: a platform, a
     /// release, a case.
     pub fn add(&mut self, condition: &str, of: &[&str], values: impl IntoIterator<Item = String>) {
-        self.0.insert(key(condition, of), values.into_iter().collect());
+        Arc::make_mut(&mut self.0).insert(key(condition, of), values.into_iter().collect());
     }
 
     /// The values of a condition; empty where it is not known.

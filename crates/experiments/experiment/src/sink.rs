@@ -24,6 +24,25 @@ pub trait Sink {
     /// They cannot be written.
     fn append(&mut self, rows: &Recording) -> Result<(), Error>;
 
+    /// Adds the rows of a recording that nobody needs any more.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    fn take(&mut self, rows: Recording) -> Result<(), Error> {
+        self.append(&rows)
+    }
+
+    /// True if somebody looks at the events. Where nobody does, a run may leave them out.
+    fn wants_events(&self) -> bool {
+        true
+    }
+
+    /// True if somebody looks at what the header says of platform, settings and costs: of the runs
+    /// of a sweep only at that of one. Where nobody does, a run may leave it out.
+    fn wants_description(&self) -> bool {
+        true
+    }
+
     /// The progress of the run, and the wish to stop it; threads may share it.
     fn progress(&self) -> Arc<Progress>;
 }
@@ -31,13 +50,22 @@ pub trait Sink {
 /// Keeps the rows in memory.
 pub struct Memory {
     recording: Recording,
+    wants_events: bool,
+    wants_description: bool,
     progress: Arc<Progress>,
 }
 
 impl Memory {
     /// An empty sink.
     pub fn new(progress: Arc<Progress>) -> Self {
-        Self { recording: Recording::new(Header::new("", "", "")), progress }
+        let recording = Recording::new(Header::new("", "", ""));
+        Self { recording, wants_events: true, wants_description: true, progress }
+    }
+
+    /// Says whether anybody looks at the events, and at what the header says of the platform.
+    #[must_use]
+    pub fn wanting(self, events: bool, description: bool) -> Self {
+        Self { wants_events: events, wants_description: description, ..self }
     }
 
     /// The recording.
@@ -59,6 +87,23 @@ impl Sink for Memory {
     fn append(&mut self, rows: &Recording) -> Result<(), Error> {
         self.recording.append(rows);
         Ok(())
+    }
+
+    fn take(&mut self, mut rows: Recording) -> Result<(), Error> {
+        if !self.recording.is_empty() {
+            return self.append(&rows);
+        }
+        std::mem::swap(&mut self.recording.header, &mut rows.header);
+        self.recording = rows;
+        Ok(())
+    }
+
+    fn wants_events(&self) -> bool {
+        self.wants_events
+    }
+
+    fn wants_description(&self) -> bool {
+        self.wants_description
     }
 
     fn progress(&self) -> Arc<Progress> {

@@ -64,8 +64,8 @@ fn peak_memory_mb() -> Option<u64> {
 
 fn whole(name: &str, releases: &[Release], iterations: u32) -> Duration {
     let begin = Instant::now();
-    let recording =
-        run(releases, &CASES, &Options { iterations, seed: 1, free_seeds: 0 }, || true).expect("all cases end");
+    let recording = run(releases, &CASES, &Options { iterations, seed: 1, free_seeds: 0, events: true }, || true)
+        .expect("all cases end");
     let took = begin.elapsed();
     println!(
         "{name}: {:.2} s, {} events, peak memory {} MB",

@@ -80,6 +80,10 @@ const ORDER: Checked<Order> = Checked::new(
 /// Bytes of values that a run may leave; the rest of what a reader holds is room for events.
 const MOST_MEASURES: u64 = recording::MOST_HELD / 4 * 3;
 
+/// Memory that a run takes at most for each byte of values that it leaves: what the simulations
+/// saw, their values, and all of them as one recording are there at once.
+const TIMES_HELD: u64 = 3;
+
 const CASE: Checked<String> = Checked::new("case", "CASE", known_case, "Only the cases of this name.").only(SIM);
 
 const MODE: Choice<Mode> = Choice::new(
@@ -289,20 +293,26 @@ impl Simulation {
             let message = format!("there is no case {} {}", case.unwrap_or_default(), mode.map_or("", Mode::name));
             return Err(Error::usage(message, format!("there are: {}", CASE_NAMES.join(", "))));
         }
-        let options = Options { iterations: settings.get(ITERATIONS), seed: settings.get(SEED), free_seeds };
+        let options =
+            Options { iterations: settings.get(ITERATIONS), seed: settings.get(SEED), free_seeds, events: true };
         let bytes = psci_latency::bytes_of_measures(&built.releases, &cases, &options);
         if bytes > MOST_MEASURES {
             let part = MOST_MEASURES as f64 / bytes as f64;
             let (most, asked) = ((f64::from(options.iterations) * part) as u32, options.iterations);
-            return Err(Error::usage(
-                format!(
+            return Err(Error::Memory {
+                message: format!(
                     "{asked} iterations leave {} MiB of values, and a recording may have {}",
                     bytes >> 20,
                     MOST_MEASURES >> 20
                 ),
-                format!("ask for at most {} iterations, for fewer cases, or for fewer releases at a time", most.max(1)),
-            ));
+                help: format!(
+                    "ask for at most {} iterations, for fewer cases, or for fewer releases at a time",
+                    most.max(1)
+                ),
+            });
         }
+        let what = || format!("{} iterations", options.iterations);
+        memory::must_have(bytes.saturating_mul(TIMES_HELD)).map_err(|short| Error::memory(&what(), &short))?;
         Ok(Self { built, cases, options, keys })
     }
 
@@ -317,14 +327,17 @@ impl Simulation {
         // A single simulation of many CPUs or iterations may take minutes, and is no use before its
         // end.
         progress.set_abandonable(true);
-        let recording =
-            psci_latency::run(&self.built.releases, &self.cases, &self.options, done).map_err(Error::failed)?;
+        let options = Options { events: sink.wants_events(), ..self.options };
+        let mut recording =
+            psci_latency::run(&self.built.releases, &self.cases, &options, done).map_err(Error::failed)?;
         progress.set_abandonable(false);
         progress.check()?;
-        let mut header = recording.header.clone();
-        self.describe(&mut header);
+        let mut header = std::mem::replace(&mut recording.header, Header::new("", "", ""));
+        if sink.wants_description() {
+            self.describe(&mut header);
+        }
         sink.start(header)?;
-        sink.append(&recording)
+        sink.take(recording)
     }
 
     /// Adds to a header what the machines were made of.
@@ -514,7 +527,7 @@ mod tests {
             costs: open("juno-r1/costs/juno-v2.12.toml"),
         };
         let simulate = |machine: Machine| {
-            let options = Options { iterations: 1, seed: 1, free_seeds: 1 };
+            let options = Options { iterations: 1, seed: 1, free_seeds: 1, events: true };
             let releases = [Release { machine, orders: BTreeMap::new(), uncertainty: Uncertainty::default() }];
             let recording = psci_latency::run(&releases, &CASES, &options, || true).ok()?;
             Some(format!("{:?} {:?}", recording.events(), recording.measures()))

@@ -5,7 +5,7 @@ use engine::SplitMix64;
 use psci_cases::{Action, Case, Mode};
 use rayon::prelude::*;
 use recording::metrics::{self, Metric};
-use recording::{Event, Header, Measure, Recording, Series};
+use recording::{Event, Header, Measure, Name, Recording, Series};
 use soc::config::Machine;
 use soc::{Conditions, CpuState, Order, RunError, RunOutcome, SETTLED};
 use std::borrow::Cow;
@@ -30,7 +30,7 @@ pub struct Release {
 }
 
 /// The way in which the experiment is run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Repetitions of each case, in one boot. At least 1.
     pub iterations: u32,
@@ -39,6 +39,8 @@ pub struct Options {
     /// The number of seeds that the parallel suspends run freely with, beside the compared run; 0
     /// for none.
     pub free_seeds: u32,
+    /// True if events are kept.
+    pub events: bool,
 }
 
 /// A case that did not come to its end.
@@ -90,7 +92,13 @@ pub fn run(
     let (drawn, parts): (Vec<_>, Vec<_>) =
         parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().partition(|(draws, _)| *draws);
     whole.header.intervals = intervals(drawn.into_iter().map(|(_, part)| part));
-    let parts: Vec<Recording> = parts.into_iter().map(|(_, part)| part).collect();
+    let mut parts = parts.into_iter().map(|(_, part)| part);
+    // Often there is one.
+    if let Some(mut first) = parts.next() {
+        std::mem::swap(&mut first.header, &mut whole.header);
+        whole = first;
+    }
+    let parts: Vec<Recording> = parts.collect();
     whole.reserve_events(parts.iter().map(|part| part.events().len()).sum());
     for part in &parts {
         whole.append(part);
@@ -123,7 +131,7 @@ fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<J
                 iterations: options.iterations,
                 seed: options.seed,
                 order: order(&case).unwrap_or_default(),
-                events: iterations_with_events(&release.machine),
+                events: if options.events { iterations_with_events(&release.machine) } else { 0 },
                 spread: false,
             };
             jobs.push(Job { release, conditions, mode: case.mode.name(), first_iteration: 0, draws: false });
@@ -200,7 +208,8 @@ impl Job<'_> {
         let series = part.series(&machine.release.name, case.name, self.mode);
         record_events(&mut part, series, &outcome);
         self.record_latencies(&mut part, series, &outcome);
-        if self.conditions.events > 0 {
+        // Of the compared run, which has no seed of its own.
+        if self.mode != FREE_RUNNING && !self.draws {
             self.record_state_times(&mut part, series, &outcome);
         }
         Ok(part)
@@ -213,28 +222,31 @@ impl Job<'_> {
         let microseconds = |from: u64, to: u64| (to - from) as f64 * 1e6 / frequency;
         // Another stream than the costs' and the machine's.
         let mut noise = SplitMix64::fork(self.conditions.seed, 2);
-        let mut measured = outcome.measured.clone();
+        let mut measured: Vec<_> = outcome.measured.iter().collect();
         measured.sort_by_key(|measured| (measured.iteration, measured.cpu));
         // Of a draw one iteration counts: the others would be the same draw again.
-        let counts = |measured: &soc::Measured| !self.draws || measured.iteration == SETTLED;
+        let counts = |measured: &&soc::Measured| !self.draws || measured.iteration == SETTLED;
+        let metrics: Vec<_> = metrics::intervals_of(self.conditions.case.name).collect();
+        let names: Vec<_> = metrics.iter().map(|metric| Names::of(part, metric)).collect();
         for measured in measured.into_iter().filter(counts) {
-            for metric in metrics::intervals_of(self.conditions.case.name) {
+            for (metric, names) in metrics.iter().zip(&names) {
                 let Some((from, to)) = metric.bounds(|point| soc::stamp_at(&measured.stamps, point)) else { continue };
                 let iteration = self.first_iteration + measured.iteration;
                 let mut value = microseconds(from, to);
                 if self.draws {
                     value += self.release.uncertainty.left_over(value, &mut noise);
                 }
-                self.push(part, series, iteration, measured.cpu, &metric, value);
+                self.push(part, series, iteration, measured.cpu, names, value);
             }
         }
     }
 
     fn record_state_times(&self, part: &mut Recording, series: Series, outcome: &RunOutcome) {
+        let (names, states) =
+            (Names::of(part, &metrics::TIME_IN_STATE), CpuState::ALL.map(|state| part.name(state.name())));
         for (cpu, times) in outcome.state_times.iter().enumerate() {
-            for (state, &time) in CpuState::ALL.iter().zip(times) {
-                let subject = part.name(state.name());
-                self.push(part, series, 0, cpu, &metrics::TIME_IN_STATE, time as f64 / 1e6).subject = Some(subject);
+            for (&state, &time) in states.iter().zip(times) {
+                self.push(part, series, 0, cpu, &names, time as f64 / 1e6).subject = Some(state);
             }
         }
     }
@@ -245,26 +257,50 @@ impl Job<'_> {
         series: Series,
         iteration: u32,
         cpu: usize,
-        metric: &Metric,
+        names: &Names,
         value: f64,
     ) -> &'r mut Measure {
         let machine = &self.release.machine;
         let place = &machine.platform.topology.cpus[cpu];
-        let role = part.name(if cpu == machine.release.lead { "lead" } else { "non-lead" });
-        let measure = part.measure(series, iteration, metric.name, metric.unit, value);
-        measure.cpu = Some(cpu as u16);
-        measure.cluster = Some(place.cluster);
-        measure.core = Some(place.core);
-        measure.role = Some(role);
-        measure
+        part.push_measure(Measure {
+            series,
+            iteration,
+            cpu: Some(cpu as u16),
+            cluster: Some(place.cluster),
+            core: Some(place.core),
+            subject: None,
+            role: Some(if cpu == machine.release.lead { names.lead } else { names.non_lead }),
+            metric: names.metric,
+            unit: names.unit,
+            value,
+        })
+    }
+}
+
+/// The names that measures of a metric have in common.
+struct Names {
+    metric: Name,
+    unit: Name,
+    lead: Name,
+    non_lead: Name,
+}
+
+impl Names {
+    fn of(part: &mut Recording, metric: &Metric) -> Self {
+        let mut name = |text| part.name(text);
+        Self { metric: name(metric.name), unit: name(metric.unit), lead: name("lead"), non_lead: name("non-lead") }
     }
 }
 
 fn record_events(part: &mut Recording, series: Series, outcome: &RunOutcome) {
     part.reserve_events(outcome.events.len());
-    let mut points = BTreeMap::new();
+    let mut points = Vec::new();
     for event in &outcome.events {
-        let point = *points.entry(event.point).or_insert_with(|| {
+        let id = usize::from(event.point);
+        if points.len() <= id {
+            points.resize(id + 1, None);
+        }
+        let point = *points[id].get_or_insert_with(|| {
             let name = soc::point_name(event.point);
             match soc::point(event.point).and_then(|point| point.argument()) {
                 Some(argument) => part.point_with_argument(name, argument),

@@ -1,9 +1,11 @@
 //! The process that runs a loop, from outside: it is asked, and watched.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -15,6 +17,15 @@ use crate::worker::ARGUMENT;
 /// The program to start in place of this one, for tests and for programs that Stopwatt is a part
 /// of.
 pub const PROGRAM: &str = "STOPWATT_PROGRAM";
+
+/// The command that starts this program again, where its own file does not.
+static COMMAND: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Says by what command this program is started again, for a program of which Stopwatt is a part.
+/// Loops are then run by that; [`PROGRAM`] goes before it.
+pub fn start_with(command: Vec<OsString>) {
+    let _ = COMMAND.set(command);
+}
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -55,18 +66,19 @@ impl Drop for Process {
     }
 }
 
-/// The program that this one starts.
-fn program() -> Result<PathBuf, Error> {
-    match std::env::var_os(PROGRAM) {
-        Some(given) => Ok(given.into()),
-        None => {
+/// The program that this one starts, with its first arguments.
+fn program() -> Result<Vec<OsString>, Error> {
+    match (std::env::var_os(PROGRAM), COMMAND.get()) {
+        (Some(given), _) => Ok(vec![given]),
+        (None, Some(command)) => Ok(command.clone()),
+        (None, None) => {
             let own = std::env::current_exe().map_err(Error::failed)?;
             // Within Python, this program is an interpreter.
             if own.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("python")) {
                 let message = "a loop runs in a process of the program `stopwatt`, and this one is Python";
                 return Err(Error::usage(message, format!("name the program: {PROGRAM}=path/to/stopwatt")));
             }
-            Ok(own)
+            Ok(vec![own.into()])
         }
     }
 }
@@ -79,13 +91,14 @@ impl Process {
     /// There is no such loop, or it cannot be started.
     pub fn start(source: &Source, huge_pages: bool, patience: Duration) -> Result<Self, Failure> {
         let program = program().map_err(Failure::Refused)?;
-        let mut command = Command::new(&program);
-        command.arg(ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = Command::new(&program[0]);
+        command.args(&program[1..]).arg(ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if huge_pages {
             command.env("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
         }
-        let refused =
-            |error: &dyn std::fmt::Display| Failure::Refused(Error::failed(format!("{}: {error}", program.display())));
+        let refused = |error: &dyn std::fmt::Display| {
+            Failure::Refused(Error::failed(format!("{}: {error}", program[0].display())))
+        };
         let mut child = command.spawn().map_err(|error| refused(&error))?;
         let (Some(requests), Some(out), Some(err)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {

@@ -72,6 +72,16 @@ pub enum Error {
         /// Memory that they may take.
         most_mib: u64,
     },
+    /// More rows than there is memory for.
+    #[error("{}: too many rows for this machine's memory, {rows}: {short}; read its Parquet files with another program, or free memory", path.display())]
+    Memory {
+        /// The folder.
+        path: PathBuf,
+        /// All rows.
+        rows: u64,
+        /// The memory that they need, and that there is.
+        short: memory::Short,
+    },
     /// More names of a kind than a recording may have.
     #[error("{}: more than 65536 {what}; a recording has fewer", path.display())]
     TooMany {
@@ -154,6 +164,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// True if there was too little memory.
+    pub fn is_of_memory(&self) -> bool {
+        matches!(self, Self::TooLong { .. } | Self::Memory { .. })
+    }
+
     /// Something is wrong with the whole of a `recording.toml`.
     pub(crate) fn header(path: &Path, message: impl AsRef<str>) -> Self {
         let header = Document::new(path.display().to_string(), "");

@@ -60,9 +60,9 @@ pub use error::Error;
 pub use header::{Axis, FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase};
 pub use histogram::Histogram;
 pub use names::Name;
-pub use part::{PartWriter, RowKinds};
+pub use part::PartWriter;
 pub use reader::{MOST_HELD, Reader};
-pub use rows::{CauseRow, Event, Measure, PointName, Recording, Series, SeriesNames};
+pub use rows::{CauseRow, Event, Measure, PointName, Recording, RowKinds, Series, SeriesNames};
 pub use writer::Writer;
 
 /// The version of the format that this crate writes, and the only one it reads.

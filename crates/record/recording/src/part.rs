@@ -8,19 +8,8 @@ use crate::error::Error;
 use crate::folder::{CAUSES_FILE, EVENTS_FILE, MEASURES_FILE};
 use crate::header::{FileFacts, Header};
 use crate::parquet::{GROUP_ROWS, TableWriter};
-use crate::rows::{CauseRow, Event, Measure, Recording};
+use crate::rows::{CauseRow, Event, Measure, Recording, RowKinds};
 use crate::writer::Open;
-
-/// Which rows of the runs are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RowKinds {
-    /// Time-stamped events.
-    pub events: bool,
-    /// Named numbers.
-    pub measures: bool,
-    /// The causes of measured spans.
-    pub causes: bool,
-}
 
 /// Writes the rows of many runs, each with the number of its run in a first column `sweep_point`,
 /// in bounded memory.
@@ -77,12 +66,14 @@ impl PartWriter {
     /// # Errors
     /// The system refuses.
     pub fn append(&mut self, number: u64, run: &Recording) -> Result<(), Error> {
-        self.rows.append(run);
+        // Rows of a file that is not kept are not even copied.
+        let (events, measures, causes) = (self.events.is_some(), self.measures.is_some(), self.causes.is_some());
+        self.rows.append_kinds(run, RowKinds { events, measures, causes }, str::to_owned);
         self.flush(number, GROUP_ROWS)
     }
 
     /// Notes the run of the rows that were just added, and writes what fills a row group of `rows`
-    /// rows. Rows of a file that is not kept are dropped.
+    /// rows.
     fn flush(&mut self, number: u64, rows: usize) -> Result<(), Error> {
         while let Some(written) = write(&mut self.events, &self.rows, Recording::events, number, rows)? {
             self.rows.forget_events(written);
@@ -126,7 +117,7 @@ fn write<R: 'static>(
     group: usize,
 ) -> Result<Option<usize>, Error> {
     let waiting = of(rows);
-    let Some(to) = to else { return Ok(Some(waiting.len()).filter(|rows| *rows > 0)) };
+    let Some(to) = to else { return Ok(None) };
     to.numbers.resize(waiting.len(), number);
     if waiting.len() < group {
         return Ok(None);

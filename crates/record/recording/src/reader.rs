@@ -267,15 +267,12 @@ fn held_at_once(folder: &Path, events: u64, measures: u64, causes: u64) -> Resul
     let sizes = [(events, size_of::<Event>()), (measures, size_of::<Measure>()), (causes, size_of::<CauseRow>())];
     let total = |of: &dyn Fn(&(u64, usize)) -> u64| sizes.iter().map(of).fold(0, u64::saturating_add);
     let bytes = total(&|&(rows, size)| rows.saturating_mul(size as u64));
-    match bytes <= MOST_HELD {
-        true => Ok(()),
-        false => Err(Error::TooLong {
-            path: folder.to_owned(),
-            rows: total(&|&(rows, _)| rows),
-            mib: bytes >> 20,
-            most_mib: MOST_HELD >> 20,
-        }),
+    let (path, rows) = (folder.to_owned(), total(&|&(rows, _)| rows));
+    if bytes > MOST_HELD {
+        return Err(Error::TooLong { path, rows, mib: bytes >> 20, most_mib: MOST_HELD >> 20 });
     }
+    // Columns are decoded beside them, a group of rows at a time.
+    memory::must_have(bytes.saturating_add(bytes / 4)).map_err(|short| Error::Memory { path, rows, short })
 }
 
 /// The way in which a file's columns are opened: with the runs of its rows, or without.

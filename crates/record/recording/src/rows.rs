@@ -104,6 +104,17 @@ pub struct CauseRow {
     pub ticks: u64,
 }
 
+/// Kinds of rows, of which some are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowKinds {
+    /// Time-stamped events.
+    pub events: bool,
+    /// Named numbers.
+    pub measures: bool,
+    /// The causes of measured spans.
+    pub causes: bool,
+}
+
 /// Events, measures, causes and the header that says what they are.
 #[derive(Clone, Debug)]
 pub struct Recording {
@@ -146,6 +157,11 @@ impl Recording {
     /// Makes room for this many more events, so that [`Recording::push`] never has to.
     pub fn reserve_events(&mut self, more: usize) {
         self.events.reserve(more);
+    }
+
+    /// True if it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.measures.is_empty() && self.causes.is_empty()
     }
 
     /// Forgets every row and keeps the memory and the names.
@@ -374,6 +390,11 @@ impl Recording {
 
     /// As [`Recording::append`], with other names for the variants.
     pub fn append_as(&mut self, other: &Recording, rename: impl Fn(&str) -> String) {
+        self.append_kinds(other, RowKinds { events: true, measures: true, causes: true }, rename);
+    }
+
+    /// As [`Recording::append_as`], for rows of some kinds only.
+    pub(crate) fn append_kinds(&mut self, other: &Recording, kinds: RowKinds, rename: impl Fn(&str) -> String) {
         let series: Vec<Series> = other
             .all_series()
             .map(|s| {
@@ -381,38 +402,41 @@ impl Recording {
                 self.series(&rename(variant), case, mode)
             })
             .collect();
-        let points: Vec<PointName> = (0..other.points.len())
-            .map(|index| {
-                let point = PointName(index as u16);
-                let argument = other.point_argument(point).map(|name| self.names.intern(other.text(name)));
-                let point = self.point(other.point_text(point));
-                self.set_point_argument(point, argument);
-                point
-            })
-            .collect();
-        self.events.extend(other.events.iter().map(|event| Event {
-            series: series[event.series.0 as usize],
-            point: points[event.point.0 as usize],
-            ..*event
-        }));
-        self.measures.reserve(other.measures.len());
-        for measure in &other.measures {
-            let mut again = |name: Name| self.names.intern(other.text(name));
-            let moved = Measure {
+        // A name stands in many rows, and is looked up once.
+        let mut moved = vec![None; other.names.len()];
+        let names = &mut self.names;
+        let mut again = |name: Name| *moved[name.index()].get_or_insert_with(|| names.intern(other.names.text(name)));
+        if kinds.measures {
+            self.measures.extend(other.measures.iter().map(|measure| Measure {
                 series: series[measure.series.0 as usize],
                 subject: measure.subject.map(&mut again),
                 role: measure.role.map(&mut again),
                 metric: again(measure.metric),
                 unit: again(measure.unit),
                 ..*measure
-            };
-            self.measures.push(moved);
+            }));
         }
-        for cause in &other.causes {
-            let mut again = |name: Name| self.names.intern(other.text(name));
-            let (metric, name) = (again(cause.metric), again(cause.cause));
-            let series = series[cause.series.0 as usize];
-            self.causes.push(CauseRow { series, metric, cause: name, ..*cause });
+        if kinds.causes {
+            self.causes.extend(other.causes.iter().map(|cause| {
+                let (metric, name) = (again(cause.metric), again(cause.cause));
+                CauseRow { series: series[cause.series.0 as usize], metric, cause: name, ..*cause }
+            }));
+        }
+        if kinds.events {
+            let points: Vec<PointName> = (0..other.points.len())
+                .map(|index| {
+                    let point = PointName(index as u16);
+                    let argument = other.point_argument(point).map(|name| self.names.intern(other.text(name)));
+                    let point = self.point(other.point_text(point));
+                    self.set_point_argument(point, argument);
+                    point
+                })
+                .collect();
+            self.events.extend(other.events.iter().map(|event| Event {
+                series: series[event.series.0 as usize],
+                point: points[event.point.0 as usize],
+                ..*event
+            }));
         }
     }
 }
