@@ -5,14 +5,25 @@ use std::io::ErrorKind;
 use dataplane::graph::{EVENTS, Probe};
 use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Hardware, Software};
 use perf_event::{Builder, Counter, Group};
+use serde::{Deserialize, Serialize};
 
 /// Which events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Events {
     /// The processor's.
     Hardware,
     /// The kernel's, which every machine has.
     Software,
+}
+
+impl Events {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hardware => "hardware",
+            Self::Software => "software",
+        }
+    }
 }
 
 /// Counts events of the thread that opened it.

@@ -1,0 +1,25 @@
+//! Graphs of one's own: nodes of this data plane and of shared objects, wired by a file.
+//!
+//! ```text
+//!   my.toml ──► file ──► plan ──► worker (a process of its own) ◄── windows ── run ──► what was counted
+//!   my.so ────────────────────► objects ──► nodes ──► graph ┘
+//! ```
+//!
+//! | file | what it is about |
+//! |---|---|
+//! | `file.rs` | the file, read and compared with the nodes that there are |
+//! | `protocol.rs` | what the two processes tell each other |
+//! | `objects.rs` | the nodes of shared objects, looked at before anything is called |
+//! | `node.rs` | such a node in our graph |
+//! | `worker.rs` | the process that runs the graph |
+//! | `run.rs` | the process that asks for it |
+
+mod file;
+mod node;
+mod objects;
+mod protocol;
+mod run;
+mod worker;
+
+pub use run::{Asked, run};
+pub use worker::{ARGUMENT, work};

@@ -1,0 +1,406 @@
+//! The file of a graph: read, and compared with the nodes that there are.
+//!
+//! Nodes of ours need not be in it. An arc of theirs leads to the node of its name, or to
+//! `error-punt` where we have none of it, unless the file says otherwise; so a file says what is
+//! different.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use dataplane::wiring::{Arcs, DROP_AND_PUNT, Registry};
+use document::{Document, Error, Spanned, one_of};
+use serde::Deserialize;
+use stopwatt_loop::PRIVATE_MAX;
+
+use super::objects::is_name;
+use super::protocol::{self, Flow, NodeAbout, Plan, PlannedNode};
+use crate::graphs::{GraphKind, Load};
+
+/// A graph of one's own.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphFile {
+    name: Option<Spanned<String>>,
+    packets: Option<PacketsEntry>,
+    #[serde(default)]
+    flow: Vec<Spanned<Flow>>,
+    #[serde(default)]
+    node: Vec<NodeEntry>,
+}
+
+/// Where packets come from, and to which node first.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PacketsEntry {
+    from: Spanned<String>,
+    start: Option<Spanned<String>>,
+    #[serde(default)]
+    mode: ModeEntry,
+}
+
+/// What the interface does with what comes in.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ModeEntry {
+    #[default]
+    Route,
+    CrossConnect,
+}
+
+/// A node, and where its arcs lead.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeEntry {
+    name: Spanned<String>,
+    kind: Option<Spanned<String>>,
+    options: Option<Spanned<String>>,
+    #[serde(default)]
+    next: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
+/// A node of the graph with its arcs, and the place in the file that says where each leads.
+struct Wired {
+    arcs: Vec<(String, Option<Range<usize>>)>,
+    has_outputs: bool,
+}
+
+const START: &str = "ethernet-input";
+const GENERATOR: &str = "generator";
+const FLOWS: &str = "flows";
+
+impl GraphFile {
+    /// Reads a file, as far as it can be checked without the nodes of shared objects.
+    ///
+    /// # Errors
+    /// What is wrong, with the line.
+    pub fn read(document: &Document) -> Result<Self, Error> {
+        let file: Self = document.read()?;
+        let Some(packets) = &file.packets else {
+            return Err(document.wrong_as_a_whole(
+                "it does not say where packets come from",
+                "write [packets] with from = \"generator\", \"flows\" or the name of a capture file",
+            ));
+        };
+        let has_flows = packets.from.get_ref() == FLOWS;
+        match file.flow.first() {
+            None if has_flows => {
+                let help = "write a [[flow]] with source and destination for each flow, or from = \"generator\"";
+                return Err(document.wrong(packets.from.span(), "there is no [[flow]]", help));
+            }
+            Some(flow) if !has_flows => {
+                let help = "write from = \"flows\" in [packets], or leave the flows out";
+                return Err(document.wrong(flow.span(), "packets do not come from flows", help));
+            }
+            _ => {}
+        }
+        if let Some(name) = &file.name {
+            let ours = GraphKind::ALL.map(GraphKind::name);
+            if ours.contains(&name.get_ref().as_str()) || !is_name(name.get_ref()) {
+                let message = format!("a graph of one's own cannot be called `{}`", name.get_ref());
+                let help = format!("letters, digits and hyphens, and none of {}", ours.join(", "));
+                return Err(document.wrong(name.span(), message, help));
+            }
+        }
+        for (at, node) in file.node.iter().enumerate() {
+            let name = node.name.get_ref();
+            if !is_name(name) {
+                let message = format!("a node cannot be called {}", document::quoted(name));
+                return Err(document.wrong(node.name.span(), message, "up to 64 letters, digits, hyphens and dots"));
+            }
+            if file.node[..at].iter().any(|other| other.name.get_ref() == name) {
+                let message = format!("two nodes are called `{name}`");
+                let help = "give each a name of its own; `kind` says which node of a shared object it is";
+                return Err(document.wrong(node.name.span(), message, help));
+            }
+        }
+        Ok(file)
+    }
+
+    /// The name of the graph; the file's, if it has none of its own.
+    pub fn name(&self, path: &Path) -> String {
+        let stem = || path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        self.name.as_ref().map_or_else(stem, |name| name.get_ref().clone())
+    }
+
+    /// A node cannot be set up.
+    pub fn refused(&self, document: &Document, node: &str, why: &str) -> Error {
+        let message = format!("the node `{node}` cannot be set up: {why}");
+        let help = "`options` is handed to its set_up()";
+        match self.node.iter().find(|entry| entry.name.get_ref() == node) {
+            Some(entry) => {
+                let place = entry.options.as_ref().map_or_else(|| entry.name.span(), Spanned::span);
+                document.wrong(place, message, help)
+            }
+            None => document.wrong_as_a_whole(message, help),
+        }
+    }
+
+    /// The graph, if it is one: with the nodes of shared objects that there are.
+    ///
+    /// # Errors
+    /// What is wrong, with the line.
+    pub fn plan(&self, document: &Document, path: &Path, objects: &[NodeAbout], load: Load) -> Result<Plan, Error> {
+        let registry = Registry::standard();
+        for (at, node) in objects.iter().enumerate() {
+            let NodeAbout { name, object, .. } = node;
+            let other = objects[..at].iter().find(|other| other.name == *name).map(|other| other.object.as_str());
+            let ours = registry.arcs(name).map(|_| "Stopwatt");
+            if let Some(other) = other.or(ours) {
+                let message = format!("{object} has a node `{name}`, and so has {other}");
+                return Err(Error::new(message, "give it a name of its own in the shared object"));
+            }
+        }
+        let mut wired = ours(&registry);
+        let mut nodes = Vec::new();
+        for entry in &self.node {
+            let (of_entry, number) = self.wire(document, entry, &registry, objects)?;
+            if let Some(number) = number {
+                nodes.push((entry, number));
+            }
+            wired.insert(entry.name.get_ref().clone(), of_entry);
+        }
+        let names: Vec<&str> = wired.keys().map(String::as_str).collect();
+        for to in self.node.iter().flat_map(|entry| entry.next.values()) {
+            if !wired.contains_key(to.get_ref()) {
+                let message = format!("there is no node {}", document::quoted(to.get_ref()));
+                let mut help = one_of(to.get_ref(), &names);
+                if objects.iter().any(|node| node.name == *to.get_ref()) {
+                    help = "it is in a shared object, and needs a [[node]] that says where its arcs lead".to_owned();
+                }
+                return Err(document.wrong(to.span(), message, help));
+            }
+        }
+        let start = self.start(document, &names)?;
+        let order = in_order(&wired, start).map_err(|cycle| {
+            let help = "each packet that goes round would do so without end; lead one of these arcs elsewhere";
+            let message = format!("arcs lead in a circle: {}", cycle.names.join(" -> "));
+            match cycle.place {
+                Some(place) => document.wrong(place, message, help),
+                None => document.wrong_as_a_whole(message, help),
+            }
+        })?;
+        if let Some(entry) = self.node.iter().find(|entry| !order.contains(&entry.name.get_ref().as_str())) {
+            let message = format!("no packet comes to the node `{}`", entry.name.get_ref());
+            let help = format!("lead an arc of another node to it; packets start at `{start}`");
+            return Err(document.wrong(entry.name.span(), message, help));
+        }
+        let (places, has_private_data) = private_data(document, &nodes, objects)?;
+        let planned = nodes.iter().zip(places).map(|((entry, number), private_at)| PlannedNode {
+            name: entry.name.get_ref().clone(),
+            number: *number,
+            options: entry.options.as_ref().map_or_else(String::new, |options| options.get_ref().clone()),
+            private_at,
+        });
+        let load = match self.packets.as_ref().map_or(ModeEntry::Route, |packets| packets.mode) {
+            ModeEntry::Route => Load { kind: GraphKind::Ip4Route, ..load },
+            ModeEntry::CrossConnect => Load { kind: GraphKind::L2CrossConnect, ..load },
+        };
+        Ok(Plan {
+            wiring: wiring(&wired, &order),
+            nodes: planned.collect(),
+            has_private_data,
+            packets: self.source(document, path)?,
+            load: load.into(),
+            workers: 1,
+            trace: 0,
+        })
+    }
+
+    /// The node that packets come to first.
+    fn start<'f>(&'f self, document: &Document, names: &[&str]) -> Result<&'f str, Error> {
+        let Some(start) = self.packets.as_ref().and_then(|packets| packets.start.as_ref()) else { return Ok(START) };
+        if names.contains(&start.get_ref().as_str()) {
+            return Ok(start.get_ref());
+        }
+        let message = format!("there is no node {} for packets to start at", document::quoted(start.get_ref()));
+        Err(document.wrong(start.span(), message, one_of(start.get_ref(), names)))
+    }
+
+    /// The source of packets.
+    fn source(&self, document: &Document, path: &Path) -> Result<protocol::Packets, Error> {
+        let Some(packets) = &self.packets else { return Ok(protocol::Packets::Generator) };
+        match packets.from.get_ref().as_str() {
+            GENERATOR => Ok(protocol::Packets::Generator),
+            FLOWS => Ok(protocol::Packets::Flows(self.flow.iter().map(|flow| flow.get_ref().clone()).collect())),
+            name => {
+                let file: PathBuf = path.parent().unwrap_or(Path::new("")).join(name);
+                let wrong = |why: String| {
+                    let help = "from = \"generator\", \"flows\", or a capture file beside this one";
+                    document.wrong(packets.from.span(), why, help)
+                };
+                let bytes = std::fs::read(&file).map_err(|error| wrong(format!("{}: {error}", file.display())))?;
+                match forwarder::pcap::read(&bytes) {
+                    Ok(there) if there.is_empty() => Err(wrong(format!("{} has no packet", file.display()))),
+                    Ok(_) => Ok(protocol::Packets::Capture(file)),
+                    Err(error) => Err(wrong(format!("{}: {error}", file.display()))),
+                }
+            }
+        }
+    }
+
+    /// The arcs of an entry, and the number of its node among those of shared objects.
+    fn wire(
+        &self,
+        document: &Document,
+        entry: &NodeEntry,
+        registry: &Registry,
+        objects: &[NodeAbout],
+    ) -> Result<(Wired, Option<usize>), Error> {
+        let name = entry.name.get_ref();
+        let kind = entry.kind.as_ref().unwrap_or(&entry.name);
+        let number = objects.iter().position(|node| node.name == *kind.get_ref());
+        let ours = registry.arcs(kind.get_ref());
+        let known: Vec<&str> = match (ours, number) {
+            (Some(arcs), _) => {
+                if let Some(extra) = entry.options.as_ref().or(entry.kind.as_ref()) {
+                    let message =
+                        format!("`{}` is a node of Stopwatt: it is there once, and has no options", kind.get_ref());
+                    return Err(document.wrong(
+                        extra.span(),
+                        message,
+                        "`kind` and `options` are for nodes of shared objects",
+                    ));
+                }
+                arcs.names().to_vec()
+            }
+            (None, Some(number)) => objects[number].arcs.iter().map(String::as_str).collect(),
+            (None, None) => {
+                let message = format!("there is no node {}", document::quoted(kind.get_ref()));
+                let mut all = registry.names();
+                all.extend(objects.iter().map(|node| node.name.as_str()));
+                let more = if objects.is_empty() { "; --nodes FILE.so names a shared object with nodes" } else { "" };
+                return Err(document.wrong(kind.span(), message, one_of(kind.get_ref(), &all) + more));
+            }
+        };
+        if ours.is_none() && registry.arcs(name).is_some() {
+            let message = format!("`{name}` is a node of Stopwatt");
+            return Err(document.wrong(entry.name.span(), message, "give this one another name"));
+        }
+        for arc in entry.next.keys() {
+            if !known.contains(&arc.get_ref().as_str()) {
+                let message = format!("`{name}` has no arc {}", document::quoted(arc.get_ref()));
+                let help = match known.is_empty() {
+                    true => "it has none that a file can lead".to_owned(),
+                    false => one_of(arc.get_ref(), &known),
+                };
+                return Err(document.wrong(arc.span(), message, help));
+            }
+        }
+        let mut arcs = Vec::new();
+        for arc in known {
+            match (entry.next.iter().find(|(key, _)| key.get_ref() == arc), ours) {
+                (Some((_, to)), _) => arcs.push((to.get_ref().clone(), Some(to.span()))),
+                (None, Some(_)) => arcs.push((usual(registry, arc), None)),
+                (None, None) => {
+                    let message = format!("the arc `{arc}` of `{name}` leads nowhere");
+                    let help = format!("next = {{ {arc} = \"ip4-lookup\" }}, or another node");
+                    return Err(document.wrong(entry.name.span(), message, help));
+                }
+            }
+        }
+        Ok((Wired { arcs, has_outputs: matches!(ours, Some(Arcs::AndOutputs(_))) }, number))
+    }
+}
+
+/// The node that an arc of ours leads to, unless a file says otherwise.
+fn usual(registry: &Registry, arc: &str) -> String {
+    if registry.arcs(arc).is_some() { arc } else { DROP_AND_PUNT[1] }.to_owned()
+}
+
+/// Our nodes, wired as usual.
+fn ours(registry: &Registry) -> BTreeMap<String, Wired> {
+    let wired = |name: &str| {
+        let arcs = registry.arcs(name).unwrap_or(Arcs::None);
+        let to = arcs.names().iter().map(|arc| (usual(registry, arc), None)).collect();
+        Wired { arcs: to, has_outputs: matches!(arcs, Arcs::AndOutputs(_)) }
+    };
+    registry.names().into_iter().map(|name| (name.to_owned(), wired(name))).collect()
+}
+
+/// Arcs that lead in a circle.
+struct Cycle {
+    /// The nodes, of which the last is the first.
+    names: Vec<String>,
+    /// The place in the file of one of the arcs.
+    place: Option<Range<usize>>,
+}
+
+/// The nodes that packets can come to, each before those that its arcs lead to.
+fn in_order<'w>(wired: &'w BTreeMap<String, Wired>, start: &'w str) -> Result<Vec<&'w str>, Cycle> {
+    let mut done: BTreeSet<&str> = BTreeSet::new();
+    // Behind each node: the nodes that it leads to, and the place of the arc that led to it.
+    let mut backwards = Vec::new();
+    let mut way: Vec<(&str, usize, Option<Range<usize>>)> = vec![(start, 0, None)];
+    while let Some((name, next, _)) = way.last_mut() {
+        let Some((to, place)) = wired[*name].arcs.get(*next) else {
+            done.insert(name);
+            backwards.push(*name);
+            way.pop();
+            continue;
+        };
+        *next += 1;
+        if let Some(first) = way.iter().position(|(name, ..)| name == to) {
+            let names = way[first..].iter().map(|(name, ..)| (*name).to_owned()).chain([to.clone()]);
+            let others = way[first + 1..].iter().rev().find_map(|(.., place)| place.clone());
+            return Err(Cycle { names: names.collect(), place: place.clone().or(others) });
+        }
+        if !done.contains(to.as_str()) {
+            way.push((to, 0, place.clone()));
+        }
+    }
+    backwards.reverse();
+    Ok(backwards)
+}
+
+/// The text of a graph's wiring.
+fn wiring(wired: &BTreeMap<String, Wired>, order: &[&str]) -> String {
+    let [drop, punt] = DROP_AND_PUNT;
+    let mut text = String::new();
+    for name in order.iter().filter(|name| !DROP_AND_PUNT.contains(*name)) {
+        let Wired { arcs, has_outputs } = &wired[*name];
+        let arcs: String = arcs.iter().map(|(to, _)| format!(" {to}")).collect();
+        text.push_str(&format!("{name}: {drop} {punt}{arcs}{}\n", if *has_outputs { " outputs" } else { "" }));
+    }
+    text.push_str(&format!("output: {drop} {punt} tx\ntx:\n{punt}:\n{drop}:\n"));
+    text
+}
+
+/// The place of each node's private data in a packet's line, and whether there is any. Nodes that
+/// give it the same name share it.
+fn private_data(
+    document: &Document,
+    nodes: &[(&NodeEntry, usize)],
+    objects: &[NodeAbout],
+) -> Result<(Vec<usize>, bool), Error> {
+    let (mut places, mut end) = (Vec::new(), 0);
+    let mut shared: BTreeMap<&str, (usize, &NodeAbout)> = BTreeMap::new();
+    for (entry, number) in nodes {
+        let about = &objects[*number];
+        let wrong = |message: String, help: &str| Err(document.wrong(entry.name.span(), message, help));
+        let name = about.private_name.as_deref().filter(|_| about.private_bytes > 0);
+        if let Some((at, other)) = name.and_then(|name| shared.get(name)) {
+            if other.private_bytes != about.private_bytes {
+                let message = format!(
+                    "`{}` wants {} bytes of private data, and `{}`, which shares it, wants {}",
+                    about.name, about.private_bytes, other.name, other.private_bytes
+                );
+                return wrong(message, "nodes that share private data say the same number of bytes");
+            }
+            places.push(*at);
+            continue;
+        }
+        let at = end;
+        end += about.private_bytes.next_multiple_of(8);
+        if end > PRIVATE_MAX {
+            let message = format!("with `{}` packets have {end} bytes of private data", entry.name.get_ref());
+            return wrong(message, &format!("up to {PRIVATE_MAX}, for all nodes together, each in multiples of 8"));
+        }
+        if let Some(name) = name {
+            shared.insert(name, (at, about));
+        }
+        // A node that wants none has no place either; 0 is within the line.
+        places.push(if about.private_bytes > 0 { at } else { 0 });
+    }
+    Ok((places, end > 0))
+}
