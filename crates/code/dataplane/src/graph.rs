@@ -478,8 +478,8 @@ impl Graph {
         inputs.chain(nodes).collect()
     }
 
-    /// The packets that were dropped or punted, by reason, and what else nodes count; counts of zero
-    /// too.
+    /// The packets that were dropped or punted, by reason, and what else nodes count; counts of
+    /// zero too.
     pub fn errors(&self) -> Vec<ErrorRow> {
         let inputs = self.inputs.iter().flat_map(|slot| {
             let node = slot.input.name();

@@ -36,8 +36,8 @@ pub enum Arcs {
     AndOutputs(&'static [&'static str]),
 }
 
-/// The names of the nodes that a packet is dropped or handed to the host at: the first two arcs lead
-/// there.
+/// The names of the nodes that a packet is dropped or handed to the host at: the first two arcs
+/// lead there.
 pub const DROP_AND_PUNT: [&str; 2] = ["error-drop", "error-punt"];
 
 impl Arcs {

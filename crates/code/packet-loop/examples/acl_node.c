@@ -6,8 +6,8 @@
  *
  *   permit|deny SOURCE/BITS DESTINATION/BITS
  *
- *   cc -O2 -shared -fPIC -I crates/code/packet-loop/include crates/code/packet-loop/examples/acl_node.c -o acl_node.so
- *   stopwatt run dataplane --graph crates/code/packet-loop/examples/acl_node.toml --nodes acl_node.so
+ *   cc -O2 -shared -fPIC -I path/to/include acl_node.c -o acl_node.so
+ *   stopwatt run dataplane --graph acl_node.toml --nodes acl_node.so
  */
 #include "stopwatt_node.h"
 #include <stdio.h>
@@ -45,8 +45,8 @@ static int rule_of(const char *line, struct rule *rule)
 {
     unsigned s[5], d[5];
     char verdict[8];
-    if (sscanf(line, "%7s %u.%u.%u.%u/%u %u.%u.%u.%u/%u", verdict, &s[0], &s[1], &s[2], &s[3], &s[4], &d[0],
-               &d[1], &d[2], &d[3], &d[4]) != 11)
+    if (sscanf(line, "%7s %u.%u.%u.%u/%u %u.%u.%u.%u/%u", verdict, &s[0], &s[1], &s[2], &s[3],
+               &s[4], &d[0], &d[1], &d[2], &d[3], &d[4]) != 11)
         return 0;
     for (int i = 0; i < 4; i++)
         if (s[i] > 255 || d[i] > 255)
@@ -74,8 +74,8 @@ static void *set_up(const char *options, char *why, uint64_t room)
         snprintf(text, sizeof text, "%.*s", (int)length, line);
         if (strspn(text, " \t") != strlen(text)) {
             if (acl->rules == RULES || !rule_of(text, &acl->rule[acl->rules])) {
-                snprintf(why, room, "`%s` is no rule, or one more than %d: such as deny 10.0.0.0/8 20.0.0.0/16", text,
-                         RULES);
+                snprintf(why, room, "`%s` is none of up to %d rules: deny 10.0.0.0/8 0.0.0.0/0",
+                         text, RULES);
                 free(acl);
                 return NULL;
             }
@@ -89,6 +89,12 @@ static void *set_up(const char *options, char *why, uint64_t room)
 static uint32_t word(const uint8_t *at)
 {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static int fits(const struct rule *rule, uint32_t source, uint32_t destination)
+{
+    return !((source ^ rule->source) & rule->source_mask) &&
+           !((destination ^ rule->destination) & rule->destination_mask);
 }
 
 static void run(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
@@ -105,8 +111,7 @@ static void run(void *state, struct stopwatt_packet *packets, uint64_t n, uint64
         }
         uint32_t source = word(packet->data + 26), destination = word(packet->data + 30);
         uint32_t r = 0;
-        while (r < acl->rules && (((source ^ acl->rule[r].source) & acl->rule[r].source_mask) ||
-                                  ((destination ^ acl->rule[r].destination) & acl->rule[r].destination_mask)))
+        while (r < acl->rules && !fits(&acl->rule[r], source, destination))
             r++;
         if (r < acl->rules)
             verdict->rule = r;
@@ -123,7 +128,8 @@ static void run(void *state, struct stopwatt_packet *packets, uint64_t n, uint64
     counters[WITHOUT_RULE] += without_rule;
 }
 
-static void trace(const void *state, const struct stopwatt_packet *packet, char *text, uint64_t room)
+static void trace(const void *state, const struct stopwatt_packet *packet, char *text,
+                  uint64_t room)
 {
     const struct verdict *verdict = packet->private_data;
     (void)state;
@@ -142,7 +148,8 @@ const struct stopwatt_node *stopwatt_node(uint32_t n)
     };
     static const char *const counter[] = { "permitted", "without a rule" };
     static const struct stopwatt_node acl = {
-        STOPWATT_NODE_ABI, 1, 2, 2, "acl", arc, reason, counter, "acl verdict", sizeof(struct verdict), 0,
+        STOPWATT_NODE_ABI, 1, 2, 2, "acl", arc, reason, counter,
+        "acl verdict", sizeof(struct verdict), 0,
         set_up, run, trace, free,
     };
     return n == 0 ? &acl : NULL;

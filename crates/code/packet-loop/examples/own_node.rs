@@ -1,5 +1,5 @@
-//! A node in Rust: it drops what is sent to a UDP port, by a reason and with a line in traces of its
-//! own. `own_node.toml` puts it into the routing graph.
+//! A node in Rust: it drops what is sent to a UDP port, by a reason and with a line in traces of
+//! its own. `own_node.toml` puts it into the routing graph.
 //!
 //! ```text
 //! cargo build --release -p stopwatt-loop --example own_node

@@ -1,5 +1,5 @@
-//! Loops and nodes that others wrote, behind a C interface: `stopwatt tune` takes loops over packets
-//! or records, and `stopwatt run dataplane` nodes of a packet graph.
+//! Loops and nodes that others wrote, behind a C interface: `stopwatt tune` takes loops over
+//! packets or records, and `stopwatt run dataplane` nodes of a packet graph.
 //!
 //! A loop is a shared object with one function, [`SYMBOL`], which describes its loops as
 //! [`LoopTable`]. Loops in C include `include/stopwatt_loop.h`; a loop in Rust implements

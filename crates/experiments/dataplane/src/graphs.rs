@@ -394,8 +394,8 @@ impl Running {
 /// Most packets whose traces a recording has.
 const TRACES_SHOWN: usize = 50;
 
-/// Packets of a node that were dropped or handed to the host for a reason, or something else that it
-/// counted.
+/// Packets of a node that were dropped or handed to the host for a reason, or something else that
+/// it counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
     /// The node's name.

@@ -230,17 +230,15 @@ impl Experiment for Dataplane {
             window: Duration::from_millis(settings.get(WINDOW)),
             counting: settings.get(COUNTERS),
         };
-        let (name, loaded, no_counters) = match &graph {
+        let ran = match &graph {
             GraphAsked::Ours(_) if !objects.is_empty() => {
                 let message = format!("--nodes is for a graph of your own, and {} is ours", load.kind.name());
                 return Err(Error::usage(message, "name its file: --graph FILE.toml"));
             }
-            GraphAsked::Ours(kind) => {
-                let (loaded, no_counters) = asked.of_ours(&progress)?;
-                (kind.name().to_owned(), loaded, no_counters)
-            }
+            GraphAsked::Ours(kind) => asked.of_ours(*kind, &progress)?,
             GraphAsked::File(path) => asked.of_a_file(path, &objects, settings.get(PATIENCE), &progress)?,
         };
+        let Ran { name, loaded, no_counters, packets, has_routes } = ran;
         if let Some(wrong) = loaded.balances.iter().find(|balance| !balance.holds()) {
             return Err(Error::Failed(format!("packets do not add up: {wrong:?}")));
         }
@@ -253,12 +251,14 @@ impl Experiment for Dataplane {
             strides: format!("{}/{}", strides.header, strides.data),
             buffers: load.buffers as u64,
             reuse: if load.reuse == Reuse::Hot { "hot" } else { "cycle" }.to_owned(),
-            routes: load.routes.into(),
+            routes: if has_routes { load.routes.into() } else { 0 },
             outputs: load.outputs as u64,
             flows: load.flows.into(),
             workers: asked.workers as u64,
             checksum: load.settings.verify_checksum,
             driver: "memory of this process".to_owned(),
+            packets,
+            objects: objects.iter().map(|path| path.display().to_string()).collect(),
             trace: loaded.trace.clone(),
         });
         header.pictures.push(Picture {
@@ -274,6 +274,17 @@ impl Experiment for Dataplane {
     }
 }
 
+/// A graph that ran.
+struct Ran {
+    name: String,
+    loaded: Loaded,
+    /// A line that says why no events are counted.
+    no_counters: Option<String>,
+    /// The packets, where they are not the generator's.
+    packets: Option<String>,
+    has_routes: bool,
+}
+
 /// A load that is asked for, of whatever graph.
 struct Asked {
     load: Load,
@@ -285,8 +296,8 @@ struct Asked {
 }
 
 impl Asked {
-    /// Loads a graph of ours, in this process; what it did, and a line where no events are counted.
-    fn of_ours(&self, progress: &Progress) -> Result<(Loaded, Option<String>), Error> {
+    /// Loads a graph of ours, in this process.
+    fn of_ours(&self, kind: GraphKind, progress: &Progress) -> Result<Ran, Error> {
         let mut running = Running::new(graphs::graphs(self.load, self.workers));
         if self.trace > 0 {
             running.graphs[0].tracer.add("pg-input", self.trace);
@@ -308,18 +319,12 @@ impl Asked {
             counted,
             trace: (self.trace > 0).then(|| running.trace()),
         };
-        Ok((loaded, no_counters))
+        Ok(Ran { name: kind.name().to_owned(), loaded, no_counters, packets: None, has_routes: true })
     }
 
-    /// Loads the graph of a file, in a process of its own; its name as well.
+    /// Loads the graph of a file, in a process of its own.
     #[cfg(target_os = "linux")]
-    fn of_a_file(
-        &self,
-        graph: &Path,
-        objects: &[PathBuf],
-        patience: u64,
-        progress: &Progress,
-    ) -> Result<(String, Loaded, Option<String>), Error> {
+    fn of_a_file(&self, graph: &Path, objects: &[PathBuf], patience: u64, progress: &Progress) -> Result<Ran, Error> {
         let asked = own_graph::Asked {
             graph,
             objects,
@@ -331,8 +336,9 @@ impl Asked {
             events: events(self.counting),
             patience: Duration::from_secs(patience),
         };
-        let (name, loaded, why) = own_graph::run(&asked, progress)?;
-        Ok((name, loaded, events(self.counting).zip(why).map(|(events, why)| no_events(events, &why))))
+        let own_graph::Ran { name, loaded, no_events: why, packets, has_routes } = own_graph::run(&asked, progress)?;
+        let no_counters = events(self.counting).zip(why).map(|(events, why)| no_events(events, &why));
+        Ok(Ran { name, loaded, no_counters, packets, has_routes })
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -342,7 +348,7 @@ impl Asked {
         _objects: &[PathBuf],
         _patience: u64,
         _progress: &Progress,
-    ) -> Result<(String, Loaded, Option<String>), Error> {
+    ) -> Result<Ran, Error> {
         let message = format!("{}: graphs of one's own run on Linux alone", graph.display());
         Err(Error::Usage { message, help: None })
     }

@@ -21,5 +21,18 @@ mod protocol;
 mod run;
 mod worker;
 
-pub use run::{Asked, run};
+pub use run::{Asked, Ran, run};
 pub use worker::{ARGUMENT, work};
+
+use crate::graphs::{GraphKind, Load};
+use document::{Document, Error};
+use std::path::Path;
+
+/// Checks the file of a graph that has nodes of ours alone.
+///
+/// # Errors
+/// What is wrong, with the line.
+pub fn check(document: &Document) -> Result<(), Error> {
+    let load = Load::new(GraphKind::Ip4Route);
+    file::GraphFile::read(document)?.plan(document, Path::new(document.name()), &[], load).map(drop)
+}

@@ -170,8 +170,8 @@ pub fn balance(recording: &mut Recording, series: Series, balance: &Balance) {
     }
 }
 
-/// The packets that nodes dropped or handed to the host, by reason, and what else they counted, over
-/// the whole run.
+/// The packets that nodes dropped or handed to the host, by reason, and what else they counted,
+/// over the whole run.
 pub fn errors(recording: &mut Recording, variant: &str, rows: &[ErrorCount]) {
     let series = recording.series(variant, "errors", "");
     for ErrorCount { node, reason, severity, count } in rows {

@@ -44,7 +44,8 @@ impl SharedLoop {
     /// It cannot be loaded, is not of this interface, or describes what cannot be.
     pub fn open(path: &Path, name: Option<&str>) -> Result<Self, Wrong> {
         let shown = path.display();
-        // SAFETY: the process is there for this loop, and stopwatt_loop.h says that of its function.
+        // SAFETY: the process is there for this loop, and stopwatt_loop.h says that of its
+        // function.
         let tables = unsafe { tables::<LoopTable>(path, SYMBOL, ABI, "stopwatt_loop.h") }?;
         let mut names = Vec::new();
         for table in tables {

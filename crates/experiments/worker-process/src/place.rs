@@ -1,8 +1,9 @@
 //! The code that runs at the moment, in a memory that outlives the process that runs it: whoever
 //! watches the process finds there whose code crashed or hung.
 //!
-//! The memory is a file without a name. It starts with a word for each thread, 0 or the number of a
-//! text; behind the words are the texts, a line each.
+//! The memory is a file without a name, which processes that are started later have open as well.
+//! It starts with a word for each thread, 0 or the number of a text; behind the words are the
+//! texts, a line each.
 #![expect(unsafe_code, reason = "two processes share a mapping")]
 
 use std::ffi::OsString;
@@ -13,7 +14,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 
 /// Most threads that have a word.
@@ -30,7 +31,8 @@ impl Watched {
     /// # Errors
     /// The system has none.
     pub fn new() -> io::Result<Self> {
-        let file = File::from(memfd_create(c"stopwatt-place", MFdFlags::empty())?);
+        let file = tempfile::tempfile()?;
+        fcntl(&file, FcntlArg::F_SETFD(FdFlag::empty()))?;
         file.set_len(WORDS_BYTES as u64)?;
         Ok(Self(file))
     }
@@ -101,8 +103,8 @@ impl Places {
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: a new mapping that touches no other one.
         let mapping = unsafe { mmap(None, length, access, MapFlags::MAP_SHARED, &file, 0) }?;
-        // SAFETY: the mapping has that many bytes, which the file has as well, is never unmapped, and
-        // any bytes are words. The process that watches reads them and no more.
+        // SAFETY: the mapping has that many bytes, which the file has as well, is never unmapped,
+        // and any bytes are words. The process that watches reads them and no more.
         let words = unsafe { mapping.cast::<[AtomicU32; THREADS_MAX]>().as_ref() };
         Ok(Self { file, words, texts: 0, end: WORDS_BYTES as u64 })
     }
@@ -140,7 +142,9 @@ mod tests {
         places.thread(0).enter(first);
         places.thread(1).enter(first);
         assert_eq!(watched.running(), ["run of `a`", "set_up of `b`"]);
-        [0, 1, 3].map(|thread| places.thread(thread).leave());
+        for thread in [0, 1, 3] {
+            places.thread(thread).leave();
+        }
         assert_eq!(watched.running(), [""; 0]);
         assert!(Places::open("none").is_err() && Places::open("1000000").is_err());
     }

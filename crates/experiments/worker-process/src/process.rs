@@ -141,7 +141,8 @@ impl Process {
             },
             Err(error) => format!("is gone ({error})"),
         };
-        // The last words come through a pipe that is closed by now, unless a child of the process has it.
+        // The last words come through a pipe that is closed by now, unless a child of the process
+        // has it.
         let last = std::iter::from_fn(|| self.said.recv_timeout(LAST_WORDS).ok()).last();
         let said = match &last {
             Some(said) => format!("; it said last: {}", document::printable(said)),

@@ -47,7 +47,7 @@ pub unsafe fn tables<T: Copy + 'static>(path: &Path, symbol: &CStr, abi: u32, he
     // process for itself.
     let library = unsafe { Library::new(&found) }.map_err(|error| {
         Wrong::new(
-            format!("{shown} cannot be loaded: {error}"),
+            format!("{shown} cannot be loaded: {}", std::error::Error::source(&error).unwrap_or(&error)),
             "a shared object for this machine: cc -O2 -shared -fPIC my.c -o my.so",
         )
     })?;

@@ -123,6 +123,24 @@ impl GraphFile {
         self.name.as_ref().map_or_else(stem, |name| name.get_ref().clone())
     }
 
+    /// The packets in words, where they are not the generator's.
+    pub fn packets(&self) -> Option<String> {
+        match self.packets.as_ref()?.from.get_ref().as_str() {
+            GENERATOR => None,
+            FLOWS => Some(format!("64-byte packets, {} flows of the file", self.flow.len())),
+            name => Some(format!("the packets of {name}")),
+        }
+    }
+
+    /// True if its interfaces route.
+    pub fn has_routes(&self) -> bool {
+        self.mode() == ModeEntry::Route
+    }
+
+    fn mode(&self) -> ModeEntry {
+        self.packets.as_ref().map_or(ModeEntry::Route, |packets| packets.mode)
+    }
+
     /// A node cannot be set up.
     pub fn refused(&self, document: &Document, node: &str, why: &str) -> Error {
         let message = format!("the node `{node}` cannot be set up: {why}");
@@ -192,10 +210,8 @@ impl GraphFile {
             options: entry.options.as_ref().map_or_else(String::new, |options| options.get_ref().clone()),
             private_at,
         });
-        let load = match self.packets.as_ref().map_or(ModeEntry::Route, |packets| packets.mode) {
-            ModeEntry::Route => Load { kind: GraphKind::Ip4Route, ..load },
-            ModeEntry::CrossConnect => Load { kind: GraphKind::L2CrossConnect, ..load },
-        };
+        let kind = if self.has_routes() { GraphKind::Ip4Route } else { GraphKind::L2CrossConnect };
+        let load = Load { kind, ..load };
         Ok(Plan {
             wiring: wiring(&wired, &order),
             nodes: planned.collect(),
@@ -229,7 +245,8 @@ impl GraphFile {
                     let help = "from = \"generator\", \"flows\", or a capture file beside this one";
                     document.wrong(packets.from.span(), why, help)
                 };
-                let bytes = std::fs::read(&file).map_err(|error| wrong(format!("{}: {error}", file.display())))?;
+                let bytes = disk::read(&file, disk::MOST_BYTES)
+                    .map_err(|error| wrong(format!("{}: {error}", file.display())))?;
                 match forwarder::pcap::read(&bytes) {
                     Ok(there) if there.is_empty() => Err(wrong(format!("{} has no packet", file.display()))),
                     Ok(_) => Ok(protocol::Packets::Capture(file)),

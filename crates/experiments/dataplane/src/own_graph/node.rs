@@ -192,8 +192,8 @@ impl Node for Foreign {
             unsafe { Packet::new(slot.wrapping_add(LINE), private, *length, rx) }
         }));
         self.place.enter(self.texts.run);
-        // SAFETY: the state is from this node's `set_up`, and there are as many packets and counters
-        // as it was told.
+        // SAFETY: the state is from this node's `set_up`, and there are as many packets and
+        // counters as it was told.
         unsafe { run(self.state, self.packets.as_mut_ptr(), self.packets.len() as u64, self.counts.as_mut_ptr()) };
         self.place.leave();
 
@@ -269,5 +269,13 @@ impl<I: Input> Input for Cleared<I> {
 
     fn hardware(&self) -> String {
         self.0.hardware()
+    }
+
+    fn counts(&self) -> Vec<(Reason, u64)> {
+        self.0.counts()
+    }
+
+    fn clear_counts(&mut self) {
+        self.0.clear_counts();
     }
 }

@@ -38,11 +38,25 @@ pub struct Asked<'a> {
     pub patience: Duration,
 }
 
-/// Runs a graph; its name, what it did, and why the machine counts no events.
+/// A graph that ran.
+pub struct Ran {
+    /// Its name.
+    pub name: String,
+    /// What it did.
+    pub loaded: Loaded,
+    /// Why the machine counts no events.
+    pub no_events: Option<String>,
+    /// The packets, where they are not the generator's.
+    pub packets: Option<String>,
+    /// True if it has routes.
+    pub has_routes: bool,
+}
+
+/// Runs a graph.
 ///
 /// # Errors
 /// The file or a shared object is wrong, or a node crashed or hung.
-pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<(String, Loaded, Option<String>), Error> {
+pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<Ran, Error> {
     let document = Document::open(asked.graph)?;
     let file = GraphFile::read(&document)?;
     for object in asked.objects {
@@ -87,7 +101,7 @@ pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<(String, Loaded, Op
         counted,
         trace: ended.trace,
     };
-    Ok((file.name(asked.graph), loaded, no_events))
+    Ok(Ran { name: file.name(asked.graph), loaded, no_events, packets: file.packets(), has_routes: file.has_routes() })
 }
 
 struct Watcher<'a> {

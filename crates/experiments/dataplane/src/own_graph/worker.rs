@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dataplane::graph::Graph;
 use dataplane::inputs::{Generator, PACKET_BYTES, Packets as List};
@@ -170,8 +170,8 @@ impl Worker {
 const INPUT: &str = "pg-input";
 
 /// The packets of a capture file, again and again.
-fn capture(path: &PathBuf) -> Result<List, Wrong> {
-    let read = std::fs::read(path).map_err(|error| error.to_string());
+fn capture(path: &Path) -> Result<List, Wrong> {
+    let read = disk::read(path, disk::MOST_BYTES).map_err(|error| error.to_string());
     let packets = read.and_then(|bytes| forwarder::pcap::read(&bytes).map_err(|error| error.to_string()));
     let packets = packets
         .map_err(|error| Wrong::new(format!("{}: {error}", path.display()), "a capture file of Ethernet packets"))?;

@@ -227,15 +227,21 @@ impl Story for Loaded<'_> {
 
 /// The settings of the run in a sentence.
 fn settings(facts: &facts::Loaded) -> Text {
-    let flows = if facts.flows == 1 { "1 flow".to_owned() } else { format!("{} flows", facts.flows) };
+    let packets = facts.packets.clone().unwrap_or_else(|| match facts.flows {
+        1 => "64-byte packets, 1 flow".to_owned(),
+        flows => format!("64-byte packets, {flows} flows"),
+    });
     let reuse = if facts.reuse == "hot" { "reused hot" } else { "cycled" };
     let mut words = format!(
-        ": 64-byte packets, {flows}, {} buffers {reuse}, frames of {}, {} loop, strides {}",
+        ": {packets}, {} buffers {reuse}, frames of {}, {} loop, strides {}",
         facts.buffers, facts.frame_size, facts.shape, facts.strides
     );
-    if facts.graph != "l2-xconnect" {
+    if facts.graph != "l2-xconnect" && facts.routes > 0 {
         let checksum = if facts.checksum { "verified" } else { "not verified" };
         words.push_str(&format!(", {} routes, header checksum {checksum}", facts.routes));
+    }
+    if !facts.objects.is_empty() {
+        words.push_str(&format!(", nodes of {}", facts.objects.join(", ")));
     }
     text![name(facts.graph.as_str()), words, "."]
 }
