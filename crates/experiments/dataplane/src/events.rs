@@ -5,10 +5,9 @@ use std::io::ErrorKind;
 use dataplane::graph::{EVENTS, Probe};
 use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Hardware, Software};
 use perf_event::{Builder, Counter, Group};
-use serde::{Deserialize, Serialize};
 
 /// Which events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Events {
     /// The processor's.
     Hardware,

@@ -13,7 +13,6 @@ use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::show;
 use dataplane::standard::{Ip4Path, build};
 use hdrhistogram::Histogram;
-use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
 use crate::events::{Counters, Events};
@@ -184,7 +183,7 @@ pub struct Window {
 }
 
 /// The share of a worker in a window.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
     /// Length of its window.
     pub seconds: f64,
@@ -396,7 +395,7 @@ const TRACES_SHOWN: usize = 50;
 
 /// Packets of a node that were dropped or handed to the host for a reason, or something else that
 /// it counted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorCount {
     /// The node's name.
     pub node: String,

@@ -7,7 +7,7 @@
 //!
 //! | file | what it is about |
 //! |---|---|
-//! | `file.rs` | the file, read and compared with the nodes that there are |
+//! | `parse.rs`, `file.rs` | the file, read, and compared with the nodes that there are |
 //! | `protocol.rs` | what the two processes tell each other |
 //! | `objects.rs` | the nodes of shared objects, looked at before anything is called |
 //! | `node.rs` | such a node in our graph |
@@ -17,6 +17,7 @@
 mod file;
 mod node;
 mod objects;
+mod parse;
 mod protocol;
 mod run;
 mod worker;

@@ -23,6 +23,9 @@ impl Wrong {
 /// Answers the requests of the process that started this one, by standard input and output: 0 when
 /// there is nothing more to do, 2 if the pipes broke.
 pub fn work<Q: DeserializeOwned, A: Serialize>(answer: impl FnMut(Q) -> Result<A, Wrong>) -> u8 {
+    // An endless loop must not outlive the one who would cut it.
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
     // What the code prints goes to standard error, not among the answers.
     let answers = nix::unistd::dup(std::io::stdout());
     let served = answers.and_then(|answers| nix::unistd::dup2_stdout(std::io::stderr()).map(|()| answers));

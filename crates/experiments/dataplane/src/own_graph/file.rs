@@ -9,55 +9,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use dataplane::wiring::{Arcs, DROP_AND_PUNT, Registry};
-use document::{Document, Error, Spanned, one_of};
-use serde::Deserialize;
+use document::{Document, Error, one_of};
 use stopwatt_loop::PRIVATE_MAX;
 
 use super::objects::is_name;
-use super::protocol::{self, Flow, NodeAbout, Plan, PlannedNode};
+use super::parse::{NodeEntry, Tables, parse};
+use super::protocol::{self, NodeAbout, Plan, PlannedNode};
 use crate::graphs::{GraphKind, Load};
 
 /// A graph of one's own.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GraphFile {
-    name: Option<Spanned<String>>,
-    packets: Option<PacketsEntry>,
-    #[serde(default)]
-    flow: Vec<Spanned<Flow>>,
-    #[serde(default)]
-    node: Vec<NodeEntry>,
-}
-
-/// Where packets come from, and to which node first.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PacketsEntry {
-    from: Spanned<String>,
-    start: Option<Spanned<String>>,
-    #[serde(default)]
-    mode: ModeEntry,
-}
-
-/// What the interface does with what comes in.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum ModeEntry {
-    #[default]
-    Route,
-    CrossConnect,
-}
-
-/// A node, and where its arcs lead.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NodeEntry {
-    name: Spanned<String>,
-    kind: Option<Spanned<String>>,
-    options: Option<Spanned<String>>,
-    #[serde(default)]
-    next: BTreeMap<Spanned<String>, Spanned<String>>,
-}
+pub struct GraphFile(Tables);
 
 /// A node of the graph with its arcs, and the place in the file that says where each leads.
 struct Wired {
@@ -75,79 +36,80 @@ impl GraphFile {
     /// # Errors
     /// What is wrong, with the line.
     pub fn read(document: &Document) -> Result<Self, Error> {
-        let file: Self = document.read()?;
+        let file = parse(document)?;
         let Some(packets) = &file.packets else {
             return Err(document.wrong_as_a_whole(
                 "it does not say where packets come from",
                 "write [packets] with from = \"generator\", \"flows\" or the name of a capture file",
             ));
         };
-        let has_flows = packets.from.get_ref() == FLOWS;
-        match file.flow.first() {
+        let has_flows = packets.from.text == FLOWS;
+        match file.flows.first() {
             None if has_flows => {
                 let help = "write a [[flow]] with source and destination for each flow, or from = \"generator\"";
-                return Err(document.wrong(packets.from.span(), "there is no [[flow]]", help));
+                return Err(document.wrong(packets.from.place.clone(), "there is no [[flow]]", help));
             }
-            Some(flow) if !has_flows => {
+            Some((_, place)) if !has_flows => {
                 let help = "write from = \"flows\" in [packets], or leave the flows out";
-                return Err(document.wrong(flow.span(), "packets do not come from flows", help));
+                return Err(document.wrong(place.clone(), "packets do not come from flows", help));
             }
             _ => {}
         }
         if let Some(name) = &file.name {
             let ours = GraphKind::ALL.map(GraphKind::name);
-            if ours.contains(&name.get_ref().as_str()) || !is_name(name.get_ref()) {
-                let message = format!("a graph of one's own cannot be called `{}`", name.get_ref());
+            if ours.contains(&name.text.as_str()) || !is_name(&name.text) {
+                let message = format!("a graph of one's own cannot be called `{}`", name.text);
                 let help = format!("letters, digits and hyphens, and none of {}", ours.join(", "));
-                return Err(document.wrong(name.span(), message, help));
+                return Err(document.wrong(name.place.clone(), message, help));
             }
         }
-        for (at, node) in file.node.iter().enumerate() {
-            let name = node.name.get_ref();
+        for (at, node) in file.nodes.iter().enumerate() {
+            let name = &node.name.text;
             if !is_name(name) {
                 let message = format!("a node cannot be called {}", document::quoted(name));
-                return Err(document.wrong(node.name.span(), message, "up to 64 letters, digits, hyphens and dots"));
+                return Err(document.wrong(
+                    node.name.place.clone(),
+                    message,
+                    "up to 64 letters, digits, hyphens and dots",
+                ));
             }
-            if file.node[..at].iter().any(|other| other.name.get_ref() == name) {
+            if file.nodes[..at].iter().any(|other| other.name.text == *name) {
                 let message = format!("two nodes are called `{name}`");
                 let help = "give each a name of its own; `kind` says which node of a shared object it is";
-                return Err(document.wrong(node.name.span(), message, help));
+                return Err(document.wrong(node.name.place.clone(), message, help));
             }
         }
-        Ok(file)
+        Ok(Self(file))
     }
 
     /// The name of the graph; the file's, if it has none of its own.
     pub fn name(&self, path: &Path) -> String {
         let stem = || path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        self.name.as_ref().map_or_else(stem, |name| name.get_ref().clone())
+        self.0.name.as_ref().map_or_else(stem, |name| name.text.clone())
     }
 
     /// The packets in words, where they are not the generator's.
     pub fn packets(&self) -> Option<String> {
-        match self.packets.as_ref()?.from.get_ref().as_str() {
+        match self.0.packets.as_ref()?.from.text.as_str() {
             GENERATOR => None,
-            FLOWS => Some(format!("64-byte packets, {} flows of the file", self.flow.len())),
+            FLOWS => Some(format!("64-byte packets, {} flows of the file", self.0.flows.len())),
             name => Some(format!("the packets of {name}")),
         }
     }
 
     /// True if its interfaces route.
     pub fn has_routes(&self) -> bool {
-        self.mode() == ModeEntry::Route
-    }
-
-    fn mode(&self) -> ModeEntry {
-        self.packets.as_ref().map_or(ModeEntry::Route, |packets| packets.mode)
+        self.0.packets.as_ref().is_none_or(|packets| !packets.cross_connect)
     }
 
     /// A node cannot be set up.
     pub fn refused(&self, document: &Document, node: &str, why: &str) -> Error {
         let message = format!("the node `{node}` cannot be set up: {why}");
         let help = "`options` is handed to its set_up()";
-        match self.node.iter().find(|entry| entry.name.get_ref() == node) {
+        match self.0.nodes.iter().find(|entry| entry.name.text == node) {
             Some(entry) => {
-                let place = entry.options.as_ref().map_or_else(|| entry.name.span(), Spanned::span);
+                let place =
+                    entry.options.as_ref().map_or_else(|| entry.name.place.clone(), |options| options.place.clone());
                 document.wrong(place, message, help)
             }
             None => document.wrong_as_a_whole(message, help),
@@ -171,22 +133,22 @@ impl GraphFile {
         }
         let mut wired = ours(&registry);
         let mut nodes = Vec::new();
-        for entry in &self.node {
+        for entry in &self.0.nodes {
             let (of_entry, number) = self.wire(document, entry, &registry, objects)?;
             if let Some(number) = number {
                 nodes.push((entry, number));
             }
-            wired.insert(entry.name.get_ref().clone(), of_entry);
+            wired.insert(entry.name.text.clone(), of_entry);
         }
         let names: Vec<&str> = wired.keys().map(String::as_str).collect();
-        for to in self.node.iter().flat_map(|entry| entry.next.values()) {
-            if !wired.contains_key(to.get_ref()) {
-                let message = format!("there is no node {}", document::quoted(to.get_ref()));
-                let mut help = one_of(to.get_ref(), &names);
-                if objects.iter().any(|node| node.name == *to.get_ref()) {
+        for to in self.0.nodes.iter().flat_map(|entry| entry.next.iter().map(|(_, to)| to)) {
+            if !wired.contains_key(&to.text) {
+                let message = format!("there is no node {}", document::quoted(&to.text));
+                let mut help = one_of(&to.text, &names);
+                if objects.iter().any(|node| node.name == to.text) {
                     help = "it is in a shared object, and needs a [[node]] that says where its arcs lead".to_owned();
                 }
-                return Err(document.wrong(to.span(), message, help));
+                return Err(document.wrong(to.place.clone(), message, help));
             }
         }
         let start = self.start(document, &names)?;
@@ -198,16 +160,16 @@ impl GraphFile {
                 None => document.wrong_as_a_whole(message, help),
             }
         })?;
-        if let Some(entry) = self.node.iter().find(|entry| !order.contains(&entry.name.get_ref().as_str())) {
-            let message = format!("no packet comes to the node `{}`", entry.name.get_ref());
+        if let Some(entry) = self.0.nodes.iter().find(|entry| !order.contains(&entry.name.text.as_str())) {
+            let message = format!("no packet comes to the node `{}`", entry.name.text);
             let help = format!("lead an arc of another node to it; packets start at `{start}`");
-            return Err(document.wrong(entry.name.span(), message, help));
+            return Err(document.wrong(entry.name.place.clone(), message, help));
         }
         let (places, has_private_data) = private_data(document, &nodes, objects)?;
         let planned = nodes.iter().zip(places).map(|((entry, number), private_at)| PlannedNode {
-            name: entry.name.get_ref().clone(),
+            name: entry.name.text.clone(),
             number: *number,
-            options: entry.options.as_ref().map_or_else(String::new, |options| options.get_ref().clone()),
+            options: entry.options.as_ref().map_or_else(String::new, |options| options.text.clone()),
             private_at,
         });
         let kind = if self.has_routes() { GraphKind::Ip4Route } else { GraphKind::L2CrossConnect };
@@ -217,7 +179,7 @@ impl GraphFile {
             nodes: planned.collect(),
             has_private_data,
             packets: self.source(document, path)?,
-            load: load.into(),
+            load,
             workers: 1,
             trace: 0,
         })
@@ -225,25 +187,25 @@ impl GraphFile {
 
     /// The node that packets come to first.
     fn start<'f>(&'f self, document: &Document, names: &[&str]) -> Result<&'f str, Error> {
-        let Some(start) = self.packets.as_ref().and_then(|packets| packets.start.as_ref()) else { return Ok(START) };
-        if names.contains(&start.get_ref().as_str()) {
-            return Ok(start.get_ref());
+        let Some(start) = self.0.packets.as_ref().and_then(|packets| packets.start.as_ref()) else { return Ok(START) };
+        if names.contains(&start.text.as_str()) {
+            return Ok(&start.text);
         }
-        let message = format!("there is no node {} for packets to start at", document::quoted(start.get_ref()));
-        Err(document.wrong(start.span(), message, one_of(start.get_ref(), names)))
+        let message = format!("there is no node {} for packets to start at", document::quoted(&start.text));
+        Err(document.wrong(start.place.clone(), message, one_of(&start.text, names)))
     }
 
     /// The source of packets.
     fn source(&self, document: &Document, path: &Path) -> Result<protocol::Packets, Error> {
-        let Some(packets) = &self.packets else { return Ok(protocol::Packets::Generator) };
-        match packets.from.get_ref().as_str() {
+        let Some(packets) = &self.0.packets else { return Ok(protocol::Packets::Generator) };
+        match packets.from.text.as_str() {
             GENERATOR => Ok(protocol::Packets::Generator),
-            FLOWS => Ok(protocol::Packets::Flows(self.flow.iter().map(|flow| flow.get_ref().clone()).collect())),
+            FLOWS => Ok(protocol::Packets::Flows(self.0.flows.iter().map(|(flow, _)| flow.clone()).collect())),
             name => {
                 let file: PathBuf = path.parent().unwrap_or(Path::new("")).join(name);
                 let wrong = |why: String| {
                     let help = "from = \"generator\", \"flows\", or a capture file beside this one";
-                    document.wrong(packets.from.span(), why, help)
+                    document.wrong(packets.from.place.clone(), why, help)
                 };
                 let bytes = disk::read(&file, disk::MOST_BYTES)
                     .map_err(|error| wrong(format!("{}: {error}", file.display())))?;
@@ -264,17 +226,17 @@ impl GraphFile {
         registry: &Registry,
         objects: &[NodeAbout],
     ) -> Result<(Wired, Option<usize>), Error> {
-        let name = entry.name.get_ref();
+        let name = &entry.name.text;
         let kind = entry.kind.as_ref().unwrap_or(&entry.name);
-        let number = objects.iter().position(|node| node.name == *kind.get_ref());
-        let ours = registry.arcs(kind.get_ref());
+        let number = objects.iter().position(|node| node.name == kind.text);
+        let ours = registry.arcs(&kind.text);
         let known: Vec<&str> = match (ours, number) {
             (Some(arcs), _) => {
                 if let Some(extra) = entry.options.as_ref().or(entry.kind.as_ref()) {
                     let message =
-                        format!("`{}` is a node of Stopwatt: it is there once, and has no options", kind.get_ref());
+                        format!("`{}` is a node of Stopwatt: it is there once, and has no options", kind.text);
                     return Err(document.wrong(
-                        extra.span(),
+                        extra.place.clone(),
                         message,
                         "`kind` and `options` are for nodes of shared objects",
                     ));
@@ -283,36 +245,36 @@ impl GraphFile {
             }
             (None, Some(number)) => objects[number].arcs.iter().map(String::as_str).collect(),
             (None, None) => {
-                let message = format!("there is no node {}", document::quoted(kind.get_ref()));
+                let message = format!("there is no node {}", document::quoted(&kind.text));
                 let mut all = registry.names();
                 all.extend(objects.iter().map(|node| node.name.as_str()));
                 let more = if objects.is_empty() { "; --nodes FILE.so names a shared object with nodes" } else { "" };
-                return Err(document.wrong(kind.span(), message, one_of(kind.get_ref(), &all) + more));
+                return Err(document.wrong(kind.place.clone(), message, one_of(&kind.text, &all) + more));
             }
         };
         if ours.is_none() && registry.arcs(name).is_some() {
             let message = format!("`{name}` is a node of Stopwatt");
-            return Err(document.wrong(entry.name.span(), message, "give this one another name"));
+            return Err(document.wrong(entry.name.place.clone(), message, "give this one another name"));
         }
-        for arc in entry.next.keys() {
-            if !known.contains(&arc.get_ref().as_str()) {
-                let message = format!("`{name}` has no arc {}", document::quoted(arc.get_ref()));
+        for arc in entry.next.iter().map(|(arc, _)| arc) {
+            if !known.contains(&arc.text.as_str()) {
+                let message = format!("`{name}` has no arc {}", document::quoted(&arc.text));
                 let help = match known.is_empty() {
                     true => "it has none that a file can lead".to_owned(),
-                    false => one_of(arc.get_ref(), &known),
+                    false => one_of(&arc.text, &known),
                 };
-                return Err(document.wrong(arc.span(), message, help));
+                return Err(document.wrong(arc.place.clone(), message, help));
             }
         }
         let mut arcs = Vec::new();
         for arc in known {
-            match (entry.next.iter().find(|(key, _)| key.get_ref() == arc), ours) {
-                (Some((_, to)), _) => arcs.push((to.get_ref().clone(), Some(to.span()))),
+            match (entry.next.iter().find(|(key, _)| key.text == arc), ours) {
+                (Some((_, to)), _) => arcs.push((to.text.clone(), Some(to.place.clone()))),
                 (None, Some(_)) => arcs.push((usual(registry, arc), None)),
                 (None, None) => {
                     let message = format!("the arc `{arc}` of `{name}` leads nowhere");
                     let help = format!("next = {{ {arc} = \"ip4-lookup\" }}, or another node");
-                    return Err(document.wrong(entry.name.span(), message, help));
+                    return Err(document.wrong(entry.name.place.clone(), message, help));
                 }
             }
         }
@@ -394,8 +356,8 @@ fn private_data(
     let mut shared: BTreeMap<&str, (usize, &NodeAbout)> = BTreeMap::new();
     for (entry, number) in nodes {
         let about = &objects[*number];
-        let wrong = |message: String, help: &str| Err(document.wrong(entry.name.span(), message, help));
-        let name = about.private_name.as_deref().filter(|_| about.private_bytes > 0);
+        let wrong = |message: String, help: &str| Err(document.wrong(entry.name.place.clone(), message, help));
+        let name = Some(about.private_name.as_str()).filter(|name| !name.is_empty() && about.private_bytes > 0);
         if let Some((at, other)) = name.and_then(|name| shared.get(name)) {
             if other.private_bytes != about.private_bytes {
                 let message = format!(
@@ -410,7 +372,7 @@ fn private_data(
         let at = end;
         end += about.private_bytes.next_multiple_of(8);
         if end > PRIVATE_MAX {
-            let message = format!("with `{}` packets have {end} bytes of private data", entry.name.get_ref());
+            let message = format!("with `{}` packets have {end} bytes of private data", entry.name.text);
             return wrong(message, &format!("up to {PRIVATE_MAX}, for all nodes together, each in multiples of 8"));
         }
         if let Some(name) = name {

@@ -4,17 +4,16 @@
 use std::ffi::{CStr, CString, c_void};
 use std::sync::{Arc, Mutex};
 
-use dataplane::buffers::{LINE, SLOT_BYTES};
+use dataplane::buffers::LINE;
 use dataplane::frame::{FRAME_MAX, Frame};
-use dataplane::graph::{DROP, FIRST_ARC, Input, Node, Reason, Verdict};
+use dataplane::graph::{DROP, Input, Node, Reason, Verdict};
+use dataplane::handed::{given, hand_out, take_back};
 use dataplane::plane::Plane;
 use dataplane::trace::ethernet_line;
 use stopwatt_loop::{DATA_BYTES, NodeTable, Packet};
 use worker_process::place::Place;
 
 use super::objects::ObjectNode;
-
-const _: () = assert!(DATA_BYTES == dataplane::buffers::DATA_BYTES, "the header says so");
 
 /// What a node did that the interface does not allow: the first time.
 pub type Fault = Arc<Mutex<Option<String>>>;
@@ -106,27 +105,14 @@ impl Foreign {
         })
     }
 
-    /// The arc and the reason of what the node said, and how far that is from what it may say.
-    #[inline(always)]
-    fn verdict(&self, packet: &Packet) -> (u8, u8, bool) {
-        let (kind, number) = (packet.next >> 8, packet.next & 0xff);
-        let most = match kind {
-            0 => self.arcs.len(),
-            1 | 2 => self.reasons.len() - 1,
-            _ => 0,
-        };
-        let fits = usize::from(number) < most && usize::from(packet.length) <= DATA_BYTES;
-        (if kind == 0 { FIRST_ARC + number as u8 } else { kind as u8 - 1 }, number as u8, fits)
-    }
-
     /// Packets that a node sends nowhere are dropped; the first is told.
     #[cold]
     fn drop_astray(&self, frame: &mut Frame) {
+        let (arcs, reasons) = (self.arcs.len(), self.reasons.len() - 1);
         for (row, packet) in self.packets.iter().enumerate() {
-            let (arc, reason, fits) = self.verdict(packet);
-            (frame.next[row], frame.reason[row]) =
-                if fits { (arc, reason) } else { (DROP, self.reasons.len() as u8 - 1) };
-            if fits {
+            let given = given(packet, arcs, reasons);
+            (frame.next[row], frame.reason[row]) = given.unwrap_or((DROP, reasons as u8));
+            if given.is_some() {
                 continue;
             }
             frame.length[row] = packet.length.min(DATA_BYTES as u16);
@@ -134,7 +120,6 @@ impl Foreign {
             let did = if usize::from(packet.length) > DATA_BYTES {
                 format!("a length of {} bytes, where {DATA_BYTES} is the most", packet.length)
             } else {
-                let (arcs, reasons) = (self.arcs.len(), self.reasons.len() - 1);
                 format!("`next` 0x{:x}, and it has {arcs} arcs and {reasons} reasons", packet.next)
             };
             fault.get_or_insert_with(|| format!("the node `{}` of {} gave a packet {did}", self.name, self.object));
@@ -180,40 +165,19 @@ impl Node for Foreign {
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let Some(run) = self.table.run else { return Verdict::All(DROP) };
-        let start = plane.pool.start();
-        let rx = u32::from(frame.rx);
-        let (private_at, has_private_data) = (self.private_at, self.private_bytes > 0);
-        self.packets.clear();
-        self.packets.extend(frame.buffers().iter().zip(&frame.length).map(|(buffer, length)| {
-            let slot = start.wrapping_add(*buffer as usize * SLOT_BYTES);
-            let private = if has_private_data { slot.wrapping_add(private_at).cast() } else { std::ptr::null_mut() };
-            // SAFETY: a frame's buffers are in the pool and this frame's alone; a slot has a line,
-            // of which this node has its part, and behind it `DATA_BYTES` bytes.
-            unsafe { Packet::new(slot.wrapping_add(LINE), private, *length, rx) }
-        }));
+        let private_at = (self.private_bytes > 0).then_some(self.private_at);
+        // SAFETY: the packets are used until they are back in their frame, and again for traces
+        // before the frame goes on; the file's check saw to it that private data fits the line.
+        unsafe { hand_out(&mut plane.pool, frame, private_at, &mut self.packets) };
         self.place.enter(self.texts.run);
-        // SAFETY: the state is from this node's `set_up`, and there are as many packets and
-        // counters as it was told.
+        // SAFETY: the state is from this node's `set_up`, and there are as many packets and counters
+        // as it was told.
         unsafe { run(self.state, self.packets.as_mut_ptr(), self.packets.len() as u64, self.counts.as_mut_ptr()) };
         self.place.leave();
-
-        let Some(first) = self.packets.first().map(|packet| self.verdict(packet).0) else {
-            return Verdict::All(DROP);
-        };
-        let (mut all_fit, mut all_alike) = (true, true);
-        for (row, packet) in self.packets.iter().enumerate() {
-            let (arc, reason, fits) = self.verdict(packet);
-            frame.next[row % FRAME_MAX] = arc;
-            frame.reason[row % FRAME_MAX] = reason;
-            frame.length[row % FRAME_MAX] = packet.length;
-            all_fit &= fits;
-            all_alike &= arc == first;
-        }
-        if !all_fit {
+        take_back(&self.packets, frame, self.arcs.len(), self.reasons.len() - 1).unwrap_or_else(|| {
             self.drop_astray(frame);
-            return Verdict::Mixed;
-        }
-        if all_alike { Verdict::All(first) } else { Verdict::Mixed }
+            Verdict::Mixed
+        })
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {

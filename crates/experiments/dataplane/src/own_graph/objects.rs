@@ -96,7 +96,7 @@ fn checked(table: NodeTable, shown: &str) -> Result<ObjectNode, Wrong> {
     }
     let counter = |name: &String| Reason { text: leaked(name.clone()), severity: Severity::Counter };
     // SAFETY: names end, by the interface.
-    let private_name = unsafe { text(table.private_name) }.filter(|name| !name.is_empty());
+    let private_name = unsafe { text(table.private_name) }.unwrap_or_default();
     Ok(ObjectNode {
         arcs: arcs.iter().map(|name| leaked(name.clone())).collect::<Vec<_>>().leak(),
         counters: counters.iter().map(counter).collect(),

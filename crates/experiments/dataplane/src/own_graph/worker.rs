@@ -14,7 +14,7 @@ use worker_process::place::Places;
 
 use super::node::{Cleared, Fault, Foreign, Texts};
 use super::objects::{self, ObjectNode};
-use super::protocol::{Ended, Flow, Packets, Plan, Reply, Request};
+use super::protocol::{Ended, Flow, Line, Packets, Plan, Request, counted_line, nodes_line, refused_line, window_line};
 use crate::graphs::{self, INSIDE, Load, Running};
 
 /// The argument that makes the program such a process. Another one behind it says where the memory
@@ -26,7 +26,7 @@ pub const ARGUMENT: &str = "graph-worker";
 pub fn work(memory: Option<&OsStr>) -> u8 {
     let Some(Ok(places)) = memory.and_then(OsStr::to_str).map(Places::open) else { return 2 };
     let mut worker = Worker { places, nodes: Vec::new(), running: None, trace: false, fault: Fault::default() };
-    worker_process::work(|request| worker.answer(request))
+    worker_process::work(|line| worker.answer(Request::of(line)))
 }
 
 struct Worker {
@@ -51,13 +51,13 @@ impl From<Wrong> for NotBuilt {
 }
 
 impl Worker {
-    fn answer(&mut self, request: Request) -> Result<Reply, Wrong> {
+    fn answer(&mut self, request: Request) -> Result<Line, Wrong> {
         match request {
             Request::Load(paths) => return self.load(&paths),
             Request::Build(plan) => {
                 return match self.build(&plan) {
-                    Ok(()) => Ok(Reply::Built(None)),
-                    Err(NotBuilt::Refused(node, why)) => Ok(Reply::Built(Some((node, why)))),
+                    Ok(()) => Ok(refused_line(None)),
+                    Err(NotBuilt::Refused(node, why)) => Ok(refused_line(Some((node, why)))),
                     Err(NotBuilt::Wrong(wrong)) => Err(wrong),
                 };
             }
@@ -69,20 +69,22 @@ impl Worker {
         let reply = match request {
             Request::WarmUp(length) => {
                 running.warm_up(length);
-                Reply::WarmedUp(())
+                Line::default()
             }
-            Request::Window(length) => Reply::Window(running.window(length).into()),
-            Request::Count(events, length) => {
-                Reply::Counted(graphs::count(&mut running.graphs, events, length).map(Into::into))
-            }
+            Request::Window(length) => window_line(&running.window(length)),
+            Request::Count(events, length) => counted_line(graphs::count(&mut running.graphs, events, length)),
             Request::Load(_) | Request::Build(_) | Request::End => {
                 let rounds = running.rounds();
-                let percentiles = rounds.values.iter().map(|(_, value)| *value).collect();
-                let trace = self.trace.then(|| running.trace());
-                let ended = Ended::new(rounds.count, percentiles, &running.balances(), running.errors(), trace);
+                let ended = Ended {
+                    rounds: rounds.count,
+                    percentiles: rounds.values.iter().map(|(_, value)| *value).collect(),
+                    balances: running.balances(),
+                    errors: running.errors(),
+                    trace: if self.trace { running.trace() } else { String::new() },
+                };
                 // The nodes are torn down while somebody watches.
                 self.running = None;
-                Reply::Ended(ended)
+                ended.line()
             }
         };
         match self.fault.lock().expect("nothing panics with the lock").take() {
@@ -98,7 +100,7 @@ impl Worker {
         self.places.add(text).map_err(|error| Wrong::new(error.to_string(), "there has to be some memory"))
     }
 
-    fn load(&mut self, paths: &[PathBuf]) -> Result<Reply, Wrong> {
+    fn load(&mut self, paths: &[PathBuf]) -> Result<Line, Wrong> {
         for path in paths {
             let text = self.add(&format!("the loading of {}", path.display()))?;
             self.places.thread(0).enter(text);
@@ -106,11 +108,11 @@ impl Worker {
             self.places.thread(0).leave();
             self.nodes.extend(loaded?);
         }
-        Ok(Reply::Loaded(self.nodes.iter().map(|node| node.about.clone()).collect()))
+        Ok(nodes_line(self.nodes.iter().map(|node| &node.about)))
     }
 
     fn build(&mut self, plan: &Plan) -> Result<(), NotBuilt> {
-        let load = plan.load.load();
+        let load = plan.load;
         let mut texts = Vec::new();
         for planned in &plan.nodes {
             let Some(node) = self.nodes.get(planned.number) else {
