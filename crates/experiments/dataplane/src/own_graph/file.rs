@@ -4,7 +4,6 @@
 //! `error-punt` where we have none of it, unless the file says otherwise; so a file says what is
 //! different.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +21,7 @@ pub struct GraphFile(Tables);
 
 /// A node of the graph with its arcs, and the place in the file that says where each leads.
 struct Wired {
+    name: String,
     arcs: Vec<(String, Option<Range<usize>>)>,
     has_outputs: bool,
 }
@@ -138,11 +138,12 @@ impl GraphFile {
             if let Some(number) = number {
                 nodes.push((entry, number));
             }
-            wired.insert(entry.name.text.clone(), of_entry);
+            wired.retain(|node| node.name != of_entry.name);
+            wired.push(of_entry);
         }
-        let names: Vec<&str> = wired.keys().map(String::as_str).collect();
+        let names: Vec<&str> = wired.iter().map(|node| node.name.as_str()).collect();
         for to in self.0.nodes.iter().flat_map(|entry| entry.next.iter().map(|(_, to)| to)) {
-            if !wired.contains_key(&to.text) {
+            if !names.contains(&to.text.as_str()) {
                 let message = format!("there is no node {}", document::quoted(&to.text));
                 let mut help = one_of(&to.text, &names);
                 if objects.iter().any(|node| node.name == to.text) {
@@ -278,7 +279,8 @@ impl GraphFile {
                 }
             }
         }
-        Ok((Wired { arcs, has_outputs: matches!(ours, Some(Arcs::AndOutputs(_))) }, number))
+        let has_outputs = matches!(ours, Some(Arcs::AndOutputs(_)));
+        Ok((Wired { name: name.clone(), arcs, has_outputs }, number))
     }
 }
 
@@ -288,13 +290,13 @@ fn usual(registry: &Registry, arc: &str) -> String {
 }
 
 /// Our nodes, wired as usual.
-fn ours(registry: &Registry) -> BTreeMap<String, Wired> {
+fn ours(registry: &Registry) -> Vec<Wired> {
     let wired = |name: &str| {
         let arcs = registry.arcs(name).unwrap_or(Arcs::None);
         let to = arcs.names().iter().map(|arc| (usual(registry, arc), None)).collect();
-        Wired { arcs: to, has_outputs: matches!(arcs, Arcs::AndOutputs(_)) }
+        Wired { name: name.to_owned(), arcs: to, has_outputs: matches!(arcs, Arcs::AndOutputs(_)) }
     };
-    registry.names().into_iter().map(|name| (name.to_owned(), wired(name))).collect()
+    registry.names().into_iter().map(wired).collect()
 }
 
 /// Arcs that lead in a circle.
@@ -305,15 +307,19 @@ struct Cycle {
     place: Option<Range<usize>>,
 }
 
+/// The node of a name.
+fn find<'w>(wired: &'w [Wired], name: &str) -> Option<&'w Wired> {
+    wired.iter().find(|node| node.name == name)
+}
+
 /// The nodes that packets can come to, each before those that its arcs lead to.
-fn in_order<'w>(wired: &'w BTreeMap<String, Wired>, start: &'w str) -> Result<Vec<&'w str>, Cycle> {
-    let mut done: BTreeSet<&str> = BTreeSet::new();
-    // Behind each node: the nodes that it leads to, and the place of the arc that led to it.
+fn in_order<'w>(wired: &'w [Wired], start: &'w str) -> Result<Vec<&'w str>, Cycle> {
+    // The nodes all of whose arcs were followed; and those on the way to where we are, each with its
+    // next arc and the place of the one that led to it.
     let mut backwards = Vec::new();
     let mut way: Vec<(&str, usize, Option<Range<usize>>)> = vec![(start, 0, None)];
     while let Some((name, next, _)) = way.last_mut() {
-        let Some((to, place)) = wired[*name].arcs.get(*next) else {
-            done.insert(name);
+        let Some((to, place)) = find(wired, name).and_then(|node| node.arcs.get(*next)) else {
             backwards.push(*name);
             way.pop();
             continue;
@@ -324,7 +330,7 @@ fn in_order<'w>(wired: &'w BTreeMap<String, Wired>, start: &'w str) -> Result<Ve
             let others = way[first + 1..].iter().rev().find_map(|(.., place)| place.clone());
             return Err(Cycle { names: names.collect(), place: place.clone().or(others) });
         }
-        if !done.contains(to.as_str()) {
+        if !backwards.contains(&to.as_str()) {
             way.push((to, 0, place.clone()));
         }
     }
@@ -333,11 +339,11 @@ fn in_order<'w>(wired: &'w BTreeMap<String, Wired>, start: &'w str) -> Result<Ve
 }
 
 /// The text of a graph's wiring.
-fn wiring(wired: &BTreeMap<String, Wired>, order: &[&str]) -> String {
+fn wiring(wired: &[Wired], order: &[&str]) -> String {
     let [drop, punt] = DROP_AND_PUNT;
     let mut text = String::new();
-    for name in order.iter().filter(|name| !DROP_AND_PUNT.contains(*name)) {
-        let Wired { arcs, has_outputs } = &wired[*name];
+    let nodes = order.iter().filter_map(|name| find(wired, name));
+    for Wired { name, arcs, has_outputs } in nodes.filter(|node| !DROP_AND_PUNT.contains(&node.name.as_str())) {
         let arcs: String = arcs.iter().map(|(to, _)| format!(" {to}")).collect();
         text.push_str(&format!("{name}: {drop} {punt}{arcs}{}\n", if *has_outputs { " outputs" } else { "" }));
     }
@@ -353,12 +359,13 @@ fn private_data(
     objects: &[NodeAbout],
 ) -> Result<(Vec<usize>, bool), Error> {
     let (mut places, mut end) = (Vec::new(), 0);
-    let mut shared: BTreeMap<&str, (usize, &NodeAbout)> = BTreeMap::new();
+    let mut shared: Vec<(usize, &NodeAbout)> = Vec::new();
     for (entry, number) in nodes {
         let about = &objects[*number];
         let wrong = |message: String, help: &str| Err(document.wrong(entry.name.place.clone(), message, help));
-        let name = Some(about.private_name.as_str()).filter(|name| !name.is_empty() && about.private_bytes > 0);
-        if let Some((at, other)) = name.and_then(|name| shared.get(name)) {
+        let has_name = !about.private_name.is_empty() && about.private_bytes > 0;
+        let same = shared.iter().find(|(_, other)| has_name && other.private_name == about.private_name);
+        if let Some((at, other)) = same {
             if other.private_bytes != about.private_bytes {
                 let message = format!(
                     "`{}` wants {} bytes of private data, and `{}`, which shares it, wants {}",
@@ -375,8 +382,8 @@ fn private_data(
             let message = format!("with `{}` packets have {end} bytes of private data", entry.name.text);
             return wrong(message, &format!("up to {PRIVATE_MAX}, for all nodes together, each in multiples of 8"));
         }
-        if let Some(name) = name {
-            shared.insert(name, (at, about));
+        if has_name {
+            shared.push((at, about));
         }
         // A node that wants none has no place either; 0 is within the line.
         places.push(if about.private_bytes > 0 { at } else { 0 });

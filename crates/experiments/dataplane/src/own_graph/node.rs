@@ -208,9 +208,9 @@ impl Node for Foreign {
 }
 
 /// An input whose packets come with private data that is zero.
-pub struct Cleared<I>(pub I);
+pub struct Cleared(pub Box<dyn Input>);
 
-impl<I: Input> Input for Cleared<I> {
+impl Input for Cleared {
     fn name(&self) -> &str {
         self.0.name()
     }

@@ -34,12 +34,16 @@ impl Line {
     }
 
     fn counts(&mut self, counts: &[u64]) {
-        self.numbers.extend(counts.iter().map(|count| *count as f64));
+        for count in counts {
+            self.numbers.push(*count as f64);
+        }
     }
 
     fn list<T>(&mut self, all: &[T], put: impl Fn(&mut Self, &T)) {
         self.number(all.len() as f64);
-        all.iter().for_each(|one| put(self, one));
+        for one in all {
+            put(self, one);
+        }
     }
 
     fn read(self) -> Reading {
@@ -73,7 +77,11 @@ impl Reading {
     fn list<T>(&mut self, take: impl Fn(&mut Self) -> T) -> Vec<T> {
         // Each has a word or a number at least.
         let most = self.words.len() + self.numbers.len();
-        (0..(self.count() as usize).min(most)).map(|_| take(self)).collect()
+        let mut all = Vec::new();
+        for _ in 0..(self.count() as usize).min(most) {
+            all.push(take(self));
+        }
+        all
     }
 }
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use dataplane::graph::Graph;
+use dataplane::graph::{Graph, Input};
 use dataplane::inputs::{Generator, PACKET_BYTES, Packets as List};
 use dataplane::plane::Plane;
 use dataplane::wiring::{Arcs, Registry, Wiring};
@@ -153,16 +153,14 @@ impl Worker {
             .map_err(|error| Wrong::new(error.to_string(), "this process is for stopwatt alone"))?;
         let devices = graphs::devices(&plane);
         let (mut graph, first) = wiring.build(plane, devices, &registry);
-        match &plan.packets {
-            Packets::Generator if plan.has_private_data => {
-                graph.add_input(Cleared(graphs::generator(load)), first);
-            }
-            Packets::Generator => graph.add_input(graphs::generator(load), first),
-            Packets::Flows(flows) => {
-                let generator = Generator::new(INSIDE, flows.iter().map(packet).collect(), None);
-                graph.add_input(Cleared(generator), first);
-            }
-            Packets::Capture(path) => graph.add_input(Cleared(capture(path)?), first),
+        let input: Box<dyn Input> = match &plan.packets {
+            Packets::Generator => Box::new(graphs::generator(load)),
+            Packets::Flows(flows) => Box::new(Generator::new(INSIDE, flows.iter().map(packet).collect(), None)),
+            Packets::Capture(path) => Box::new(capture(path)?),
+        };
+        match plan.has_private_data {
+            true => graph.add_input(Cleared(input), first),
+            false => graph.add_input(input, first),
         }
         Ok(graph)
     }
