@@ -49,6 +49,7 @@ impl SharedLoop {
         let tables = unsafe { tables::<LoopTable>(path, SYMBOL, ABI, "stopwatt_loop.h") }?;
         let mut names = Vec::new();
         for table in tables {
+            let table = table?;
             // SAFETY: names end, by the interface.
             let own = unsafe { text(table.name) }.unwrap_or_default();
             if name.is_none_or(|name| name == own) {

@@ -31,13 +31,18 @@ pub unsafe fn text(of: *const c_char) -> Option<String> {
 /// names the file that describes the interface.
 ///
 /// # Errors
-/// It cannot be loaded, has no such function, or is of another version.
+/// It cannot be loaded, or has no such function; of a table, that it is of another version.
 ///
 /// # Safety
 /// The process is there for this shared object alone. A function of the name `symbol` is `extern
 /// "C" fn(u32) -> *const T`, and what it returns is null or a `T` that stays, of which the first
 /// field is a `u32`.
-pub unsafe fn tables<T: Copy + 'static>(path: &Path, symbol: &CStr, abi: u32, header: &str) -> Result<Vec<T>, Wrong> {
+pub unsafe fn tables<T: Copy + 'static>(
+    path: &Path,
+    symbol: &CStr,
+    abi: u32,
+    header: &str,
+) -> Result<impl Iterator<Item = Result<T, Wrong>>, Wrong> {
     let shown = path.display();
     // Without a slash the loader would look among the system's libraries.
     let found = path.canonicalize().map_err(|error| {
@@ -61,23 +66,22 @@ pub unsafe fn tables<T: Copy + 'static>(path: &Path, symbol: &CStr, abi: u32, he
                 format!("include {header} and write that function; crates/code/packet-loop/examples shows how"),
             )
         })?;
-    let mut tables = Vec::new();
-    for n in 0..TABLES_MAX {
+    let shown = shown.to_string();
+    Ok((0..TABLES_MAX).map_while(move |n| {
         // SAFETY: the interface allows any number.
         let table = unsafe { entry(n) };
         if table.is_null() {
-            break;
+            return None;
         }
         // SAFETY: by this function's own contract the first field is there whatever the version.
         let version = unsafe { table.cast::<u32>().read() };
         if version != abi {
-            return Err(Wrong::new(
+            return Some(Err(Wrong::new(
                 format!("{shown} is of version {version} of the interface, and this program knows {abi}"),
                 format!("build it with the {header} of this program"),
-            ));
+            )));
         }
         // SAFETY: the version is right, so it is a whole table.
-        tables.push(unsafe { *table });
-    }
-    Ok(tables)
+        Some(Ok(unsafe { *table }))
+    }))
 }

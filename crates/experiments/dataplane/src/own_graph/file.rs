@@ -201,7 +201,7 @@ impl GraphFile {
         let Some(packets) = &self.0.packets else { return Ok(protocol::Packets::Generator) };
         match packets.from.text.as_str() {
             GENERATOR => Ok(protocol::Packets::Generator),
-            FLOWS => Ok(protocol::Packets::Flows(self.0.flows.iter().map(|(flow, _)| flow.clone()).collect())),
+            FLOWS => Ok(protocol::Packets::Flows(self.0.flows.iter().map(|(flow, _)| *flow).collect())),
             name => {
                 let file: PathBuf = path.parent().unwrap_or(Path::new("")).join(name);
                 let wrong = |why: String| {

@@ -37,10 +37,11 @@ pub fn load(path: &Path) -> Result<Vec<ObjectNode>, Wrong> {
     // SAFETY: the process is there for these nodes, and stopwatt_node.h says that of its function.
     let tables = unsafe { tables::<NodeTable>(path, NODE_SYMBOL, NODE_ABI, HEADER) }?;
     let shown = path.display().to_string();
-    if tables.is_empty() {
+    let nodes = tables.map(|table| checked(table?, &shown)).collect::<Result<Vec<_>, Wrong>>()?;
+    if nodes.is_empty() {
         return Err(Wrong::new(format!("{shown} has no node"), "stopwatt_node(0) returned NULL"));
     }
-    tables.into_iter().map(|table| checked(table, &shown)).collect()
+    Ok(nodes)
 }
 
 fn checked(table: NodeTable, shown: &str) -> Result<ObjectNode, Wrong> {
