@@ -1,7 +1,7 @@
 //! Frames that are handed to code of others: as an array of packets, with pointers.
 //!
-//! The two loops are here, and not where shared objects are loaded, since this crate is the one that
-//! is compiled for speed.
+//! The two loops are here, and not where shared objects are loaded, since this crate is the one
+//! that is compiled for speed.
 #![expect(unsafe_code, reason = "code of others gets pointers to packets")]
 
 use stopwatt_loop::{DATA_BYTES, DROP as DROPPED, PUNT as PUNTED, Packet};
@@ -16,8 +16,8 @@ const _: () = assert!(DATA_BYTES == crate::buffers::DATA_BYTES, "the header says
 /// the line in front of it on.
 ///
 /// # Safety
-/// What is made is used no longer than nothing else touches the pool, and the private data of a node
-/// ends within the line.
+/// What is made is used no longer than nothing else touches the pool, and the private data of a
+/// node ends within the line.
 pub unsafe fn hand_out(pool: &mut Pool, frame: &Frame, private_at: Option<usize>, packets: &mut Vec<Packet>) {
     let (start, rx) = (pool.start(), u32::from(frame.rx));
     let of = |buffer: u32| start.wrapping_add(buffer as usize * SLOT_BYTES);
@@ -50,8 +50,8 @@ pub fn given(packet: &Packet, arcs: usize, reasons: usize) -> Option<(u8, u8)> {
     (usize::from(number) < most && usize::from(packet.length) <= DATA_BYTES).then_some((arc, number as u8))
 }
 
-/// Puts what packets were given back into their frame. `None` if one of them was given what its node
-/// has not, or is longer than a buffer.
+/// Puts what packets were given back into their frame. `None` if one of them was given what its
+/// node has not, or is longer than a buffer.
 pub fn take_back(packets: &[Packet], frame: &mut Frame, arcs: usize, reasons: usize) -> Option<Verdict> {
     let first = packets.first()?.next;
     let (mut differs, mut longest) = (0, 0);

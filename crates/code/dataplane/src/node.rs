@@ -67,7 +67,7 @@ pub trait Node: Send {
     /// [emit](Plane::emit).
     fn housekeeping(&mut self, _plane: &mut Plane) {}
 
-    /// What it counts beside its reasons, for `show errors`.
+    /// The counts of what else it met, beside its reasons, for `show errors`.
     fn counts(&self) -> Vec<(Reason, u64)> {
         Vec::new()
     }

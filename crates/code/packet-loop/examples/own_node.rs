@@ -10,7 +10,7 @@
 use std::ffi::CStr;
 use stopwatt_loop::{DropReason, Name, Packet, PacketNode, export_nodes};
 
-/// Where the destination port lies behind an IPv4 header without options.
+/// The place of the destination port behind an IPv4 header without options.
 const PORT: usize = 36;
 
 /// Drops UDP to a port, which its options name.

@@ -74,7 +74,7 @@ pub trait PacketNode: Sized + Send + 'static {
     /// counts so far, in the order of [`PacketNode::COUNTERS`].
     fn run(&mut self, packets: &mut [Packet], counters: &mut [u64]);
 
-    /// What the node saw of a packet, for traces; lines of text.
+    /// The node's view of a packet, for traces; lines of text.
     fn trace(&self, packet: &Packet) -> String;
 }
 

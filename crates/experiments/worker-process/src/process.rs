@@ -18,7 +18,7 @@ use crate::serve::Wrong;
 /// of.
 const PROGRAM: &str = "STOPWATT_PROGRAM";
 
-/// How long the last words of a process that has ended may take.
+/// The time that the last words of a process that has ended may take.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Why there is no answer.

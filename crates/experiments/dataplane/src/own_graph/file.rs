@@ -314,8 +314,8 @@ fn find<'w>(wired: &'w [Wired], name: &str) -> Option<&'w Wired> {
 
 /// The nodes that packets can come to, each before those that its arcs lead to.
 fn in_order<'w>(wired: &'w [Wired], start: &'w str) -> Result<Vec<&'w str>, Cycle> {
-    // The nodes all of whose arcs were followed; and those on the way to where we are, each with its
-    // next arc and the place of the one that led to it.
+    // The nodes all of whose arcs were followed; and those on the way to where we are, each with
+    // its next arc and the place of the one that led to it.
     let mut backwards = Vec::new();
     let mut way: Vec<(&str, usize, Option<Range<usize>>)> = vec![(start, 0, None)];
     while let Some((name, next, _)) = way.last_mut() {

@@ -15,7 +15,7 @@ use worker_process::place::Place;
 
 use super::objects::ObjectNode;
 
-/// What a node did that the interface does not allow: the first time.
+/// The first thing that a node did and that the interface does not allow.
 pub type Fault = Arc<Mutex<Option<String>>>;
 
 /// The numbers of texts that say which function of the node runs.
@@ -170,8 +170,8 @@ impl Node for Foreign {
         // before the frame goes on; the file's check saw to it that private data fits the line.
         unsafe { hand_out(&mut plane.pool, frame, private_at, &mut self.packets) };
         self.place.enter(self.texts.run);
-        // SAFETY: the state is from this node's `set_up`, and there are as many packets and counters
-        // as it was told.
+        // SAFETY: the state is from this node's `set_up`, and there are as many packets and
+        // counters as it was told.
         unsafe { run(self.state, self.packets.as_mut_ptr(), self.packets.len() as u64, self.counts.as_mut_ptr()) };
         self.place.leave();
         take_back(&self.packets, frame, self.arcs.len(), self.reasons.len() - 1).unwrap_or_else(|| {

@@ -22,7 +22,7 @@ pub struct ObjectNode {
     pub arcs: &'static [&'static str],
     /// Its reasons.
     pub reasons: &'static [Reason],
-    /// What it counts besides.
+    /// The other things that it counts.
     pub counters: Vec<Reason>,
 }
 

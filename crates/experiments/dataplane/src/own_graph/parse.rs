@@ -30,7 +30,7 @@ pub struct Tables {
     pub nodes: Vec<NodeEntry>,
 }
 
-/// Where packets come from, and to which node first.
+/// The source of packets, and the node that they come to first.
 pub struct PacketsEntry {
     /// Their source.
     pub from: Word,

@@ -1,7 +1,7 @@
 //! Requests to the process that runs a graph, and its answers: a [`Line`] each.
 //!
-//! Both processes are the same program. One kind of line for all requests and answers is read by one
-//! reader; a reader for each type would make the program a hundred kilobytes larger.
+//! Both processes are the same program. One kind of line for all requests and answers is read by
+//! one reader; a reader for each type would make the program a hundred kilobytes larger.
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -239,9 +239,9 @@ pub enum Packets {
 /// Packets that are alike: UDP, 60 bytes without the frame check sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Where they are from.
+    /// The address that they are from.
     pub source: Ipv4Addr,
-    /// Where they are to go.
+    /// The address that they go to.
     pub destination: Ipv4Addr,
     /// The UDP port that they are from.
     pub source_port: u16,
@@ -398,7 +398,7 @@ pub struct Ended {
     pub rounds: u64,
     /// The percentiles of their times.
     pub percentiles: Vec<f64>,
-    /// Where each worker's packets ended.
+    /// The ends that each worker's packets came to.
     pub balances: Vec<Balance>,
     /// Packets that ended for a reason, and what else nodes counted.
     pub errors: Vec<ErrorCount>,
@@ -424,7 +424,7 @@ impl Ended {
         line
     }
 
-    /// What a line tells.
+    /// The rest, from a line.
     pub fn of(line: Line) -> Self {
         let mut line = line.read();
         Self {

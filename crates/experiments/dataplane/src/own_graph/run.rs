@@ -41,7 +41,7 @@ pub struct Asked<'a> {
 pub struct Ran {
     /// Its name.
     pub name: String,
-    /// What it did.
+    /// The results.
     pub loaded: Loaded,
     /// Why the machine counts no events.
     pub no_events: Option<String>,
