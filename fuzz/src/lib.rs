@@ -311,7 +311,9 @@ pub const OWN_GRAPH: Target = Target {
     name: "own_graph",
     seeds: || {
         vec![
-            include_bytes!("../../crates/code/packet-loop/examples/own_node.toml").to_vec(),
+            b"[packets]\nfrom = \"flows\"\nstart = \"l2-input\"\nmode = \"cross-connect\"\n[[flow]]\nsource = \"10.0.0.1\"\n\
+              destination = \"20.0.0.1\"\nttl = 3\n"
+                .to_vec(),
             b"[packets]\nfrom = \"generator\"\n[[node]]\nname = \"ip4-input\"\nnext = { ip4-options = \"l2-input\" }\n"
                 .to_vec(),
         ]
