@@ -37,7 +37,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 22] = [
+pub const TARGETS: [Target; 23] = [
     RT_INSTR,
     RST,
     CSV,
@@ -57,6 +57,7 @@ pub const TARGETS: [Target; 22] = [
     PARQUET,
     OFFLOAD,
     WIRING,
+    OWN_GRAPH,
     PLAN,
     SCENARIO,
     LITMUS,
@@ -301,6 +302,30 @@ pub const WIRING: Target = Target {
         Err(error) => {
             assert!(!error.message.is_empty());
             false
+        }
+    },
+};
+
+/// The file of a graph of one's own.
+pub const OWN_GRAPH: Target = Target {
+    name: "own_graph",
+    seeds: || {
+        vec![
+            b"[packets]\nfrom = \"flows\"\nstart = \"l2-input\"\nmode = \"cross-connect\"\n[[flow]]\nsource = \"10.0.0.1\"\n\
+              destination = \"20.0.0.1\"\nttl = 3\n"
+                .to_vec(),
+            b"[packets]\nfrom = \"generator\"\n[[node]]\nname = \"ip4-input\"\nnext = { ip4-options = \"l2-input\" }\n"
+                .to_vec(),
+        ]
+    },
+    run: |bytes| {
+        let document = Document::new("graph.toml", String::from_utf8_lossy(bytes));
+        match dataplane_experiments::check_graph(&document) {
+            Ok(()) => true,
+            Err(error) => {
+                assert!(error.to_string().starts_with("graph.toml"), "{error}");
+                false
+            }
         }
     },
 };

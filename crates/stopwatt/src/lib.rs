@@ -56,6 +56,11 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         // The process that runs somebody's loop, for `tune`; nobody types this.
         return tune_experiments::work();
     }
+    #[cfg(target_os = "linux")]
+    if arguments.get(1).is_some_and(|first| first == dataplane_experiments::GRAPH_WORKER) {
+        // The same for a graph with somebody's nodes.
+        return dataplane_experiments::run_graph(arguments.get(2).map(OsString::as_os_str));
+    }
     let console = Console::terminal();
     console.watch_signals();
     let arguments = spelt_today(arguments);
@@ -95,7 +100,7 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, console: &Console)
 /// experiments run what may crash in a process of its own.
 pub fn start_with(command: Vec<OsString>) {
     #[cfg(target_os = "linux")]
-    tune_experiments::start_with(command);
+    worker_process::start_with(command);
     #[cfg(not(target_os = "linux"))]
     drop(command);
 }

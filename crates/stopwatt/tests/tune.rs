@@ -3,39 +3,8 @@
 
 mod common;
 
-use common::root;
+use common::{error_of, root, shared_object, stopwatt_in};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-/// Runs the command in a folder.
-fn stopwatt_in(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
-
-fn error_of(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
-}
-
-/// Compiles a shared object.
-fn shared_object(source: &Path, folder: &Path) -> PathBuf {
-    let object = folder.join(source.file_stem().unwrap()).with_extension("so");
-    let built = Command::new("cc")
-        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"])
-        .arg(root().join("crates/code/packet-loop/include"))
-        .arg(source)
-        .arg("-o")
-        .arg(&object)
-        .output()
-        .unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    object
-}
 
 /// Loops that do not what they should.
 const BAD: &str = r#"

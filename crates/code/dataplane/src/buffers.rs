@@ -196,6 +196,14 @@ impl Pool {
         Slots(self.slots.as_mut_slice())
     }
 
+    /// The place of the first buffer, for code that is handed pointers: a buffer lies at
+    /// [`SLOT_BYTES`] times its number, its header line first. They are good until the pool is used
+    /// otherwise.
+    #[inline(always)]
+    pub fn start(&mut self) -> *mut u8 {
+        self.slots.as_mut_slice().as_mut_ptr().cast()
+    }
+
     /// The packet data of a buffer.
     #[inline(always)]
     pub fn data(&self, buffer: Buffer) -> &[u8; DATA_BYTES] {

@@ -456,18 +456,18 @@ impl Graph {
         inputs.chain(nodes).collect()
     }
 
-    /// The packets that were dropped or punted, by reason; counts of zero too.
+    /// The packets that were dropped or punted, by reason, and what else nodes count; counts of
+    /// zero too.
     pub fn errors(&self) -> Vec<ErrorRow> {
         let inputs = self.inputs.iter().flat_map(|slot| {
             let node = slot.input.name();
             slot.input.counts().into_iter().map(|(reason, count)| ErrorRow { count, node: node.to_owned(), reason })
         });
         let rows = self.slots.iter().rev().flat_map(|slot| {
-            slot.node.reasons().iter().zip(&slot.errors).map(|(reason, count)| ErrorRow {
-                count: *count,
-                node: slot.node.name().to_owned(),
-                reason: *reason,
-            })
+            let node = slot.node.name();
+            let reasons = slot.node.reasons().iter().copied().zip(slot.errors.iter().copied());
+            let counts = reasons.chain(slot.node.counts());
+            counts.map(|(reason, count)| ErrorRow { count, node: node.to_owned(), reason })
         });
         inputs.chain(rows).collect()
     }
@@ -515,6 +515,7 @@ impl Graph {
     pub fn clear_errors(&mut self) {
         for slot in &mut self.slots {
             slot.errors.fill(0);
+            slot.node.clear_counts();
         }
         for slot in &mut self.inputs {
             slot.input.clear_counts();

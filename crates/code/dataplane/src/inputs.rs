@@ -108,20 +108,32 @@ impl Input for Generator {
     }
 }
 
-/// A list of packets of any length, each given once, from a capture file or a test.
+/// A list of packets of any length, from a capture file or a test.
 pub struct Packets {
     interface: u16,
     name: String,
-    packets: std::vec::IntoIter<Vec<u8>>,
+    packets: Vec<Vec<u8>>,
+    next: usize,
+    /// True if the first one comes again after the last.
+    again: bool,
     /// Longer than a buffer; they never become packets of the graph.
     too_long: u64,
 }
 
 impl Packets {
-    /// Packets for an interface. A packet longer than a buffer is cut, so that the graph sees a
-    /// giant and counts it.
+    /// Packets for an interface, each given once. A packet longer than a buffer is cut, so that the
+    /// graph sees a giant and counts it.
     pub fn new(interface: u16, name: &str, packets: Vec<Vec<u8>>) -> Self {
-        Self { interface, name: name.to_owned(), packets: packets.into_iter(), too_long: 0 }
+        Self { interface, name: name.to_owned(), packets, next: 0, again: false, too_long: 0 }
+    }
+
+    /// The same, again and again without end.
+    pub fn again(self) -> Self {
+        Self { again: true, ..self }
+    }
+
+    fn left(&self) -> usize {
+        self.packets.len() - self.next
     }
 }
 
@@ -135,11 +147,16 @@ impl Input for Packets {
     }
 
     fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
-        let wanted = plane.settings.frame_size.min(FRAME_MAX).min(self.packets.len());
+        let most = if self.again && !self.packets.is_empty() { FRAME_MAX } else { self.left() };
+        let wanted = plane.settings.frame_size.min(FRAME_MAX).min(most);
         let count = plane.pool.allocate(&mut frame.buffer[..wanted]);
         let mut bytes = 0;
         for row in 0..count {
-            let Some(packet) = self.packets.next() else { break };
+            let packet = &self.packets[self.next];
+            self.next += 1;
+            if self.again && self.next == self.packets.len() {
+                self.next = 0;
+            }
             let data = plane.pool.data_mut(frame.buffer[row]);
             let length = packet.len().min(data.len());
             data[..length].copy_from_slice(&packet[..length]);
@@ -155,10 +172,10 @@ impl Input for Packets {
     }
 
     fn hardware(&self) -> String {
-        format!("a list of packets, {} left; nothing is done in a device's place", self.packets.len())
+        format!("a list of packets, {} left; nothing is done in a device's place", self.left())
     }
 
     fn is_done(&self) -> bool {
-        self.packets.len() == 0
+        self.left() == 0
     }
 }

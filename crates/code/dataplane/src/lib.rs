@@ -31,6 +31,7 @@
 //! | [`machine`] | prefetch instruction and counter |
 //! | [`show`] | tables of what nodes did, in the words of VPP |
 //! | [`trace`] | following packets through the graph |
+//! | [`handed`] | frames as code of others gets them |
 #![deny(unsafe_code)]
 
 pub mod adjacency;
@@ -41,6 +42,7 @@ pub mod epochs;
 pub mod fib;
 pub mod frame;
 pub mod graph;
+pub mod handed;
 pub mod inputs;
 pub mod mac;
 pub mod machine;

@@ -11,6 +11,8 @@ pub enum Severity {
     Error,
     /// It happens in normal operation.
     Info,
+    /// No reason at all, but something else that a node counts: no packet ends for it.
+    Counter,
 }
 
 impl Severity {
@@ -19,6 +21,7 @@ impl Severity {
         match self {
             Self::Error => "error",
             Self::Info => "info",
+            Self::Counter => "counter",
         }
     }
 }
@@ -63,6 +66,14 @@ pub trait Node: Send {
     /// Does what is due without a packet. It is called about once a millisecond and may
     /// [emit](Plane::emit).
     fn housekeeping(&mut self, _plane: &mut Plane) {}
+
+    /// The counts of what else it met, beside its reasons, for `show errors`.
+    fn counts(&self) -> Vec<(Reason, u64)> {
+        Vec::new()
+    }
+
+    /// Sets those counts to zero.
+    fn clear_counts(&mut self) {}
 
     /// Works on a frame that is not empty.
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict;

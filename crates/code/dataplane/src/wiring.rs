@@ -4,7 +4,7 @@
 //! `l2-input: error-drop error-punt l2-output`. Packets that come in start at the first one.
 //! `output` and `tx` stand for a node of each interface, and `outputs` for an arc to each
 //! interface's output. A line that starts with # is a remark. Whoever has nodes of their own adds
-//! them to a [`Registry`]; `examples/own_node.rs` is a whole one.
+//! them to a [`Registry`].
 
 use std::collections::HashMap;
 
@@ -24,13 +24,38 @@ const OUTPUTS: &str = "outputs";
 const OUTPUT: &str = "output";
 const TX: &str = "tx";
 
-/// The number of arcs that a node has.
+/// The arcs that a node has, by name and in the order of their numbers. A node that has any has
+/// those of [`DROP_AND_PUNT`] first, which are not named here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arcs {
-    /// The given number.
-    Fixed(usize),
-    /// The given number, and one to each interface's output.
-    AndOutputs(usize),
+    /// None: packets end here.
+    None,
+    /// Drop, punt, and the named ones.
+    Named(&'static [&'static str]),
+    /// Drop, punt, the named ones, and one to each interface's output.
+    AndOutputs(&'static [&'static str]),
+}
+
+/// The names of the nodes that a packet is dropped or handed to the host at: the first two arcs
+/// lead there.
+pub const DROP_AND_PUNT: [&str; 2] = ["error-drop", "error-punt"];
+
+impl Arcs {
+    /// The named ones.
+    pub fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::None => &[],
+            Self::Named(names) | Self::AndOutputs(names) => names,
+        }
+    }
+
+    /// The number of arcs without those to the outputs.
+    fn count(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Named(names) | Self::AndOutputs(names) => DROP_AND_PUNT.len() + names.len(),
+        }
+    }
 }
 
 type Make = Box<dyn Fn(&Plane) -> Box<dyn Node>>;
@@ -44,28 +69,34 @@ impl Registry {
     /// The nodes of this crate.
     pub fn standard() -> Self {
         let mut registry = Self { nodes: HashMap::new() };
-        registry.add("error-drop", Arcs::Fixed(0), |_| Drop);
-        registry.add("error-punt", Arcs::Fixed(0), |_| Punt);
-        registry.add("ethernet-input", Arcs::Fixed(5), |_| EthernetInput);
-        registry.add("l2-input", Arcs::Fixed(3), |_| L2Input);
-        registry.add("l2-output", Arcs::AndOutputs(2), |_| L2Output);
-        registry.add("ip4-input", Arcs::Fixed(4), |_| Ip4Input);
-        registry.add("ip4-lookup", Arcs::Fixed(5), |_| Ip4Lookup);
-        registry.add("ip4-rewrite", Arcs::AndOutputs(6), |_| Ip4Rewrite);
-        registry.add("ip4-fused", Arcs::AndOutputs(3), |_| Fused::default());
+        registry.add(DROP_AND_PUNT[0], Arcs::None, |_| Drop);
+        registry.add(DROP_AND_PUNT[1], Arcs::None, |_| Punt);
+        registry.add("ethernet-input", Arcs::Named(&["l2-input", "ip4-input", "arp-input"]), |_| EthernetInput);
+        registry.add("l2-input", Arcs::Named(&["l2-output"]), |_| L2Input);
+        registry.add("l2-output", Arcs::AndOutputs(&[]), |_| L2Output);
+        registry.add("ip4-input", Arcs::Named(&["ip4-lookup", "ip4-options"]), |_| Ip4Input);
+        registry.add("ip4-lookup", Arcs::Named(&["ip4-rewrite", "ip4-local", "icmp-net-unreachable"]), |_| Ip4Lookup);
+        const SLOW: &[&str] = &["icmp-time-exceeded", "icmp-fragmentation-needed", "ip4-fragment", "ip4-resolve"];
+        registry.add("ip4-rewrite", Arcs::AndOutputs(SLOW), |_| Ip4Rewrite);
+        registry.add("ip4-fused", Arcs::AndOutputs(&["ip4-input"]), |_| Fused::default());
         registry
     }
 
-    /// Adds a node, or puts one in the place of another of that name. Drop and punt are among its
-    /// arcs.
+    /// Adds a node, or puts one in the place of another of that name.
     pub fn add<N: Node + 'static>(&mut self, name: &str, arcs: Arcs, make: impl Fn(&Plane) -> N + 'static) {
         self.nodes.insert(name.to_owned(), (arcs, Box::new(move |plane| Box::new(make(plane)))));
     }
 
-    fn names(&self) -> String {
-        let mut names: Vec<&str> = self.nodes.keys().map(String::as_str).chain([OUTPUT, TX]).collect();
+    /// The arcs of a node that there is.
+    pub fn arcs(&self, name: &str) -> Option<Arcs> {
+        self.nodes.get(name).map(|(arcs, _)| *arcs)
+    }
+
+    /// The names of all nodes, in order.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.nodes.keys().map(String::as_str).collect();
         names.sort_unstable();
-        names.join(", ")
+        names
     }
 }
 
@@ -118,22 +149,25 @@ impl Wiring {
             }
             let arcs: Vec<String> = arcs.split_whitespace().map(str::to_owned).collect();
             let wanted = match (name, registry.nodes.get(name)) {
-                (OUTPUT, _) => Arcs::Fixed(3),
-                (TX, _) => Arcs::Fixed(0),
+                (OUTPUT, _) => Arcs::Named(&[TX]),
+                (TX, _) => Arcs::None,
                 (_, Some((arcs, _))) => *arcs,
-                (_, None) => return wrong(format!("no node `{name}`: there are {}", registry.names())),
+                (_, None) => {
+                    return wrong(format!(
+                        "no node `{name}`: there are {}",
+                        [registry.names(), vec![OUTPUT, TX]].concat().join(", ")
+                    ));
+                }
             };
             let (count, has_outputs) = (arcs.len(), arcs.iter().any(|arc| arc == OUTPUTS));
             let right = match wanted {
-                Arcs::Fixed(wanted) => count == wanted && !has_outputs,
-                Arcs::AndOutputs(wanted) => count == wanted + 1 && has_outputs,
+                Arcs::AndOutputs(_) => count == wanted.count() + 1 && has_outputs,
+                _ => count == wanted.count() && !has_outputs,
             };
             if !right {
-                let wanted = match wanted {
-                    Arcs::Fixed(wanted) => format!("{wanted} arcs"),
-                    Arcs::AndOutputs(wanted) => format!("{wanted} arcs and `{OUTPUTS}`"),
-                };
-                return wrong(format!("node `{name}` has {wanted}, not: {}", arcs.join(" ")));
+                let and_outputs = if matches!(wanted, Arcs::AndOutputs(_)) { " and `outputs`" } else { "" };
+                let wanted = wanted.count();
+                return wrong(format!("node `{name}` has {wanted} arcs{and_outputs}, not: {}", arcs.join(" ")));
             }
             nodes.push((line, name.to_owned(), arcs));
         }
@@ -156,6 +190,11 @@ impl Wiring {
             Some((_, first, _)) if first != OUTPUT && first != TX => Ok(Self { nodes }),
             _ => Err(WiringError { line: 0, message: "there is no node for packets to start at".to_owned() }),
         }
+    }
+
+    /// The nodes in their order, each with the names that its arcs lead to.
+    pub fn nodes(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.nodes.iter().map(|(_, name, arcs)| (name.as_str(), arcs.as_slice()))
     }
 
     /// Builds the graph over a plane's interfaces, one device each. Returns it with the node that

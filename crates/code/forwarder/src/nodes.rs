@@ -27,15 +27,16 @@ pub const ICMP_PER_SECOND: u32 = 1000;
 /// this crate. All of the worker's ICMP errors together are at most `icmp_per_second`.
 pub fn registry(control: &Arc<Control>, icmp_per_second: u32) -> Registry {
     let mut registry = Registry::standard();
-    registry.add("local-end", Arcs::Fixed(0), |_| Local);
-    registry.add("arp-input", Arcs::AndOutputs(3), {
+    registry.add("local-end", Arcs::None, |_| Local);
+    registry.add("arp-input", Arcs::AndOutputs(&["local-end"]), {
         let control = control.clone();
         move |_| ArpInput::new(control.clone())
     });
-    registry.add("ip4-options", Arcs::Fixed(4), |_| Ip4Options);
-    registry.add("ip4-local", Arcs::Fixed(6), |_| Ip4Local);
-    registry.add("ip4-fragment", Arcs::Fixed(3), |_| Ip4Fragment);
-    registry.add("ip4-resolve", Arcs::AndOutputs(4), {
+    registry.add("ip4-options", Arcs::Named(&["ip4-lookup", "icmp-parameter-problem"]), |_| Ip4Options);
+    const LOCAL: &[&str] = &["local-end", "icmp-protocol-unreachable", "icmp-port-unreachable", "ip4-lookup"];
+    registry.add("ip4-local", Arcs::Named(LOCAL), |_| Ip4Local);
+    registry.add("ip4-fragment", Arcs::Named(&["ip4-rewrite"]), |_| Ip4Fragment);
+    registry.add("ip4-resolve", Arcs::AndOutputs(&["icmp-host-unreachable", "ip4-rewrite"]), {
         let control = control.clone();
         move |plane| Ip4Resolve::new(control.clone(), plane.interfaces.len())
     });
@@ -43,7 +44,7 @@ pub fn registry(control: &Arc<Control>, icmp_per_second: u32) -> Registry {
     for message in Message::ALL {
         let limit = limit.clone();
         let name = message.node_name();
-        registry.add(name, Arcs::Fixed(3), move |_| IcmpError::new(message, limit.clone()));
+        registry.add(name, Arcs::Named(&["ip4-lookup"]), move |_| IcmpError::new(message, limit.clone()));
     }
     registry
 }

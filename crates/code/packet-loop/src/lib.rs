@@ -1,4 +1,5 @@
-//! Loops over packets or records that others wrote, as `stopwatt tune` takes them.
+//! Loops and nodes that others wrote, behind a C interface: `stopwatt tune` takes loops over
+//! packets or records, and `stopwatt run dataplane` nodes of a packet graph.
 //!
 //! A loop is a shared object with one function, [`SYMBOL`], which describes its loops as
 //! [`LoopTable`]. Loops in C include `include/stopwatt_loop.h`; a loop in Rust implements
@@ -31,9 +32,19 @@
 //!
 //! export!(Sum);
 //! ```
+//!
+//! A node is the same by [`NODE_SYMBOL`] and [`NodeTable`]: `include/stopwatt_node.h` in C,
+//! [`PacketNode`] and [`export_nodes!`] in Rust. `examples/own_node.rs` is a whole one.
 
+mod node_table;
 mod rust_loops;
+mod rust_nodes;
 mod table;
 
+pub use node_table::{
+    ARCS_MAX, DATA_BYTES, DROP, DropReason, ERROR, INFO, NODE_ABI, NODE_SYMBOL, Name, NodeEntry, NodeTable,
+    PRIVATE_MAX, PUNT, Packet, REASONS_MAX,
+};
 pub use rust_loops::{PacketLoop, Record, prefetch, table_of};
+pub use rust_nodes::{PacketNode, node_table_of};
 pub use table::{ABI, AFTER_NONE, CHOICE, DISTANCE, Entry, KNOBS_MAX, Knob, LINE, LoopTable, SYMBOL};

@@ -15,6 +15,16 @@ pub enum Events {
     Software,
 }
 
+impl Events {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hardware => "hardware",
+            Self::Software => "software",
+        }
+    }
+}
+
 /// Counts events of the thread that opened it.
 pub struct Counters {
     group: Group,

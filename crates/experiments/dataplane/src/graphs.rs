@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use dataplane::buffers::Reuse;
 use dataplane::fib::Prefix;
-use dataplane::graph::{Balance, Graph, Report, RuntimeRow};
+use dataplane::graph::{Balance, ErrorRow, Graph, Reason, Report, RuntimeRow};
 use dataplane::inputs::{Generator, udp_packet};
 use dataplane::machine;
 use dataplane::nodes::{Device, Discard};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
+use dataplane::show;
 use dataplane::standard::{Ip4Path, build};
 use hdrhistogram::Histogram;
 
@@ -29,6 +30,9 @@ pub enum GraphKind {
 }
 
 impl GraphKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::L2CrossConnect, Self::Ip4Route, Self::Ip4Fused];
+
     /// As on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -102,13 +106,18 @@ pub fn graph(load: Load) -> Graph {
 /// Builds a graph for each of some workers, with a generator and buffers of its own, over the same
 /// tables.
 pub fn graphs(load: Load, workers: usize) -> Vec<Graph> {
+    planes(load, workers).into_iter().map(|plane| loaded(plane, load)).collect()
+}
+
+/// A plane for each of some workers, over the same tables.
+pub fn planes(load: Load, workers: usize) -> Vec<Plane> {
     let first = plane(load);
     let others: Vec<Plane> = (1..workers).map(|_| first.for_another_worker()).collect();
-    [first].into_iter().chain(others).map(|plane| loaded(plane, load)).collect()
+    [first].into_iter().chain(others).collect()
 }
 
 /// The first interface, where packets come in.
-const INSIDE: u16 = 0;
+pub const INSIDE: u16 = 0;
 
 /// Interfaces and routes.
 fn plane(load: Load) -> Plane {
@@ -134,18 +143,29 @@ fn plane(load: Load) -> Plane {
     plane
 }
 
+/// A packet of the first interface's neighbour.
+pub fn packet(source: Ipv4Addr, destination: Ipv4Addr, ttl: u8) -> [u8; 64] {
+    udp_packet(our_mac(INSIDE), peer_mac(INSIDE), source, destination, ttl)
+}
+
+/// The generator of a load: a packet of each flow in turn.
+pub fn generator(load: Load) -> Generator {
+    let routes = load.routes.clamp(1, 1 << 16);
+    let flow = |flow| packet(Ipv4Addr::from((10 << 24) + flow), destination(flow, routes), 64);
+    Generator::new(INSIDE, (0..load.flows.max(1)).map(flow).collect(), None)
+}
+
+/// A device for each interface, which takes what is sent and forgets it.
+pub fn devices(plane: &Plane) -> Vec<Box<dyn Device>> {
+    plane.interfaces.iter().map(|_| Box::new(Discard) as Box<dyn Device>).collect()
+}
+
 /// The graph over a plane, with its generator.
 fn loaded(plane: Plane, load: Load) -> Graph {
-    let routes = load.routes.clamp(1, 1 << 16);
-    let flows = (0..load.flows.max(1)).map(|flow| {
-        let source = Ipv4Addr::from((10 << 24) + flow);
-        udp_packet(our_mac(INSIDE), peer_mac(INSIDE), source, destination(flow, routes), 64)
-    });
-    let generator = Generator::new(INSIDE, flows.collect(), None);
     let path = if load.kind == GraphKind::Ip4Fused { Ip4Path::Fused } else { Ip4Path::Nodes };
-    let devices: Vec<Box<dyn Device>> = plane.interfaces.iter().map(|_| Box::new(Discard) as Box<dyn Device>).collect();
+    let devices = devices(&plane);
     let (mut graph, first) = build(plane, devices, path);
-    graph.add_input(generator, first);
+    graph.add_input(generator(load), first);
     graph
 }
 
@@ -208,6 +228,12 @@ pub struct Loaded {
     pub rounds: Percentiles,
     /// The place where each worker's packets ended.
     pub balances: Vec<Balance>,
+    /// Packets that ended for a reason, and what else nodes counted.
+    pub errors: Vec<ErrorCount>,
+    /// Events of nodes, where any were counted.
+    pub counted: Option<Counted>,
+    /// The traces of the first packets, where any were asked for.
+    pub trace: Option<String>,
 }
 
 /// Events of nodes, of all workers together.
@@ -215,7 +241,7 @@ pub struct Loaded {
 pub struct Counted {
     /// The names of what was counted, by the order in
     /// [`NodeCounters::events`](dataplane::graph::NodeCounters::events).
-    pub names: Vec<&'static str>,
+    pub names: Vec<String>,
     /// The nodes.
     pub nodes: Vec<RuntimeRow>,
 }
@@ -255,7 +281,7 @@ pub fn count(graphs: &mut [Graph], events: Events, length: Duration) -> Result<C
                     pin(number);
                     // It counts what this thread does.
                     let counters = Counters::start(events)?;
-                    let names = counters.names().to_vec();
+                    let names: Vec<String> = counters.names().iter().map(|name| (*name).to_owned()).collect();
                     graph.set_probe(Some(Box::new(counters)));
                     until(graph, length, &mut histogram());
                     graph.set_probe(None);
@@ -304,30 +330,88 @@ fn pin(_cpu: usize) {
     let _ = machine::pin(_cpu);
 }
 
-/// Runs graphs at full load for some windows, after a warm-up of a tenth of one. `next` is asked
-/// after each window whether to go on.
-pub fn run(graphs: &mut [Graph], windows: usize, length: Duration, next: impl Fn() -> bool) -> Loaded {
-    let mut rounds: Vec<_> = graphs.iter().map(|_| histogram()).collect();
-    together(graphs, length / 10, &mut rounds);
-    rounds.iter_mut().for_each(Histogram::reset);
-    let mut measured = Vec::with_capacity(windows);
-    for _ in 0..windows {
-        graphs.iter_mut().for_each(Graph::clear_runtime);
-        let workers = together(graphs, length, &mut rounds);
-        let reports: Vec<Report> = graphs.iter().map(Graph::report).collect();
-        let Some(Report { runtime: nodes, loops, .. }) = Report::sum(&reports) else { break };
+/// Graphs that run at full load, a window after the other.
+pub struct Running {
+    /// One graph for each worker.
+    pub graphs: Vec<Graph>,
+    rounds: Vec<Histogram<u64>>,
+}
+
+impl Running {
+    /// Graphs that have not run yet.
+    pub fn new(graphs: Vec<Graph>) -> Self {
+        let rounds = graphs.iter().map(|_| histogram()).collect();
+        Self { graphs, rounds }
+    }
+
+    /// Runs for some time of which nothing is kept but the packets' ends and their traces.
+    pub fn warm_up(&mut self, length: Duration) {
+        together(&mut self.graphs, length, &mut self.rounds);
+        self.rounds.iter_mut().for_each(Histogram::reset);
+    }
+
+    /// Runs for a window.
+    pub fn window(&mut self, length: Duration) -> Window {
+        self.graphs.iter_mut().for_each(Graph::clear_runtime);
+        let workers = together(&mut self.graphs, length, &mut self.rounds);
+        let (nodes, loops) = self.sum().map_or_else(Default::default, |sum| (sum.runtime, sum.loops));
         let seconds = workers.iter().map(|share| share.seconds).fold(0.0, f64::max);
-        measured.push(Window { seconds, loops, nodes, workers });
-        if !next() {
-            break;
+        Window { seconds, loops, nodes, workers }
+    }
+
+    /// The time that rounds took, of all windows and workers.
+    pub fn rounds(&self) -> Percentiles {
+        let mut all = histogram();
+        for rounds in &self.rounds {
+            all.add(rounds).expect("histograms of the same bounds");
         }
+        Percentiles::new(&all, 1e6 / machine::counter_hz() as f64)
     }
-    let mut all = histogram();
-    for rounds in &rounds {
-        all.add(rounds).expect("histograms of the same bounds");
+
+    /// The place where each worker's packets ended.
+    pub fn balances(&self) -> Vec<Balance> {
+        self.graphs.iter().map(Graph::balance).collect()
     }
-    let rounds = Percentiles::new(&all, 1e6 / machine::counter_hz() as f64);
-    Loaded { windows: measured, rounds, balances: graphs.iter().map(Graph::balance).collect() }
+
+    /// The packets that nodes dropped or handed to the host, by reason, and what else they counted.
+    pub fn errors(&self) -> Vec<ErrorCount> {
+        let rows = self.sum().map(|sum| sum.errors).unwrap_or_default().into_iter().filter(|row| row.count > 0);
+        rows.map(ErrorCount::from).collect()
+    }
+
+    /// The traces of the first worker's packets, as `show trace` prints them.
+    pub fn trace(&self) -> String {
+        show::trace(&[self.graphs[0].report()], TRACES_SHOWN)
+    }
+
+    fn sum(&self) -> Option<Report> {
+        let reports: Vec<Report> = self.graphs.iter().map(Graph::report).collect();
+        Report::sum(&reports)
+    }
+}
+
+/// Most packets whose traces a recording has.
+const TRACES_SHOWN: usize = 50;
+
+/// Packets of a node that were dropped or handed to the host for a reason, or something else that
+/// it counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorCount {
+    /// The node's name.
+    pub node: String,
+    /// The reason, or what is counted.
+    pub reason: String,
+    /// The weight of the reason.
+    pub severity: String,
+    /// The count.
+    pub count: u64,
+}
+
+impl From<ErrorRow> for ErrorCount {
+    fn from(row: ErrorRow) -> Self {
+        let Reason { text, severity } = row.reason;
+        Self { node: row.node, reason: text.to_owned(), severity: severity.name().to_owned(), count: row.count }
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! The data plane's experiments: whole graphs at full load, the stride study on this machine and on
-//! a modelled core, frame sizes.
+//! The data plane's experiments: whole graphs at full load, ours and those of others, the stride
+//! study on this machine and on a modelled core, frame sizes.
 //!
 //! Nothing here can reach a published figure: a prediction is told which cells to predict, a fit is
 //! handed the cells that it may use.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod accesses;
 mod batch;
@@ -16,6 +16,8 @@ pub mod host;
 pub mod latency;
 mod loaded;
 pub mod model;
+#[cfg(target_os = "linux")]
+mod own_graph;
 mod patterns;
 pub mod places;
 pub mod platform;
@@ -24,6 +26,8 @@ pub mod results;
 
 pub use batch::Batch;
 pub use loaded::Dataplane;
+#[cfg(target_os = "linux")]
+pub use own_graph::{ARGUMENT as GRAPH_WORKER, check as check_graph, work as run_graph};
 pub use patterns::Patterns;
 pub use prefetch::Prefetch;
 

@@ -2,31 +2,68 @@
 
 #[cfg(target_os = "linux")]
 use crate::events::Events;
-use crate::graphs::{self, Counted, GraphKind, Load};
+use crate::graphs::{self, Counted, GraphKind, Load, Loaded, Running};
+#[cfg(target_os = "linux")]
+use crate::own_graph;
 use crate::{FRAME_SIZE, host_header, results};
 use dataplane::buffers::Reuse;
 use dataplane::graph::Graph;
 use dataplane::plane::Settings;
-use dataplane::show;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{Checked, Choice, Number, Or, Switch};
-use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Progress, Request, Sink, World, WorldAbout};
 use recording::{Picture, PictureKind, facts, metrics};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Loads a graph and measures what each node takes.
 pub struct Dataplane;
 
-const GRAPH: Or<Choice<GraphKind>> = Choice::new(
+/// A graph that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum GraphAsked {
+    /// One of ours.
+    Ours(GraphKind),
+    /// The one of a file.
+    File(PathBuf),
+}
+
+/// `ip4-route`, or a file.
+fn graph_asked(text: &str) -> Result<GraphAsked, String> {
+    let known = GraphKind::ALL.into_iter().find(|kind| kind.name() == text);
+    match known {
+        Some(kind) => Ok(GraphAsked::Ours(kind)),
+        None if text.ends_with(".toml") => Ok(GraphAsked::File(text.into())),
+        None => Err(format!("one of {}, or a file FILE.toml", GraphKind::ALL.map(GraphKind::name).join(", "))),
+    }
+}
+
+const GRAPH: Or<Checked<GraphAsked>> = Checked::new(
     "graph",
-    &[
-        ("l2-xconnect", GraphKind::L2CrossConnect, "an L2 cross connect of two interfaces"),
-        ("ip4-route", GraphKind::Ip4Route, "IPv4 routing, three nodes"),
-        ("ip4-fused", GraphKind::Ip4Fused, "IPv4 routing in one loop"),
-    ],
-    "Graph.",
+    "WHICH|FILE.toml",
+    graph_asked,
+    "Graph: l2-xconnect, an L2 cross connect of two interfaces; ip4-route, IPv4 routing in three nodes; ip4-fused, \
+     IPv4 routing in one loop; or a file with a graph of your own (docs/own-graph.md).",
 )
-.or(GraphKind::Ip4Route);
+.or((
+    || GraphAsked::Ours(GraphKind::Ip4Route),
+    |asked| match asked {
+        GraphAsked::Ours(kind) => kind.name().to_owned(),
+        GraphAsked::File(path) => path.display().to_string(),
+    },
+));
+
+const NODES: Checked<Vec<PathBuf>> = Checked::new(
+    "nodes",
+    "FILE.so[,FILE.so]",
+    |text| Ok(text.split(',').filter(|part| !part.is_empty()).map(PathBuf::from).collect()),
+    "Shared objects with nodes for a graph of your own: see stopwatt_node.h.",
+);
+
+const PATIENCE: Or<Number<u64>> =
+    Number::new("patience", 1..=3600, "The longest that nodes of shared objects may take beyond a window.")
+        .unit("s")
+        .or(30);
 
 const WINDOWS: Or<Number<u32>> = Number::new("windows", 1..=10_000, "Windows of load.").or(10);
 
@@ -104,6 +141,8 @@ static ABOUT: About = About {
     worlds: &[WorldAbout { world: World::Host, about: "real packets, the machine's own clock", needs: &[] }],
     settings: &[
         &GRAPH,
+        &NODES,
+        &PATIENCE,
         &WINDOWS,
         &WINDOW,
         &FRAME_SIZE,
@@ -123,6 +162,7 @@ static ABOUT: About = About {
     examples: &[
         Example { arguments: "--graph ip4-route", about: "clocks per packet of each node" },
         Example { arguments: "--graph ip4-route --frame-size 64 --loop single", about: "" },
+        Example { arguments: "--graph acl.toml --nodes acl.so --trace 2 --all", about: "a graph of your own" },
     ],
     sweep_defaults: &[(&WINDOWS, "3"), (&WINDOW, "200"), (&COUNTERS, "none")],
     shipped_sweeps: &[],
@@ -159,9 +199,10 @@ impl Experiment for Dataplane {
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
-        let (kind, shape, strides) = (settings.get(GRAPH), settings.get(LOOP), settings.get(STRIDES));
+        let (graph, shape, strides) = (settings.get(GRAPH), settings.get(LOOP), settings.get(STRIDES));
+        let objects = settings.get(NODES).unwrap_or_default();
         let load = Load {
-            kind,
+            kind: if let GraphAsked::Ours(kind) = graph { kind } else { GraphKind::Ip4Route },
             settings: Settings {
                 shape,
                 strides,
@@ -174,45 +215,51 @@ impl Experiment for Dataplane {
             outputs: settings.get(OUTPUTS),
             flows: settings.get(FLOWS),
         };
-        if kind == GraphKind::L2CrossConnect && load.outputs > 1 {
+        if load.kind == GraphKind::L2CrossConnect && load.outputs > 1 {
             let message = "--outputs is of routes, which l2-xconnect has not".to_owned();
             return Err(Error::Usage { message, help: None });
         }
-        let (windows, window) = (settings.get(WINDOWS), Duration::from_millis(settings.get(WINDOW)));
+        let windows = settings.get(WINDOWS);
         let progress = sink.progress();
         progress.expect(windows.into(), "windows");
-
-        let mut graphs = graphs::graphs(load, settings.get(WORKERS));
-        let trace = settings.get(TRACE);
-        if trace > 0 {
-            graphs[0].tracer.add("pg-input", trace);
-        }
-        let next = || {
-            progress.step();
-            progress.check().is_ok()
+        let asked = Asked {
+            load,
+            workers: settings.get(WORKERS),
+            trace: settings.get(TRACE),
+            windows,
+            window: Duration::from_millis(settings.get(WINDOW)),
+            counting: settings.get(COUNTERS),
         };
-        let loaded = graphs::run(&mut graphs, windows as usize, window, next);
-        progress.check()?;
-        let (counted, no_counters) = count(&mut graphs, settings.get(COUNTERS), window);
+        let ran = match &graph {
+            GraphAsked::Ours(_) if !objects.is_empty() => {
+                let message = format!("--nodes is for a graph of your own, and {} is ours", load.kind.name());
+                return Err(Error::usage(message, "name its file: --graph FILE.toml"));
+            }
+            GraphAsked::Ours(kind) => asked.of_ours(*kind, &progress)?,
+            GraphAsked::File(path) => asked.of_a_file(path, &objects, settings.get(PATIENCE), &progress)?,
+        };
+        let Ran { name, loaded, no_counters, packets, has_routes } = ran;
         if let Some(wrong) = loaded.balances.iter().find(|balance| !balance.holds()) {
             return Err(Error::Failed(format!("packets do not add up: {wrong:?}")));
         }
 
         let mut header = host_header(ABOUT.name, windows);
         header.set_facts(&facts::Loaded {
-            graph: kind.name().to_owned(),
+            graph: name.clone(),
             frame_size: load.settings.frame_size as u64,
             shape: shape.name().to_owned(),
             strides: format!("{}/{}", strides.header, strides.data),
             buffers: load.buffers as u64,
             reuse: if load.reuse == Reuse::Hot { "hot" } else { "cycle" }.to_owned(),
-            routes: load.routes.into(),
+            routes: if has_routes { load.routes.into() } else { 0 },
             outputs: load.outputs as u64,
             flows: load.flows.into(),
-            workers: graphs.len() as u64,
+            workers: asked.workers as u64,
             checksum: load.settings.verify_checksum,
             driver: "memory of this process".to_owned(),
-            trace: (trace > 0).then(|| show::trace(&[graphs[0].report()], 50)),
+            packets,
+            objects: objects.iter().map(|path| path.display().to_string()).collect(),
+            trace: loaded.trace.clone(),
         });
         header.pictures.push(Picture {
             title: "Clocks per packet, by node".to_owned(),
@@ -221,23 +268,113 @@ impl Experiment for Dataplane {
             kind: PictureKind::StackedBars,
         });
         header.notes.extend(no_counters);
-        let recording = results::graph(header, kind, &loaded, counted.as_ref());
+        let recording = results::graph(header, &name, &loaded);
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }
 }
 
+/// A graph that ran.
+struct Ran {
+    name: String,
+    loaded: Loaded,
+    /// A line that says why no events are counted.
+    no_counters: Option<String>,
+    /// The packets, where they are not the generator's.
+    packets: Option<String>,
+    has_routes: bool,
+}
+
+/// A load that is asked for, of whatever graph.
+struct Asked {
+    load: Load,
+    workers: usize,
+    trace: usize,
+    windows: u32,
+    window: Duration,
+    counting: Counting,
+}
+
+impl Asked {
+    /// Loads a graph of ours, in this process.
+    fn of_ours(&self, kind: GraphKind, progress: &Progress) -> Result<Ran, Error> {
+        let mut running = Running::new(graphs::graphs(self.load, self.workers));
+        if self.trace > 0 {
+            running.graphs[0].tracer.add("pg-input", self.trace);
+        }
+        running.warm_up(self.window / 10);
+        let mut windows = Vec::new();
+        for _ in 0..self.windows {
+            progress.check()?;
+            windows.push(running.window(self.window));
+            progress.step();
+        }
+        progress.check()?;
+        let (counted, no_counters) = count(&mut running.graphs, self.counting, self.window);
+        let loaded = Loaded {
+            windows,
+            rounds: running.rounds(),
+            balances: running.balances(),
+            errors: running.errors(),
+            counted,
+            trace: (self.trace > 0).then(|| running.trace()),
+        };
+        Ok(Ran { name: kind.name().to_owned(), loaded, no_counters, packets: None, has_routes: true })
+    }
+
+    /// Loads the graph of a file, in a process of its own.
+    #[cfg(target_os = "linux")]
+    fn of_a_file(&self, graph: &Path, objects: &[PathBuf], patience: u64, progress: &Progress) -> Result<Ran, Error> {
+        let asked = own_graph::Asked {
+            graph,
+            objects,
+            load: self.load,
+            workers: self.workers,
+            trace: self.trace,
+            windows: self.windows,
+            window: self.window,
+            events: events(self.counting),
+            patience: Duration::from_secs(patience),
+        };
+        let own_graph::Ran { name, loaded, no_events: why, packets, has_routes } = own_graph::run(&asked, progress)?;
+        let no_counters = events(self.counting).zip(why).map(|(events, why)| no_events(events, &why));
+        Ok(Ran { name, loaded, no_counters, packets, has_routes })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of_a_file(
+        &self,
+        graph: &Path,
+        _objects: &[PathBuf],
+        _patience: u64,
+        _progress: &Progress,
+    ) -> Result<Ran, Error> {
+        let message = format!("{}: graphs of one's own run on Linux alone", graph.display());
+        Err(Error::Usage { message, help: None })
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn events(counting: Counting) -> Option<Events> {
+    match counting {
+        Counting::Hardware => Some(Events::Hardware),
+        Counting::Software => Some(Events::Software),
+        Counting::Nothing => None,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn no_events(events: Events, why: &str) -> String {
+    format!("No {} events per packet: this machine counts none ({why}).", events.name())
+}
+
 /// Events of nodes, or a line that says why there are none.
 #[cfg(target_os = "linux")]
 fn count(graphs: &mut [Graph], counting: Counting, length: Duration) -> (Option<Counted>, Option<String>) {
-    let (events, which) = match counting {
-        Counting::Hardware => (Events::Hardware, "hardware"),
-        Counting::Software => (Events::Software, "software"),
-        Counting::Nothing => return (None, None),
-    };
+    let Some(events) = events(counting) else { return (None, None) };
     match graphs::count(graphs, events, length) {
         Ok(counted) => (Some(counted), None),
-        Err(why) => (None, Some(format!("No {which} events per packet: this machine counts none ({why})."))),
+        Err(why) => (None, Some(no_events(events, &why))),
     }
 }
 

@@ -5,7 +5,7 @@ use dataplane::show::worker_name;
 use recording::{Header, Recording, Series, metrics};
 
 use crate::footprint::Footprint;
-use crate::graphs::{Counted, GraphKind, Loaded};
+use crate::graphs::{Counted, ErrorCount, Loaded};
 use crate::latency::Percentiles;
 use crate::model::Cell;
 
@@ -62,9 +62,9 @@ pub fn study(header: Header, variant: &str, layout: &str, cells: &[(Cell, Vec<f6
 }
 
 /// A loaded graph: its windows and what nodes did in each.
-pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded, counted: Option<&Counted>) -> Recording {
+pub fn graph(header: Header, name: &str, loaded: &Loaded) -> Recording {
     let mut recording = Recording::new(header);
-    let series = recording.series(kind.name(), LOADED_CASE, "");
+    let series = recording.series(name, LOADED_CASE, "");
     for (iteration, window) in loaded.windows.iter().enumerate() {
         let iteration = iteration as u32;
         recording.measure(series, iteration, "rate", "Mpps", window.mpps());
@@ -77,19 +77,20 @@ pub fn graph(header: Header, kind: GraphKind, loaded: &Loaded, counted: Option<&
     for each in &loaded.balances {
         balance(&mut recording, series, each);
     }
-    latencies(&mut recording, kind.name(), 0, &loaded.rounds);
-    if let Some(Counted { names, nodes }) = counted {
-        let series = recording.series(kind.name(), EVENTS_CASE, "");
+    latencies(&mut recording, name, 0, &loaded.rounds);
+    errors(&mut recording, name, &loaded.errors);
+    if let Some(Counted { names, nodes }) = &loaded.counted {
+        let series = recording.series(name, EVENTS_CASE, "");
         for node in nodes.iter().filter(|node| node.counters.vectors > 0) {
-            for (name, count) in names.iter().zip(node.counters.events) {
-                let (subject, role, metric) = (recording.name(&node.name), recording.name(name), metrics::EVENTS);
+            for (event, count) in names.iter().zip(node.counters.events) {
+                let (subject, role, metric) = (recording.name(&node.name), recording.name(event), metrics::EVENTS);
                 let value = count as f64 / node.counters.vectors as f64;
                 let measure = recording.measure(series, 0, metric.name, metric.unit, value);
                 (measure.subject, measure.role) = (Some(subject), Some(role));
             }
         }
     }
-    let series = recording.series(kind.name(), "threads", "");
+    let series = recording.series(name, "threads", "");
     for (iteration, window) in loaded.windows.iter().enumerate() {
         for (number, share) in window.workers.iter().enumerate() {
             let subject = recording.name(&worker_name(number));
@@ -166,6 +167,18 @@ pub fn balance(recording: &mut Recording, series: Series, balance: &Balance) {
         (metrics::REFUSED, balance.refused),
     ] {
         recording.measure(series, 0, metric.name, metric.unit, count as f64);
+    }
+}
+
+/// The packets that nodes dropped or handed to the host, by reason, and what else they counted,
+/// over the whole run.
+pub fn errors(recording: &mut Recording, variant: &str, rows: &[ErrorCount]) {
+    let series = recording.series(variant, "errors", "");
+    for ErrorCount { node, reason, severity, count } in rows {
+        let (subject, role) = (recording.name(&format!("{node}: {reason}")), recording.name(severity));
+        let metric = metrics::PACKETS;
+        let measure = recording.measure(series, 0, metric.name, metric.unit, *count as f64);
+        (measure.subject, measure.role) = (Some(subject), Some(role));
     }
 }
 

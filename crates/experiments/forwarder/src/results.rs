@@ -2,7 +2,8 @@
 
 use dataplane::graph::{Balance, Report};
 use dataplane::show::worker_name;
-use dataplane_experiments::results::{LATENCY_CASE, balance, latencies, node_measures, run_measures};
+use dataplane_experiments::graphs::ErrorCount;
+use dataplane_experiments::results::{LATENCY_CASE, balance, errors, latencies, node_measures, run_measures};
 use recording::{Header, Recording, metrics};
 
 use crate::rates::find::DriverRates;
@@ -30,13 +31,8 @@ pub fn forwarder(header: Header, variant: &str, reports: &[Report]) -> Recording
             recording.measure(series, 0, metric, unit, count as f64).subject = Some(subject);
         }
     }
-    let series = recording.series(variant, "errors", "");
-    for row in all.errors.iter().filter(|row| row.count > 0) {
-        let (subject, role) =
-            (recording.name(&format!("{}: {}", row.node, row.reason.text)), recording.name(row.reason.severity.name()));
-        let measure = recording.measure(series, 0, "packets", "packets", row.count as f64);
-        (measure.subject, measure.role) = (Some(subject), Some(role));
-    }
+    let rows = all.errors.iter().filter(|row| row.count > 0).cloned();
+    errors(&mut recording, variant, &rows.map(ErrorCount::from).collect::<Vec<_>>());
     let series = recording.series(variant, "threads", "");
     for (number, report) in reports.iter().enumerate() {
         let subject = recording.name(&worker_name(number));

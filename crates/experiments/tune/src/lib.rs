@@ -38,7 +38,6 @@ mod worker;
 
 pub use core_file::CoreFile;
 pub use probes::calibrate;
-pub use process::{PROGRAM, start_with};
 pub use system::{file_name, processor};
 pub use tune::{CORES, Tune};
 pub use worker::{ARGUMENT as WORKER, work};

@@ -114,27 +114,15 @@ pub enum Request {
     Measure(Measure),
 }
 
-/// An answer.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// An answer: each request has one kind of it, so none says which it is.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
 pub enum Reply {
     /// The loop is there.
     Opened(LoopAbout),
-    /// The records are there.
-    SetUp {
-        /// The share of the first record's mapping that lies in huge pages; `None` where the system
-        /// does not say.
-        huge: Option<f64>,
-    },
-    /// A measurement.
-    Measured {
-        /// Ticks per record.
-        ticks: f64,
-    },
-    /// It cannot be done.
-    Refused {
-        /// Why.
-        message: String,
-        /// The advice: what would be right.
-        help: String,
-    },
+    /// The records are there; the share of the first record's mapping that lies in huge pages,
+    /// `None` where the system does not say.
+    SetUp(Option<f64>),
+    /// Ticks per record.
+    Measured(f64),
 }

@@ -1,32 +1,17 @@
 //! A loop of a shared object, with what it claims looked at before anything is called.
 #![expect(unsafe_code, reason = "a shared object is called by its C interface")]
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::c_void;
 use std::path::Path;
 
-use libloading::{Library, Symbol};
-use stopwatt_loop::{ABI, AFTER_NONE, CHOICE, DISTANCE, Entry, KNOBS_MAX, LINE, LoopTable, SYMBOL};
+use stopwatt_loop::{ABI, AFTER_NONE, CHOICE, DISTANCE, KNOBS_MAX, LINE, LoopTable, SYMBOL};
+use worker_process::Wrong;
+use worker_process::shared_object::{tables, text};
 
 use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 
-/// Most loops of a shared object that are looked at.
-const LOOPS_MAX: u32 = 256;
-
 /// Most bytes of a record.
 const RECORD_MAX: u64 = 1 << 20;
-
-/// Why a shared object has no such loop: the error, and what would be right.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Wrong {
-    /// The error.
-    pub message: String,
-    /// The advice: what would be right.
-    pub help: String,
-}
-
-fn wrong(message: String, help: &str) -> Wrong {
-    Wrong { message, help: help.to_owned() }
-}
 
 /// A loop whose table was looked at. The shared object stays loaded as long as the process lives.
 pub struct SharedLoop {
@@ -52,19 +37,6 @@ impl Drop for SharedRecords {
     }
 }
 
-/// A text of a table; what is no UTF-8 is replaced.
-///
-/// # Safety
-/// The pointer is null, or to a text that ends.
-unsafe fn text(of: *const c_char) -> Option<String> {
-    if of.is_null() {
-        return None;
-    }
-    // SAFETY: by this function's own contract.
-    let text = unsafe { CStr::from_ptr(of) };
-    Some(text.to_string_lossy().into_owned())
-}
-
 impl SharedLoop {
     /// Loads a shared object, and takes the loop of a name, or its first.
     ///
@@ -72,44 +44,12 @@ impl SharedLoop {
     /// It cannot be loaded, is not of this interface, or describes what cannot be.
     pub fn open(path: &Path, name: Option<&str>) -> Result<Self, Wrong> {
         let shown = path.display();
-        // Without a slash the loader would look among the system's libraries.
-        let found = path.canonicalize().map_err(|error| {
-            wrong(format!("{shown}: {error}"), "a shared object: cc -O2 -shared -fPIC my.c -o my.so")
-        })?;
-        // SAFETY: what a shared object does when it is loaded is up to its author, and it has this
-        // process for itself.
-        let library = unsafe { Library::new(&found) }.map_err(|error| {
-            wrong(
-                format!("{shown} cannot be loaded: {error}"),
-                "a shared object for this machine: cc -O2 -shared -fPIC my.c -o my.so",
-            )
-        })?;
-        let library: &'static Library = Box::leak(Box::new(library));
-        // SAFETY: the header says of which type the symbol is.
-        let entry: Symbol<'static, Entry> = unsafe { library.get(SYMBOL.to_bytes_with_nul()) }.map_err(|_| {
-            wrong(
-                format!("{shown} has no function `stopwatt_loop`"),
-                "include stopwatt_loop.h and write that function; crates/code/packet-loop/examples has three",
-            )
-        })?;
+        // SAFETY: the process is there for this loop, and stopwatt_loop.h says that of its
+        // function.
+        let tables = unsafe { tables::<LoopTable>(path, SYMBOL, ABI, "stopwatt_loop.h") }?;
         let mut names = Vec::new();
-        for n in 0..LOOPS_MAX {
-            // SAFETY: the interface allows any number.
-            let table = unsafe { entry(n) };
-            if table.is_null() {
-                break;
-            }
-            // SAFETY: the interface says that it is null or a table, whose first field is its
-            // version.
-            let abi = unsafe { (*table).abi };
-            if abi != ABI {
-                return Err(wrong(
-                    format!("{shown} is of version {abi} of the interface, and this program knows {ABI}"),
-                    "build it with the stopwatt_loop.h of this program",
-                ));
-            }
-            // SAFETY: as above; the version is right, so it is a whole table.
-            let table = unsafe { *table };
+        for table in tables {
+            let table = table?;
             // SAFETY: names end, by the interface.
             let own = unsafe { text(table.name) }.unwrap_or_default();
             if name.is_none_or(|name| name == own) {
@@ -120,14 +60,14 @@ impl SharedLoop {
         match name {
             Some(name) => {
                 let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-                Err(wrong(format!("{shown} has no loop `{name}`"), &format!("it has {names}")))
+                Err(Wrong::new(format!("{shown} has no loop `{name}`"), format!("it has {names}")))
             }
-            None => Err(wrong(format!("{shown} has no loop"), "stopwatt_loop(0) returned NULL")),
+            None => Err(Wrong::new(format!("{shown} has no loop"), "stopwatt_loop(0) returned NULL")),
         }
     }
 
     fn checked(table: LoopTable, name: String, shown: &str) -> Result<Self, Wrong> {
-        let refused = |what: &str, help: &str| Err(wrong(format!("{shown}, loop `{name}`: {what}"), help));
+        let refused = |what: &str, help: &str| Err(Wrong::new(format!("{shown}, loop `{name}`: {what}"), help));
         if name.is_empty() {
             return refused("it has no name", "`name` is what tables call it");
         }

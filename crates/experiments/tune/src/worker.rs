@@ -2,16 +2,16 @@
 //! nothing else with it.
 
 use std::ffi::c_void;
-use std::io::{BufRead, Write};
 
 use dataplane::machine;
 use nix::sys::resource::{UsageWho, getrusage};
+use worker_process::Wrong;
 
 use crate::nodes::{Node, NodeLoop};
 use crate::protocol::{KnobAbout, LoopAbout, Measure, Reply, Request, Source};
 use crate::recipe::Recipe;
 use crate::shaped::{LINE_BYTES, Shaped};
-use crate::shared_object::{SharedLoop, SharedRecords, Wrong};
+use crate::shared_object::{SharedLoop, SharedRecords};
 use crate::system::huge_share;
 
 /// The seed of records and of their order: runs are compared with each other.
@@ -35,37 +35,11 @@ enum Records {
     Shaped(Shaped),
 }
 
-/// Runs a loop for the process that started this one, by its standard input and output: 0 when
-/// there is nothing more to do, 2 if the pipes broke.
+/// Runs a loop for the process that started this one: 0 when there is nothing more to do, 2 if the
+/// pipes broke.
 pub fn work() -> u8 {
-    // What the loop prints goes to standard error, not among the answers.
-    let answers = nix::unistd::dup(std::io::stdout());
-    let served = answers.and_then(|answers| nix::unistd::dup2_stdout(std::io::stderr()).map(|()| answers));
-    match served.map_err(Into::into).and_then(|answers| serve(std::io::stdin().lock(), std::fs::File::from(answers))) {
-        Ok(()) => 0,
-        Err(_) => 2,
-    }
-}
-
-/// Answers requests, a line each, until there are no more.
-///
-/// # Errors
-/// A pipe broke.
-fn serve(requests: impl BufRead, mut replies: impl Write) -> std::io::Result<()> {
     let mut worker = Worker { opened: None, records: None, order: Vec::new(), next: 0 };
-    for line in requests.lines() {
-        let reply = match serde_json::from_str(&line?) {
-            Ok(request) => {
-                worker.answer(request).unwrap_or_else(|Wrong { message, help }| Reply::Refused { message, help })
-            }
-            Err(error) => {
-                Reply::Refused { message: error.to_string(), help: "this process is for stopwatt alone".to_owned() }
-            }
-        };
-        writeln!(replies, "{}", serde_json::to_string(&reply)?)?;
-        replies.flush()?;
-    }
-    Ok(())
+    worker_process::work(|request| worker.answer(request))
 }
 
 struct Worker {
@@ -77,7 +51,7 @@ struct Worker {
 }
 
 fn refused<T>(message: impl Into<String>, help: &str) -> Result<T, Wrong> {
-    Err(Wrong { message: message.into(), help: help.to_owned() })
+    Err(Wrong::new(message, help))
 }
 
 impl Worker {
@@ -137,7 +111,7 @@ impl Worker {
             }
         };
         self.records = Some(records);
-        Ok(Reply::SetUp { huge: huge_share(first as usize) })
+        Ok(Reply::SetUp(huge_share(first as usize)))
     }
 
     /// The records of a working set, shuffled.
@@ -203,7 +177,7 @@ impl Worker {
             done += batches * batch;
         }
         self.next = next;
-        Ok(Reply::Measured { ticks: ticks as f64 / done.max(1) as f64 })
+        Ok(Reply::Measured(ticks as f64 / done.max(1) as f64))
     }
 }
 

@@ -30,6 +30,12 @@ pub struct Loaded {
     pub checksum: bool,
     /// The source of packets.
     pub driver: String,
+    /// The packets, where they are not the generator's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets: Option<String>,
+    /// The shared objects that nodes are from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<String>,
     /// Traces of the first packets, where any were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,

@@ -1,10 +1,11 @@
 //! `forward`: what a forwarder did until it stopped.
 
+use super::errors::{self, Counted};
 use super::nodes::{self, Nodes};
 use super::rows::sum;
 use super::run::Run;
 use super::story::Story;
-use crate::blocks::{Blocks, Table, name, text, whole};
+use crate::blocks::{Blocks, Table, name, whole};
 use recording::facts::{self, FactsError};
 use recording::{Measure, Recording, metrics};
 use serde::Serialize;
@@ -22,21 +23,12 @@ pub(super) struct Forwarded<'r> {
     seconds: f64,
     nodes: Nodes<'r>,
     interfaces: BTreeMap<&'r str, Counts<'r>>,
-    errors: Vec<Lost<'r>>,
+    errors: Vec<Counted<'r>>,
     recording: &'r str,
     #[serde(skip)]
     exec: Option<String>,
     #[serde(skip)]
     packets: [f64; 2],
-}
-
-/// Packets that were dropped or punted for a reason.
-#[derive(Serialize)]
-struct Lost<'r> {
-    node: &'r str,
-    reason: &'r str,
-    severity: &'r str,
-    packets: u64,
 }
 
 /// The measures of a case, each with its subject.
@@ -57,17 +49,12 @@ fn counts<'r>(recording: &'r Recording, case: &'r str) -> BTreeMap<&'r str, Coun
 pub(super) fn read<'r>(run: &Run<'r>) -> Result<Forwarded<'r>, FactsError> {
     let recording = run.recording;
     let facts: facts::Forwarded = recording.header.facts()?;
-    let lost = |(subject, measure): (&'r str, &'r Measure)| {
-        let (node, reason) = subject.split_once(": ").unwrap_or((subject, ""));
-        let severity = measure.role.map_or("", |name| recording.text(name));
-        Lost { node, reason, severity, packets: measure.value as u64 }
-    };
     Ok(Forwarded {
         threads: counts(recording, "threads"),
         seconds: sum(recording, CASE, metrics::WINDOW, ""),
         nodes: nodes::read(recording, CASE),
         interfaces: counts(recording, "interfaces"),
-        errors: of_case(recording, "errors").map(lost).collect(),
+        errors: errors::read(recording),
         recording: run.folder,
         exec: facts.exec,
         packets: [metrics::RECEIVED, metrics::SENT].map(|metric| sum(recording, CASE, metric, "")),
@@ -77,11 +64,10 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Forwarded<'r>, FactsError> {
 impl Story for Forwarded<'_> {
     fn tell(&self, told: &mut Blocks) {
         let [received, sent] = self.packets;
-        let dropped: u64 = self.errors.iter().map(|lost| lost.packets).sum();
+        let (dropped, reasons) = errors::ended(&self.errors);
         told.answer(format!(
-            "In {:.1} s {received} packets were received and {sent} sent; {dropped} were dropped or handed to control, for {} reasons.",
-            self.seconds,
-            self.errors.len()
+            "In {:.1} s {received} packets were received and {sent} sent; {dropped} were dropped or handed to control, for {reasons} reasons.",
+            self.seconds
         ));
         if let Some(answers) = &self.exec {
             told.verbatim(answers.as_str());
@@ -97,11 +83,6 @@ impl Story for Forwarded<'_> {
             .words("counter", |row| row.1)
             .numbers("count", "", |row| whole(row.2 as f64));
         told.table(table.done());
-        let table = Table::with_rows(&self.errors)
-            .numbers("count", "", |lost| whole(lost.packets as f64))
-            .words("node", |lost| text![name(lost.node)])
-            .words("reason", |lost| lost.reason)
-            .words("severity", |lost| lost.severity);
-        told.table(table.done());
+        errors::tell(&self.errors, told);
     }
 }

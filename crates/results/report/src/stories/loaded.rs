@@ -1,5 +1,6 @@
 //! `dataplane`: a graph at full load.
 
+use super::errors::{self, Counted};
 use super::nodes::{self, Nodes};
 use super::rows::{counter, measures_of, median, role, subject, subjects, sum, tick_ns, values};
 use super::run::Run;
@@ -30,6 +31,7 @@ pub(super) struct Loaded<'r> {
     events_per_packet: BTreeMap<&'r str, BTreeMap<&'r str, Option<f64>>>,
     graph: String,
     nodes: Nodes<'r>,
+    errors: Vec<Counted<'r>>,
     clocks_per_packet: f64,
     mpps: f64,
     mpps_spread: [f64; 2],
@@ -105,6 +107,7 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Loaded<'r>, FactsError> {
         events_per_packet: by_node.collect(),
         graph: facts.graph.clone(),
         nodes: nodes::read(recording, CASE),
+        errors: errors::read(recording),
         clocks_per_packet: median(recording, CASE, metrics::CLOCKS_PER_PACKET, ""),
         mpps: stats::median(&rates).unwrap_or(0.0),
         mpps_spread: stats::summary(&rates).map_or([0.0; 2], |summary| [summary.min, summary.max]),
@@ -184,6 +187,7 @@ impl Story for Loaded<'_> {
         }
         told.picture(self.picture());
         self.nodes.tell(told);
+        errors::tell(&self.errors, told);
         told.note(format!("{windows} windows; received {} = sent {} + lost {}.", self.received, self.sent, self.lost));
         told.rest();
         let by_node: Vec<_> = self.events_per_packet.iter().collect();
@@ -223,15 +227,21 @@ impl Story for Loaded<'_> {
 
 /// The settings of the run in a sentence.
 fn settings(facts: &facts::Loaded) -> Text {
-    let flows = if facts.flows == 1 { "1 flow".to_owned() } else { format!("{} flows", facts.flows) };
+    let packets = facts.packets.clone().unwrap_or_else(|| match facts.flows {
+        1 => "64-byte packets, 1 flow".to_owned(),
+        flows => format!("64-byte packets, {flows} flows"),
+    });
     let reuse = if facts.reuse == "hot" { "reused hot" } else { "cycled" };
     let mut words = format!(
-        ": 64-byte packets, {flows}, {} buffers {reuse}, frames of {}, {} loop, strides {}",
+        ": {packets}, {} buffers {reuse}, frames of {}, {} loop, strides {}",
         facts.buffers, facts.frame_size, facts.shape, facts.strides
     );
-    if facts.graph != "l2-xconnect" {
+    if facts.graph != "l2-xconnect" && facts.routes > 0 {
         let checksum = if facts.checksum { "verified" } else { "not verified" };
         words.push_str(&format!(", {} routes, header checksum {checksum}", facts.routes));
+    }
+    if !facts.objects.is_empty() {
+        words.push_str(&format!(", nodes of {}", facts.objects.join(", ")));
     }
     text![name(facts.graph.as_str()), words, "."]
 }

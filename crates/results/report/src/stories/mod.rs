@@ -7,6 +7,7 @@ mod batch;
 mod cpuidle;
 mod eas_energy;
 mod energy;
+mod errors;
 mod exploration;
 mod forward;
 mod functions;

@@ -1,0 +1,39 @@
+//! Graphs of one's own: nodes of this data plane and of shared objects, wired by a file.
+//!
+//! ```text
+//!   my.toml ──► file ──► plan ──► worker (a process of its own) ◄── windows ── run ──► what was counted
+//!   my.so ────────────────────► objects ──► nodes ──► graph ┘
+//! ```
+//!
+//! | file | what it is about |
+//! |---|---|
+//! | `parse.rs`, `file.rs` | the file, read, and compared with the nodes that there are |
+//! | `protocol.rs` | what the two processes tell each other |
+//! | `objects.rs` | the nodes of shared objects, looked at before anything is called |
+//! | `node.rs` | such a node in our graph |
+//! | `worker.rs` | the process that runs the graph |
+//! | `run.rs` | the process that asks for it |
+
+mod file;
+mod node;
+mod objects;
+mod parse;
+mod protocol;
+mod run;
+mod worker;
+
+pub use run::{Asked, Ran, run};
+pub use worker::{ARGUMENT, work};
+
+use crate::graphs::{GraphKind, Load};
+use document::{Document, Error};
+use std::path::Path;
+
+/// Checks the file of a graph that has nodes of ours alone.
+///
+/// # Errors
+/// What is wrong, with the line.
+pub fn check(document: &Document) -> Result<(), Error> {
+    let load = Load::new(GraphKind::Ip4Route);
+    file::GraphFile::read(document)?.plan(document, Path::new(document.name()), &[], load).map(drop)
+}

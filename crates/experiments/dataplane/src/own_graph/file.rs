@@ -1,0 +1,392 @@
+//! The file of a graph: read, and compared with the nodes that there are.
+//!
+//! Nodes of ours need not be in it. An arc of theirs leads to the node of its name, or to
+//! `error-punt` where we have none of it, unless the file says otherwise; so a file says what is
+//! different.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use dataplane::wiring::{Arcs, DROP_AND_PUNT, Registry};
+use document::{Document, Error, one_of};
+use stopwatt_loop::PRIVATE_MAX;
+
+use super::objects::is_name;
+use super::parse::{NodeEntry, Tables, parse};
+use super::protocol::{self, NodeAbout, Plan, PlannedNode};
+use crate::graphs::{GraphKind, Load};
+
+/// A graph of one's own.
+pub struct GraphFile(Tables);
+
+/// A node of the graph with its arcs, and the place in the file that says where each leads.
+struct Wired {
+    name: String,
+    arcs: Vec<(String, Option<Range<usize>>)>,
+    has_outputs: bool,
+}
+
+const START: &str = "ethernet-input";
+const GENERATOR: &str = "generator";
+const FLOWS: &str = "flows";
+
+impl GraphFile {
+    /// Reads a file, as far as it can be checked without the nodes of shared objects.
+    ///
+    /// # Errors
+    /// What is wrong, with the line.
+    pub fn read(document: &Document) -> Result<Self, Error> {
+        let file = parse(document)?;
+        let Some(packets) = &file.packets else {
+            return Err(document.wrong_as_a_whole(
+                "it does not say where packets come from",
+                "write [packets] with from = \"generator\", \"flows\" or the name of a capture file",
+            ));
+        };
+        let has_flows = packets.from.text == FLOWS;
+        match file.flows.first() {
+            None if has_flows => {
+                let help = "write a [[flow]] with source and destination for each flow, or from = \"generator\"";
+                return Err(document.wrong(packets.from.place.clone(), "there is no [[flow]]", help));
+            }
+            Some((_, place)) if !has_flows => {
+                let help = "write from = \"flows\" in [packets], or leave the flows out";
+                return Err(document.wrong(place.clone(), "packets do not come from flows", help));
+            }
+            _ => {}
+        }
+        if let Some(name) = &file.name {
+            let ours = GraphKind::ALL.map(GraphKind::name);
+            if ours.contains(&name.text.as_str()) || !is_name(&name.text) {
+                let message = format!("a graph of one's own cannot be called `{}`", name.text);
+                let help = format!("letters, digits and hyphens, and none of {}", ours.join(", "));
+                return Err(document.wrong(name.place.clone(), message, help));
+            }
+        }
+        for (at, node) in file.nodes.iter().enumerate() {
+            let name = &node.name.text;
+            if !is_name(name) {
+                let message = format!("a node cannot be called {}", document::quoted(name));
+                return Err(document.wrong(
+                    node.name.place.clone(),
+                    message,
+                    "up to 64 letters, digits, hyphens and dots",
+                ));
+            }
+            if file.nodes[..at].iter().any(|other| other.name.text == *name) {
+                let message = format!("two nodes are called `{name}`");
+                let help = "give each a name of its own; `kind` says which node of a shared object it is";
+                return Err(document.wrong(node.name.place.clone(), message, help));
+            }
+        }
+        Ok(Self(file))
+    }
+
+    /// The name of the graph; the file's, if it has none of its own.
+    pub fn name(&self, path: &Path) -> String {
+        let stem = || path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        self.0.name.as_ref().map_or_else(stem, |name| name.text.clone())
+    }
+
+    /// The packets in words, where they are not the generator's.
+    pub fn packets(&self) -> Option<String> {
+        match self.0.packets.as_ref()?.from.text.as_str() {
+            GENERATOR => None,
+            FLOWS => Some(format!("64-byte packets, {} flows of the file", self.0.flows.len())),
+            name => Some(format!("the packets of {name}")),
+        }
+    }
+
+    /// True if its interfaces route.
+    pub fn has_routes(&self) -> bool {
+        self.0.packets.as_ref().is_none_or(|packets| !packets.cross_connect)
+    }
+
+    /// A node cannot be set up.
+    pub fn refused(&self, document: &Document, node: &str, why: &str) -> Error {
+        let message = format!("the node `{node}` cannot be set up: {why}");
+        let help = "`options` is handed to its set_up()";
+        match self.0.nodes.iter().find(|entry| entry.name.text == node) {
+            Some(entry) => {
+                let place =
+                    entry.options.as_ref().map_or_else(|| entry.name.place.clone(), |options| options.place.clone());
+                document.wrong(place, message, help)
+            }
+            None => document.wrong_as_a_whole(message, help),
+        }
+    }
+
+    /// The graph, if it is one: with the nodes of shared objects that there are.
+    ///
+    /// # Errors
+    /// What is wrong, with the line.
+    pub fn plan(&self, document: &Document, path: &Path, objects: &[NodeAbout], load: Load) -> Result<Plan, Error> {
+        let registry = Registry::standard();
+        for (at, node) in objects.iter().enumerate() {
+            let NodeAbout { name, object, .. } = node;
+            let other = objects[..at].iter().find(|other| other.name == *name).map(|other| other.object.as_str());
+            let ours = registry.arcs(name).map(|_| "Stopwatt");
+            if let Some(other) = other.or(ours) {
+                let message = format!("{object} has a node `{name}`, and so has {other}");
+                return Err(Error::new(message, "give it a name of its own in the shared object"));
+            }
+        }
+        let mut wired = ours(&registry);
+        let mut nodes = Vec::new();
+        for entry in &self.0.nodes {
+            let (of_entry, number) = self.wire(document, entry, &registry, objects)?;
+            if let Some(number) = number {
+                nodes.push((entry, number));
+            }
+            wired.retain(|node| node.name != of_entry.name);
+            wired.push(of_entry);
+        }
+        let names: Vec<&str> = wired.iter().map(|node| node.name.as_str()).collect();
+        for to in self.0.nodes.iter().flat_map(|entry| entry.next.iter().map(|(_, to)| to)) {
+            if !names.contains(&to.text.as_str()) {
+                let message = format!("there is no node {}", document::quoted(&to.text));
+                let mut help = one_of(&to.text, &names);
+                if objects.iter().any(|node| node.name == to.text) {
+                    help = "it is in a shared object, and needs a [[node]] that says where its arcs lead".to_owned();
+                }
+                return Err(document.wrong(to.place.clone(), message, help));
+            }
+        }
+        let start = self.start(document, &names)?;
+        let order = in_order(&wired, start).map_err(|cycle| {
+            let help = "each packet that goes round would do so without end; lead one of these arcs elsewhere";
+            let message = format!("arcs lead in a circle: {}", cycle.names.join(" -> "));
+            match cycle.place {
+                Some(place) => document.wrong(place, message, help),
+                None => document.wrong_as_a_whole(message, help),
+            }
+        })?;
+        if let Some(entry) = self.0.nodes.iter().find(|entry| !order.contains(&entry.name.text.as_str())) {
+            let message = format!("no packet comes to the node `{}`", entry.name.text);
+            let help = format!("lead an arc of another node to it; packets start at `{start}`");
+            return Err(document.wrong(entry.name.place.clone(), message, help));
+        }
+        let (places, has_private_data) = private_data(document, &nodes, objects)?;
+        let planned = nodes.iter().zip(places).map(|((entry, number), private_at)| PlannedNode {
+            name: entry.name.text.clone(),
+            number: *number,
+            options: entry.options.as_ref().map_or_else(String::new, |options| options.text.clone()),
+            private_at,
+        });
+        let kind = if self.has_routes() { GraphKind::Ip4Route } else { GraphKind::L2CrossConnect };
+        let load = Load { kind, ..load };
+        Ok(Plan {
+            wiring: wiring(&wired, &order),
+            nodes: planned.collect(),
+            has_private_data,
+            packets: self.source(document, path)?,
+            load,
+            workers: 1,
+            trace: 0,
+        })
+    }
+
+    /// The node that packets come to first.
+    fn start<'f>(&'f self, document: &Document, names: &[&str]) -> Result<&'f str, Error> {
+        let Some(start) = self.0.packets.as_ref().and_then(|packets| packets.start.as_ref()) else { return Ok(START) };
+        if names.contains(&start.text.as_str()) {
+            return Ok(&start.text);
+        }
+        let message = format!("there is no node {} for packets to start at", document::quoted(&start.text));
+        Err(document.wrong(start.place.clone(), message, one_of(&start.text, names)))
+    }
+
+    /// The source of packets.
+    fn source(&self, document: &Document, path: &Path) -> Result<protocol::Packets, Error> {
+        let Some(packets) = &self.0.packets else { return Ok(protocol::Packets::Generator) };
+        match packets.from.text.as_str() {
+            GENERATOR => Ok(protocol::Packets::Generator),
+            FLOWS => Ok(protocol::Packets::Flows(self.0.flows.iter().map(|(flow, _)| *flow).collect())),
+            name => {
+                let file: PathBuf = path.parent().unwrap_or(Path::new("")).join(name);
+                let wrong = |why: String| {
+                    let help = "from = \"generator\", \"flows\", or a capture file beside this one";
+                    document.wrong(packets.from.place.clone(), why, help)
+                };
+                let bytes = disk::read(&file, disk::MOST_BYTES)
+                    .map_err(|error| wrong(format!("{}: {error}", file.display())))?;
+                match forwarder::pcap::read(&bytes) {
+                    Ok(there) if there.is_empty() => Err(wrong(format!("{} has no packet", file.display()))),
+                    Ok(_) => Ok(protocol::Packets::Capture(file)),
+                    Err(error) => Err(wrong(format!("{}: {error}", file.display()))),
+                }
+            }
+        }
+    }
+
+    /// The arcs of an entry, and the number of its node among those of shared objects.
+    fn wire(
+        &self,
+        document: &Document,
+        entry: &NodeEntry,
+        registry: &Registry,
+        objects: &[NodeAbout],
+    ) -> Result<(Wired, Option<usize>), Error> {
+        let name = &entry.name.text;
+        let kind = entry.kind.as_ref().unwrap_or(&entry.name);
+        let number = objects.iter().position(|node| node.name == kind.text);
+        let ours = registry.arcs(&kind.text);
+        let known: Vec<&str> = match (ours, number) {
+            (Some(arcs), _) => {
+                if let Some(extra) = entry.options.as_ref().or(entry.kind.as_ref()) {
+                    let message =
+                        format!("`{}` is a node of Stopwatt: it is there once, and has no options", kind.text);
+                    return Err(document.wrong(
+                        extra.place.clone(),
+                        message,
+                        "`kind` and `options` are for nodes of shared objects",
+                    ));
+                }
+                arcs.names().to_vec()
+            }
+            (None, Some(number)) => objects[number].arcs.iter().map(String::as_str).collect(),
+            (None, None) => {
+                let message = format!("there is no node {}", document::quoted(&kind.text));
+                let mut all = registry.names();
+                all.extend(objects.iter().map(|node| node.name.as_str()));
+                let more = if objects.is_empty() { "; --nodes FILE.so names a shared object with nodes" } else { "" };
+                return Err(document.wrong(kind.place.clone(), message, one_of(&kind.text, &all) + more));
+            }
+        };
+        if ours.is_none() && registry.arcs(name).is_some() {
+            let message = format!("`{name}` is a node of Stopwatt");
+            return Err(document.wrong(entry.name.place.clone(), message, "give this one another name"));
+        }
+        for arc in entry.next.iter().map(|(arc, _)| arc) {
+            if !known.contains(&arc.text.as_str()) {
+                let message = format!("`{name}` has no arc {}", document::quoted(&arc.text));
+                let help = match known.is_empty() {
+                    true => "it has none that a file can lead".to_owned(),
+                    false => one_of(&arc.text, &known),
+                };
+                return Err(document.wrong(arc.place.clone(), message, help));
+            }
+        }
+        let mut arcs = Vec::new();
+        for arc in known {
+            match (entry.next.iter().find(|(key, _)| key.text == arc), ours) {
+                (Some((_, to)), _) => arcs.push((to.text.clone(), Some(to.place.clone()))),
+                (None, Some(_)) => arcs.push((usual(registry, arc), None)),
+                (None, None) => {
+                    let message = format!("the arc `{arc}` of `{name}` leads nowhere");
+                    let help = format!("next = {{ {arc} = \"ip4-lookup\" }}, or another node");
+                    return Err(document.wrong(entry.name.place.clone(), message, help));
+                }
+            }
+        }
+        let has_outputs = matches!(ours, Some(Arcs::AndOutputs(_)));
+        Ok((Wired { name: name.clone(), arcs, has_outputs }, number))
+    }
+}
+
+/// The node that an arc of ours leads to, unless a file says otherwise.
+fn usual(registry: &Registry, arc: &str) -> String {
+    if registry.arcs(arc).is_some() { arc } else { DROP_AND_PUNT[1] }.to_owned()
+}
+
+/// Our nodes, wired as usual.
+fn ours(registry: &Registry) -> Vec<Wired> {
+    let wired = |name: &str| {
+        let arcs = registry.arcs(name).unwrap_or(Arcs::None);
+        let to = arcs.names().iter().map(|arc| (usual(registry, arc), None)).collect();
+        Wired { name: name.to_owned(), arcs: to, has_outputs: matches!(arcs, Arcs::AndOutputs(_)) }
+    };
+    registry.names().into_iter().map(wired).collect()
+}
+
+/// Arcs that lead in a circle.
+struct Cycle {
+    /// The nodes, of which the last is the first.
+    names: Vec<String>,
+    /// The place in the file of one of the arcs.
+    place: Option<Range<usize>>,
+}
+
+/// The node of a name.
+fn find<'w>(wired: &'w [Wired], name: &str) -> Option<&'w Wired> {
+    wired.iter().find(|node| node.name == name)
+}
+
+/// The nodes that packets can come to, each before those that its arcs lead to.
+fn in_order<'w>(wired: &'w [Wired], start: &'w str) -> Result<Vec<&'w str>, Cycle> {
+    // The nodes all of whose arcs were followed; and those on the way to where we are, each with
+    // its next arc and the place of the one that led to it.
+    let mut backwards = Vec::new();
+    let mut way: Vec<(&str, usize, Option<Range<usize>>)> = vec![(start, 0, None)];
+    while let Some((name, next, _)) = way.last_mut() {
+        let Some((to, place)) = find(wired, name).and_then(|node| node.arcs.get(*next)) else {
+            backwards.push(*name);
+            way.pop();
+            continue;
+        };
+        *next += 1;
+        if let Some(first) = way.iter().position(|(name, ..)| name == to) {
+            let names = way[first..].iter().map(|(name, ..)| (*name).to_owned()).chain([to.clone()]);
+            let others = way[first + 1..].iter().rev().find_map(|(.., place)| place.clone());
+            return Err(Cycle { names: names.collect(), place: place.clone().or(others) });
+        }
+        if !backwards.contains(&to.as_str()) {
+            way.push((to, 0, place.clone()));
+        }
+    }
+    backwards.reverse();
+    Ok(backwards)
+}
+
+/// The text of a graph's wiring.
+fn wiring(wired: &[Wired], order: &[&str]) -> String {
+    let [drop, punt] = DROP_AND_PUNT;
+    let mut text = String::new();
+    let nodes = order.iter().filter_map(|name| find(wired, name));
+    for Wired { name, arcs, has_outputs } in nodes.filter(|node| !DROP_AND_PUNT.contains(&node.name.as_str())) {
+        let arcs: String = arcs.iter().map(|(to, _)| format!(" {to}")).collect();
+        text.push_str(&format!("{name}: {drop} {punt}{arcs}{}\n", if *has_outputs { " outputs" } else { "" }));
+    }
+    text.push_str(&format!("output: {drop} {punt} tx\ntx:\n{punt}:\n{drop}:\n"));
+    text
+}
+
+/// The place of each node's private data in a packet's line, and whether there is any. Nodes that
+/// give it the same name share it.
+fn private_data(
+    document: &Document,
+    nodes: &[(&NodeEntry, usize)],
+    objects: &[NodeAbout],
+) -> Result<(Vec<usize>, bool), Error> {
+    let (mut places, mut end) = (Vec::new(), 0);
+    let mut shared: Vec<(usize, &NodeAbout)> = Vec::new();
+    for (entry, number) in nodes {
+        let about = &objects[*number];
+        let wrong = |message: String, help: &str| Err(document.wrong(entry.name.place.clone(), message, help));
+        let has_name = !about.private_name.is_empty() && about.private_bytes > 0;
+        let same = shared.iter().find(|(_, other)| has_name && other.private_name == about.private_name);
+        if let Some((at, other)) = same {
+            if other.private_bytes != about.private_bytes {
+                let message = format!(
+                    "`{}` wants {} bytes of private data, and `{}`, which shares it, wants {}",
+                    about.name, about.private_bytes, other.name, other.private_bytes
+                );
+                return wrong(message, "nodes that share private data say the same number of bytes");
+            }
+            places.push(*at);
+            continue;
+        }
+        let at = end;
+        end += about.private_bytes.next_multiple_of(8);
+        if end > PRIVATE_MAX {
+            let message = format!("with `{}` packets have {end} bytes of private data", entry.name.text);
+            return wrong(message, &format!("up to {PRIVATE_MAX}, for all nodes together, each in multiples of 8"));
+        }
+        if has_name {
+            shared.push((at, about));
+        }
+        // A node that wants none has no place either; 0 is within the line.
+        places.push(if about.private_bytes > 0 { at } else { 0 });
+    }
+    Ok((places, end > 0))
+}

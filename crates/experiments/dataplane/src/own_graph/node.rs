@@ -1,0 +1,245 @@
+//! A node of a shared object in our graph.
+#![expect(unsafe_code, reason = "a shared object is called by its C interface")]
+
+use std::ffi::{CStr, CString, c_void};
+use std::sync::{Arc, Mutex};
+
+use dataplane::buffers::LINE;
+use dataplane::frame::{FRAME_MAX, Frame};
+use dataplane::graph::{DROP, Input, Node, Reason, Verdict};
+use dataplane::handed::{given, hand_out, take_back};
+use dataplane::plane::Plane;
+use dataplane::trace::ethernet_line;
+use stopwatt_loop::{DATA_BYTES, NodeTable, Packet};
+use worker_process::place::Place;
+
+use super::objects::ObjectNode;
+
+/// The first thing that a node did and that the interface does not allow.
+pub type Fault = Arc<Mutex<Option<String>>>;
+
+/// The numbers of texts that say which function of the node runs.
+#[derive(Clone, Copy)]
+pub struct Texts {
+    /// `set_up`.
+    pub set_up: u32,
+    /// `run`.
+    pub run: u32,
+    /// `trace`.
+    pub trace: u32,
+    /// `tear_down`.
+    pub tear_down: u32,
+}
+
+/// A node of a shared object.
+pub struct Foreign {
+    name: String,
+    object: String,
+    table: NodeTable,
+    state: *mut c_void,
+    arcs: &'static [&'static str],
+    /// The node's own, and one for packets that it sends nowhere.
+    reasons: &'static [Reason],
+    counters: Vec<(Reason, u64)>,
+    /// The counters, as the node has them.
+    counts: Vec<u64>,
+    /// The packets of the last frame.
+    packets: Vec<Packet>,
+    private_at: usize,
+    private_bytes: usize,
+    place: Place,
+    texts: Texts,
+    fault: Fault,
+}
+
+// SAFETY: a node's functions are called by one thread at a time with the same state, and the
+// interface asks no more of a thread. Packets are pointers only while `run` is called.
+unsafe impl Send for Foreign {}
+
+/// Bytes of a text that a node writes.
+const TEXT_BYTES: usize = 1024;
+
+/// The reason of packets that a node sends nowhere.
+const NOWHERE: Reason = Reason::error("sent to no arc and for no reason of the node");
+
+impl Foreign {
+    /// Sets a node up.
+    ///
+    /// # Errors
+    /// What the node says why it cannot be set up.
+    pub fn new(
+        node: &ObjectNode,
+        name: &str,
+        options: &str,
+        private_at: usize,
+        (place, texts): (Place, Texts),
+        fault: Fault,
+    ) -> Result<Self, String> {
+        let options = CString::new(options).map_err(|_| "its options have a zero byte".to_owned())?;
+        let mut state = std::ptr::null_mut();
+        if let Some(set_up) = node.table.set_up {
+            let mut why = [0; TEXT_BYTES];
+            place.enter(texts.set_up);
+            // SAFETY: options end, and there is that room.
+            state = unsafe { set_up(options.as_ptr(), why.as_mut_ptr().cast(), why.len() as u64) };
+            place.leave();
+            if state.is_null() {
+                return Err(said(&why).unwrap_or_else(|| "it does not say why".to_owned()));
+            }
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            object: node.about.object.clone(),
+            table: node.table,
+            state,
+            arcs: node.arcs,
+            reasons: [node.reasons, &[NOWHERE]].concat().leak(),
+            counters: node.counters.iter().map(|reason| (*reason, 0)).collect(),
+            counts: vec![0; node.counters.len()],
+            packets: Vec::with_capacity(FRAME_MAX),
+            private_at,
+            private_bytes: node.about.private_bytes,
+            place,
+            texts,
+            fault,
+        })
+    }
+
+    /// Packets that a node sends nowhere are dropped; the first is told.
+    #[cold]
+    fn drop_astray(&self, frame: &mut Frame) {
+        let (arcs, reasons) = (self.arcs.len(), self.reasons.len() - 1);
+        for (row, packet) in self.packets.iter().enumerate() {
+            let given = given(packet, arcs, reasons);
+            (frame.next[row], frame.reason[row]) = given.unwrap_or((DROP, reasons as u8));
+            if given.is_some() {
+                continue;
+            }
+            frame.length[row] = packet.length.min(DATA_BYTES as u16);
+            let mut fault = self.fault.lock().expect("nothing panics with the lock");
+            let did = if usize::from(packet.length) > DATA_BYTES {
+                format!("a length of {} bytes, where {DATA_BYTES} is the most", packet.length)
+            } else {
+                format!("`next` 0x{:x}, and it has {arcs} arcs and {reasons} reasons", packet.next)
+            };
+            fault.get_or_insert_with(|| format!("the node `{}` of {} gave a packet {did}", self.name, self.object));
+        }
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        if let Some(tear_down) = self.table.tear_down {
+            self.place.enter(self.texts.tear_down);
+            // SAFETY: the state is from this node's `set_up`, and is not used again.
+            unsafe { tear_down(self.state) };
+            self.place.leave();
+        }
+    }
+}
+
+/// A text that a node wrote, up to its zero.
+fn said(room: &[u8]) -> Option<String> {
+    let text = CStr::from_bytes_until_nul(room).ok()?.to_string_lossy().into_owned();
+    Some(text).filter(|text| !text.is_empty())
+}
+
+impl Node for Foreign {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn reasons(&self) -> &'static [Reason] {
+        self.reasons
+    }
+
+    fn counts(&self) -> Vec<(Reason, u64)> {
+        self.counters.iter().zip(&self.counts).map(|((reason, before), now)| (*reason, now - before)).collect()
+    }
+
+    fn clear_counts(&mut self) {
+        for ((_, before), now) in self.counters.iter_mut().zip(&self.counts) {
+            *before = *now;
+        }
+    }
+
+    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
+        let Some(run) = self.table.run else { return Verdict::All(DROP) };
+        let private_at = (self.private_bytes > 0).then_some(self.private_at);
+        // SAFETY: the packets are used until they are back in their frame, and again for traces
+        // before the frame goes on; the file's check saw to it that private data fits the line.
+        unsafe { hand_out(&mut plane.pool, frame, private_at, &mut self.packets) };
+        self.place.enter(self.texts.run);
+        // SAFETY: the state is from this node's `set_up`, and there are as many packets and
+        // counters as it was told.
+        unsafe { run(self.state, self.packets.as_mut_ptr(), self.packets.len() as u64, self.counts.as_mut_ptr()) };
+        self.place.leave();
+        take_back(&self.packets, frame, self.arcs.len(), self.reasons.len() - 1).unwrap_or_else(|| {
+            self.drop_astray(frame);
+            Verdict::Mixed
+        })
+    }
+
+    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        // The frame is the one that the node ran on last.
+        match (self.table.trace, self.packets.get(row)) {
+            (Some(trace), Some(packet)) => {
+                let mut text = [0; TEXT_BYTES];
+                self.place.enter(self.texts.trace);
+                // SAFETY: the state is from this node's `set_up`, the packet's memory is there and
+                // only read, and there is that room.
+                unsafe { trace(self.state, packet, text.as_mut_ptr().cast(), text.len() as u64) };
+                self.place.leave();
+                lines(&said(&text).unwrap_or_default())
+            }
+            _ => {
+                let buffer = frame.buffer[row];
+                let mut shown = vec![ethernet_line(plane.pool.data(buffer))];
+                if self.private_bytes > 0 {
+                    let own = &plane.pool.header(buffer)[self.private_at..][..self.private_bytes];
+                    let bytes: Vec<String> = own.iter().map(|byte| format!("{byte:02x}")).collect();
+                    shown.push(format!("private data {}", bytes.join(" ")));
+                }
+                shown
+            }
+        }
+    }
+}
+
+/// An input whose packets come with private data that is zero.
+pub struct Cleared(pub Box<dyn Input>);
+
+impl Input for Cleared {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn interface(&self) -> u16 {
+        self.0.interface()
+    }
+
+    fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
+        self.0.poll(plane, frame);
+        let mut slots = plane.pool.slots();
+        for &buffer in frame.buffers() {
+            *slots.header_mut(buffer) = [0; LINE];
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.is_done()
+    }
+
+    fn hardware(&self) -> String {
+        self.0.hardware()
+    }
+
+    fn counts(&self) -> Vec<(Reason, u64)> {
+        self.0.counts()
+    }
+
+    fn clear_counts(&mut self) {
+        self.0.clear_counts();
+    }
+}

@@ -1,0 +1,140 @@
+//! The process that asks for a graph: it starts the one that runs it, and watches.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use document::Document;
+use experiment::{Error, Progress};
+use worker_process::place::Watched;
+use worker_process::{Failure, Process};
+
+use super::file::GraphFile;
+use super::protocol::{Ended, Line, Request, counted_of, nodes_of, refused_of, window_of};
+use super::worker::ARGUMENT;
+use crate::events::Events;
+use crate::graphs::{Load, Loaded};
+use crate::latency::Percentiles;
+
+/// A run that is asked for.
+pub struct Asked<'a> {
+    /// The graph's file.
+    pub graph: &'a Path,
+    /// The shared objects.
+    pub objects: &'a [PathBuf],
+    /// The load, but for what the file says of it.
+    pub load: Load,
+    /// Threads.
+    pub workers: usize,
+    /// Packets that are traced.
+    pub trace: usize,
+    /// Windows.
+    pub windows: u32,
+    /// Length of a window.
+    pub window: Duration,
+    /// Events that are counted.
+    pub events: Option<Events>,
+    /// The longest that nodes may take beyond a window.
+    pub patience: Duration,
+}
+
+/// A graph that ran.
+pub struct Ran {
+    /// Its name.
+    pub name: String,
+    /// The results.
+    pub loaded: Loaded,
+    /// Why the machine counts no events.
+    pub no_events: Option<String>,
+    /// The packets, where they are not the generator's.
+    pub packets: Option<String>,
+    /// True if it has routes.
+    pub has_routes: bool,
+}
+
+/// Runs a graph.
+///
+/// # Errors
+/// The file or a shared object is wrong, or a node crashed or hung.
+pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<Ran, Error> {
+    let document = Document::open(asked.graph)?;
+    let file = GraphFile::read(&document)?;
+    for object in asked.objects {
+        if !object.is_file() {
+            let message = format!("{} is no file", object.display());
+            return Err(Error::usage(message, "a shared object with nodes: cc -O2 -shared -fPIC my.c -o my.so"));
+        }
+    }
+    let mut watcher = Watcher::start(asked, progress)?;
+    let load = Request::Load(asked.objects.to_vec());
+    let nodes = nodes_of(watcher.ask(&load, Duration::ZERO, "as it was loaded")?);
+    let mut plan = file.plan(&document, asked.graph, &nodes, asked.load)?;
+    (plan.workers, plan.trace) = (asked.workers, asked.trace);
+    let build = Request::Build(Box::new(plan));
+    if let Some((node, why)) = refused_of(watcher.ask(&build, Duration::ZERO, "as the graph was built")?) {
+        return Err(file.refused(&document, &node, &why).into());
+    }
+    watcher.ask(&Request::WarmUp(asked.window / 10), asked.window, "under load")?;
+    let mut windows = Vec::new();
+    for _ in 0..asked.windows {
+        progress.check()?;
+        windows.push(window_of(watcher.ask(&Request::Window(asked.window), asked.window, "under load")?));
+        progress.step();
+    }
+    progress.check()?;
+    let (mut counted, mut no_events) = (None, None);
+    if let Some(events) = asked.events {
+        let request = Request::Count(events, asked.window);
+        match counted_of(watcher.ask(&request, asked.window, "under load")?) {
+            Ok(there) => counted = Some(there),
+            Err(why) => no_events = Some(why),
+        }
+    }
+    let ended = Ended::of(watcher.ask(&Request::End, Duration::ZERO, "as the graph was taken down")?);
+    let loaded = Loaded {
+        windows,
+        rounds: Percentiles::of(ended.rounds, &ended.percentiles),
+        balances: ended.balances,
+        errors: ended.errors,
+        counted,
+        trace: Some(ended.trace).filter(|trace| !trace.is_empty()),
+    };
+    Ok(Ran { name: file.name(asked.graph), loaded, no_events, packets: file.packets(), has_routes: file.has_routes() })
+}
+
+struct Watcher<'a> {
+    process: Process,
+    place: Watched,
+    asked: &'a Asked<'a>,
+    progress: &'a Progress,
+}
+
+impl<'a> Watcher<'a> {
+    fn start(asked: &'a Asked<'a>, progress: &'a Progress) -> Result<Self, Error> {
+        let place = Watched::new().map_err(Error::failed)?;
+        let process = Process::start("a graph of one's own", &[ARGUMENT.into(), place.argument()], false)?;
+        Ok(Self { process, place, asked, progress })
+    }
+
+    fn ask(&mut self, request: &Request, takes: Duration, doing: &str) -> Result<Line, Error> {
+        let (place, objects) = (&self.place, self.objects());
+        let whose = || match place.running() {
+            running if running.is_empty() => format!("the process with the nodes of {objects}"),
+            running => running.join(" or "),
+        };
+        let answer = self.process.ask(&request.line(), takes + self.asked.patience, &whose, doing);
+        answer.map_err(|failure| match failure {
+            Failure::Refused(error) => error,
+            // Ctrl-C ends that process as well.
+            Failure::Gone(_) if self.progress.check().is_err() => Error::Cancelled,
+            Failure::Gone(text) => {
+                let help = format!("that is code of {objects} and not of Stopwatt; nothing was recorded");
+                Error::usage(text, help)
+            }
+        })
+    }
+
+    fn objects(&self) -> String {
+        let names: Vec<String> = self.asked.objects.iter().map(|path| path.display().to_string()).collect();
+        if names.is_empty() { "no shared object".to_owned() } else { names.join(", ") }
+    }
+}

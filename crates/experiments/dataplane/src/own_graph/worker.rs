@@ -1,0 +1,188 @@
+//! The process that runs a graph. It has it for itself, so a node that crashes or hangs takes
+//! nothing else with it.
+
+use std::cell::Cell;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use dataplane::graph::{Graph, Input};
+use dataplane::inputs::{Generator, PACKET_BYTES, Packets as List};
+use dataplane::plane::Plane;
+use dataplane::wiring::{Arcs, Registry, Wiring};
+use worker_process::Wrong;
+use worker_process::place::Places;
+
+use super::node::{Cleared, Fault, Foreign, Texts};
+use super::objects::{self, ObjectNode};
+use super::protocol::{Ended, Flow, Line, Packets, Plan, Request, counted_line, nodes_line, refused_line, window_line};
+use crate::graphs::{self, INSIDE, Load, Running};
+
+/// The argument that makes the program such a process. Another one behind it says where the memory
+/// is that outlives it.
+pub const ARGUMENT: &str = "graph-worker";
+
+/// Runs a graph for the process that started this one: 0 when there is nothing more to do, 2 if it
+/// was not started as it must be.
+pub fn work(memory: Option<&OsStr>) -> u8 {
+    let Some(Ok(places)) = memory.and_then(OsStr::to_str).map(Places::open) else { return 2 };
+    let mut worker = Worker { places, nodes: Vec::new(), running: None, trace: false, fault: Fault::default() };
+    worker_process::work(|line| worker.answer(Request::of(line)))
+}
+
+struct Worker {
+    places: Places,
+    nodes: Vec<ObjectNode>,
+    running: Option<Running>,
+    trace: bool,
+    fault: Fault,
+}
+
+/// Why a graph is not built.
+enum NotBuilt {
+    /// A node cannot be set up: its name, and why.
+    Refused(String, String),
+    Wrong(Wrong),
+}
+
+impl From<Wrong> for NotBuilt {
+    fn from(wrong: Wrong) -> Self {
+        Self::Wrong(wrong)
+    }
+}
+
+impl Worker {
+    fn answer(&mut self, request: Request) -> Result<Line, Wrong> {
+        match request {
+            Request::Load(paths) => return self.load(&paths),
+            Request::Build(plan) => {
+                return match self.build(&plan) {
+                    Ok(()) => Ok(refused_line(None)),
+                    Err(NotBuilt::Refused(node, why)) => Ok(refused_line(Some((node, why)))),
+                    Err(NotBuilt::Wrong(wrong)) => Err(wrong),
+                };
+            }
+            _ => {}
+        }
+        let Some(running) = &mut self.running else {
+            return Err(Wrong::new("there is no graph", "this process is for stopwatt alone"));
+        };
+        let reply = match request {
+            Request::WarmUp(length) => {
+                running.warm_up(length);
+                Line::default()
+            }
+            Request::Window(length) => window_line(&running.window(length)),
+            Request::Count(events, length) => counted_line(graphs::count(&mut running.graphs, events, length)),
+            Request::Load(_) | Request::Build(_) | Request::End => {
+                let rounds = running.rounds();
+                let ended = Ended {
+                    rounds: rounds.count,
+                    percentiles: rounds.values.iter().map(|(_, value)| *value).collect(),
+                    balances: running.balances(),
+                    errors: running.errors(),
+                    trace: if self.trace { running.trace() } else { String::new() },
+                };
+                // The nodes are torn down while somebody watches.
+                self.running = None;
+                ended.line()
+            }
+        };
+        match self.fault.lock().expect("nothing panics with the lock").take() {
+            Some(fault) => {
+                let help = "set `next` to an arc's number, STOPWATT_DROP(reason) or STOPWATT_PUNT(reason)";
+                Err(Wrong::new(fault, help))
+            }
+            None => Ok(reply),
+        }
+    }
+
+    fn add(&mut self, text: &str) -> Result<u32, Wrong> {
+        self.places.add(text).map_err(|error| Wrong::new(error.to_string(), "there has to be some memory"))
+    }
+
+    fn load(&mut self, paths: &[PathBuf]) -> Result<Line, Wrong> {
+        for path in paths {
+            let text = self.add(&format!("the loading of {}", path.display()))?;
+            self.places.thread(0).enter(text);
+            let loaded = objects::load(path);
+            self.places.thread(0).leave();
+            self.nodes.extend(loaded?);
+        }
+        Ok(nodes_line(self.nodes.iter().map(|node| &node.about)))
+    }
+
+    fn build(&mut self, plan: &Plan) -> Result<(), NotBuilt> {
+        let load = plan.load;
+        let mut texts = Vec::new();
+        for planned in &plan.nodes {
+            let Some(node) = self.nodes.get(planned.number) else {
+                return Err(Wrong::new("there is no such node", "this process is for stopwatt alone").into());
+            };
+            let of = format!("of the node `{}` of {}", planned.name, node.about.object);
+            let mut text = |function: &str| self.add(&format!("{function}() {of}"));
+            texts.push(Texts {
+                set_up: text("set_up")?,
+                run: text("run")?,
+                trace: text("trace")?,
+                tear_down: text("tear_down")?,
+            });
+        }
+        let mut built = Vec::new();
+        for (number, plane) in graphs::planes(load, plan.workers).into_iter().enumerate() {
+            built.push(self.graph(plan, load, plane, number, &texts)?);
+        }
+        built[0].tracer.add(INPUT, plan.trace);
+        self.trace = plan.trace > 0;
+        self.running = Some(Running::new(built));
+        Ok(())
+    }
+
+    /// The graph of a worker.
+    fn graph(&self, plan: &Plan, load: Load, plane: Plane, number: usize, texts: &[Texts]) -> Result<Graph, NotBuilt> {
+        let mut registry = Registry::standard();
+        for (planned, texts) in plan.nodes.iter().zip(texts) {
+            let node = &self.nodes[planned.number];
+            let at = (self.places.thread(number), *texts);
+            let made = Foreign::new(node, &planned.name, &planned.options, planned.private_at, at, self.fault.clone())
+                .map_err(|why| NotBuilt::Refused(planned.name.clone(), why))?;
+            let made = Cell::new(Some(made));
+            registry
+                .add(&planned.name, Arcs::Named(node.arcs), move |_| made.take().expect("a wiring has each node once"));
+        }
+        let wiring = Wiring::parse(&plan.wiring, &registry)
+            .map_err(|error| Wrong::new(error.to_string(), "this process is for stopwatt alone"))?;
+        let devices = graphs::devices(&plane);
+        let (mut graph, first) = wiring.build(plane, devices, &registry);
+        let input: Box<dyn Input> = match &plan.packets {
+            Packets::Generator => Box::new(graphs::generator(load)),
+            Packets::Flows(flows) => Box::new(Generator::new(INSIDE, flows.iter().map(packet).collect(), None)),
+            Packets::Capture(path) => Box::new(capture(path)?),
+        };
+        match plan.has_private_data {
+            true => graph.add_input(Cleared(input), first),
+            false => graph.add_input(input, first),
+        }
+        Ok(graph)
+    }
+}
+
+/// The name of every input.
+const INPUT: &str = "pg-input";
+
+/// The packets of a capture file, again and again.
+fn capture(path: &Path) -> Result<List, Wrong> {
+    let read = disk::read(path, disk::MOST_BYTES).map_err(|error| error.to_string());
+    let packets = read.and_then(|bytes| forwarder::pcap::read(&bytes).map_err(|error| error.to_string()));
+    let packets = packets
+        .map_err(|error| Wrong::new(format!("{}: {error}", path.display()), "a capture file of Ethernet packets"))?;
+    Ok(List::new(INSIDE, INPUT, packets).again())
+}
+
+/// The packet of a flow.
+fn packet(flow: &Flow) -> [u8; 64] {
+    let mut packet = graphs::packet(flow.source, flow.destination, flow.ttl);
+    packet[34..36].copy_from_slice(&flow.source_port.to_be_bytes());
+    packet[36..38].copy_from_slice(&flow.destination_port.to_be_bytes());
+    debug_assert!(packet.len() >= PACKET_BYTES as usize);
+    packet
+}
