@@ -47,8 +47,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Does what the program's arguments say, of which the first is the program's name: 0 when done, 1
-/// when the answer is no or memory is short, 2 when it cannot be done. A signal stops it from now on, and then it
-/// ends by that signal.
+/// when the answer is no or memory is short, 2 when it cannot be done. A signal stops it from now
+/// on, and then it ends by that signal.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     #[cfg(target_os = "linux")]
