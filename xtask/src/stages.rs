@@ -193,11 +193,12 @@ fn web() -> Result<(), String> {
     check(biome.args(check_assets).args(["--error-on-warnings"]).current_dir(root()))
 }
 
-/// The most bytes that the program may have: 26 MB. It had 20.9 before it carried the emulator's
+/// The most bytes that the program may have: 27.5 MB. It had 20.9 before it carried the emulator's
 /// plugin (0.37), and read dumps of idle states in archives of three kinds, 22.8 before it had five
 /// boards more, `eas-energy`, `import wattson` and stock litmus tests, and 23.5 before it read zstd
 /// in Parquet, counted what explorations reach, and reported sweeps, and 25.6 before it tuned loops
-/// of others and read more of litmus' syntax; it has 26.8 with them.
+/// of others and read more of litmus' syntax, and 26.8 before it ran graphs of others, let sweeps
+/// grow and watched its memory; it has 27.2 with them.
 const LARGEST_PROGRAM: u64 = 27_500_000;
 
 /// A program below the folder that cargo builds into.
