@@ -184,6 +184,7 @@ class _Tune(Experiment):
         rounds: Optional[int] = None,
         memory: Optional[int] = None,
         patience: Optional[int] = None,
+        quick: Optional[bool] = None,
         small_pages: Optional[bool] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
