@@ -4,7 +4,7 @@ use crate::tables::Table;
 use crate::work::{Asked, RunError, UsageError, just, work};
 use console::Console;
 use experiment::Progress;
-use miette::{IntoDiagnostic, miette};
+use miette::miette;
 use published::Published;
 use pyo3::prelude::*;
 use report::{Format, Report, Style};
@@ -87,7 +87,7 @@ impl Recording {
     /// Writes the recording as a folder, whole or not at all.
     fn write(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
         let rows = self.rows.clone();
-        just(py, move || rows.write(&folder).into_diagnostic())
+        just(py, move || Ok(rows.write(&folder).map_err(experiment::Error::from)?))
     }
 
     /// A report: "answers", "html", "term", "md", "rst", "csv", "json" or "perfetto", as bytes.
@@ -125,7 +125,7 @@ pub fn open_recording(py: Python<'_>, folder: PathBuf, forget: bool) -> PyResult
     let from = folder.clone();
     let rows = just(py, move || match sweep::is_sweep(&from) {
         true => Ok(sweep::read(&from)?),
-        false => recording::Recording::read(&from).into_diagnostic(),
+        false => Ok(recording::Recording::read(&from).map_err(experiment::Error::from)?),
     })?;
     Ok(Recording::new(rows, (!forget).then_some(folder)))
 }
