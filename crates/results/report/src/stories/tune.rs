@@ -17,6 +17,10 @@ const ALWAYS: u32 = 8;
 /// The distances of the predictor that knows nothing and measures them.
 const FEW: [u32; 4] = [4, 8, 16, 32];
 
+/// The rounds of a cell that a pick by measurements may look at: those that the choice of `tune`
+/// looks at.
+const LOOKED_AT: usize = 5;
+
 /// The story of a loop.
 #[derive(Serialize)]
 pub(super) struct Tune<'r> {
@@ -47,6 +51,9 @@ struct TunedCell {
     values: Vec<u32>,
     /// The median of its rounds; without a sweep, what is expected of a cell that has none.
     clocks: f64,
+    /// The median of its first few rounds.
+    #[serde(skip)]
+    first_clocks: f64,
     rounds: usize,
     modelled: Option<f64>,
     used_in_fit: bool,
@@ -170,6 +177,7 @@ fn cells(recording: &Recording, facts: &facts::Tuned) -> Vec<TunedCell> {
             batch: number("batch")? as u64,
             values: knobs.collect::<Option<_>>()?,
             clocks: stats::median(&rounds).or(expected)?,
+            first_clocks: stats::median(&rounds[..rounds.len().min(LOOKED_AT)]).or(expected)?,
             rounds: rounds.len(),
             modelled,
             used_in_fit: is_among(used),
@@ -283,7 +291,7 @@ fn groups(facts: &facts::Tuned, cells: &[TunedCell]) -> Vec<Group> {
                         .filter(alike)
                         .max_by_key(|cell| cell.values.iter().max().copied())
                         .map(|cell| pick(cell)),
-                    few: least(few.copied()).map(pick),
+                    few: few.min_by(|a, b| a.first_clocks.total_cmp(&b.first_clocks)).map(|cell| pick(cell)),
                     ..Group::default()
                 }
             }
