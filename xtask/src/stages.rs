@@ -255,7 +255,10 @@ const WITHOUT_EMULATOR: [&str; 5] = ["--workspace", "--exclude", "qemu", "--excl
 
 fn tests() -> Result<(), String> {
     // What needs the emulator is a stage of its own.
-    check(&mut cargo(&[&["test"][..], &WITHOUT_EMULATOR].concat()))?;
+    let mut tests = cargo(&[&["test"][..], &WITHOUT_EMULATOR].concat());
+    let documents = published_documents();
+    tests.envs(documents.as_ref().map(|folder| ("STOPWATT_SOURCES", folder)));
+    check(&mut tests)?;
     // Tests tell it themselves, but where they pass nobody sees what they print.
     let user = Command::new("id").arg("-u").output().map_err(|error| format!("cannot start `id`: {error}"))?;
     if user.stdout != b"0\n" {
@@ -263,22 +266,20 @@ fn tests() -> Result<(), String> {
             println!("SKIPPED, since it needs root: {test}");
         }
     }
-    published_documents()
-}
-
-/// The test that reads the published documents, where they are: they are not ours to give.
-fn published_documents() -> Result<(), String> {
-    let named = std::env::var_os("STOPWATT_SOURCES").map(PathBuf::from);
-    let beside = || root().canonicalize().ok()?.parent().map(|parent| parent.join("shared/sources"));
-    let Some(folder) = named.or_else(beside).filter(|folder| folder.is_dir()) else {
+    if documents.is_none() {
         println!(
             "SKIPPED, since it needs the published documents (STOPWATT_SOURCES=FOLDER, or shared/sources beside the checkout): \
              the_published_documents_themselves_are_the_published_cells"
         );
-        return Ok(());
-    };
-    let mut test = cargo(&["test", "--quiet", "-p", "published", "--test", "imported", "--", "--ignored"]);
-    check(test.env("STOPWATT_SOURCES", folder))
+    }
+    Ok(())
+}
+
+/// The folder of the published documents, which are not ours to give, where it can be found.
+fn published_documents() -> Option<PathBuf> {
+    let named = std::env::var_os("STOPWATT_SOURCES").map(PathBuf::from);
+    let beside = || Some(root().canonicalize().ok()?.parent()?.join("shared/sources"));
+    named.or_else(|| beside().filter(|folder| folder.is_dir()))
 }
 
 /// Names of the forwarder's tests that ask whether they may make network namespaces.

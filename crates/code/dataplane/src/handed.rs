@@ -16,8 +16,8 @@ const _: () = assert!(DATA_BYTES == crate::buffers::DATA_BYTES, "the header says
 /// the line in front of it on.
 ///
 /// # Safety
-/// What is made is used no longer than nothing else touches the pool, and the private data of a
-/// node ends within the line.
+/// The caller uses the array only as long as nothing else touches the pool, and the private data
+/// of a node ends within the line.
 pub unsafe fn hand_out(pool: &mut Pool, frame: &Frame, private_at: Option<usize>, packets: &mut Vec<Packet>) {
     let (start, rx) = (pool.start(), u32::from(frame.rx));
     let of = |buffer: u32| start.wrapping_add(buffer as usize * SLOT_BYTES);

@@ -201,7 +201,8 @@ mod tests {
     #[test]
     fn the_counter_counts_at_its_frequency() {
         // A busy machine may stop this thread between a look at the clock and one at the counter.
-        // What the counter counted took at least the inner time and at most the outer one.
+        // So the clock is read before and after each look at the counter: the counted time lies
+        // between the inner and the outer time.
         let now = std::time::Instant::now;
         let (outer, from, inner) = (now(), ticks(), now());
         std::thread::sleep(std::time::Duration::from_millis(20));

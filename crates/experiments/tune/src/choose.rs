@@ -18,9 +18,10 @@ pub const ROUNDS: usize = 5;
 /// The choice may take one of this number of measurements that the sweep takes.
 const SHARE: usize = 10;
 
-/// The model's errors for a reason that is common to a working set and a batch, that is
-/// common to some distances, and that is of neither: standard deviations of the logarithm. They are
-/// a guess, and the same for every loop and machine.
+/// The model's errors for a reason that is common to a working set and a batch, that is common to
+/// some distances, and that is of neither: standard deviations of the logarithm. These and the
+/// numbers below were chosen by looking at six loops on one machine (docs/tune.md names them), and
+/// are the same for every loop and machine.
 const OF_SET: f64 = 0.3;
 const OF_DISTANCES: f64 = 0.2;
 const OF_BOTH: f64 = 0.1;
@@ -76,20 +77,20 @@ pub fn choose(
     mut budget: usize,
     mut measure: impl FnMut(usize) -> Result<Vec<f64>, Error>,
 ) -> Result<Option<Chosen>, Error> {
-    let mut process = Process { grid, modelled, probes: Vec::new() };
-    let mut probe = |process: &mut Process<'_>, cell: usize| -> Result<bool, Error> {
+    let mut errors = Errors { grid, modelled, probes: Vec::new() };
+    let mut probe = |errors: &mut Errors<'_>, cell: usize| -> Result<bool, Error> {
         if budget < ROUNDS {
             return Ok(false);
         }
         let rounds = measure(cell)?;
         budget -= rounds.len();
         if !rounds.is_empty() {
-            process.probes.push((cell, median(&rounds)));
+            errors.probes.push((cell, median(&rounds)));
         }
         Ok(!rounds.is_empty())
     };
     for &cell in used {
-        probe(&mut process, cell)?;
+        probe(&mut errors, cell)?;
     }
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (at, cell) in grid.cells.iter().enumerate().filter(|(at, _)| modelled[*at].is_some()) {
@@ -107,24 +108,24 @@ pub fn choose(
     while let Some(hope) = hopes.peek() {
         let mut goes_on = false;
         for group in &groups {
-            let Some(known) = process.known() else { return Ok(None) };
+            let Some(known) = errors.known() else { return Ok(None) };
             let hoped = |cell: &usize| known.least(*cell, *hope);
             let Some(best) = group.iter().copied().min_by(|a, b| hoped(a).total_cmp(&hoped(b))) else { continue };
-            if process.probes.iter().all(|(cell, _)| *cell != best) {
-                goes_on |= probe(&mut process, best)?;
+            if errors.probes.iter().all(|(cell, _)| *cell != best) {
+                goes_on |= probe(&mut errors, best)?;
             }
         }
         if !goes_on {
             hopes.next();
         }
     }
-    let Some(known) = process.known() else { return Ok(None) };
+    let Some(known) = errors.known() else { return Ok(None) };
     let ticks = (0..modelled.len()).map(|cell| modelled[cell].map(|_| known.ticks(cell))).collect();
-    Ok(Some(Chosen { probed: process.probes.iter().map(|(cell, _)| *cell).collect(), ticks }))
+    Ok(Some(Chosen { probed: errors.probes.iter().map(|(cell, _)| *cell).collect(), ticks }))
 }
 
 /// The errors of the model, as far as they were measured.
-struct Process<'a> {
+struct Errors<'a> {
     grid: &'a Grid,
     modelled: &'a [Option<f64>],
     /// Cells, with their ticks.
@@ -133,12 +134,12 @@ struct Process<'a> {
 
 /// The probes, and what follows for all cells.
 struct Known<'a> {
-    process: &'a Process<'a>,
+    errors: &'a Errors<'a>,
     factor: Cholesky<f64, Dyn>,
     weights: DVector<f64>,
 }
 
-impl Process<'_> {
+impl Errors<'_> {
     /// The logarithm of a cell's ticks by the model.
     fn prior(&self, cell: usize) -> f64 {
         self.modelled[cell].unwrap_or(f64::INFINITY).ln()
@@ -150,17 +151,17 @@ impl Process<'_> {
             let [a, b] = [row, column].map(|at| &self.grid.cells[self.probes[at].0]);
             covariance(a, b) + if row == column { OF_ROUNDS * OF_ROUNDS } else { 0.0 }
         });
-        let errors =
+        let logarithms =
             DVector::from_iterator(count, self.probes.iter().map(|(cell, ticks)| ticks.ln() - self.prior(*cell)));
         let factor = alike.cholesky()?;
-        let weights = factor.solve(&errors);
-        Some(Known { process: self, factor, weights })
+        let weights = factor.solve(&logarithms);
+        Some(Known { errors: self, factor, weights })
     }
 }
 
 impl Known<'_> {
     fn to_probes(&self, cell: usize) -> DVector<f64> {
-        let Process { grid, probes, .. } = self.process;
+        let Errors { grid, probes, .. } = self.errors;
         DVector::from_iterator(
             probes.len(),
             probes.iter().map(|(other, _)| covariance(&grid.cells[cell], &grid.cells[*other])),
@@ -168,13 +169,12 @@ impl Known<'_> {
     }
 
     fn measured(&self, cell: usize) -> Option<f64> {
-        self.process.probes.iter().find(|(other, _)| *other == cell).map(|(_, ticks)| *ticks)
+        self.errors.probes.iter().find(|(other, _)| *other == cell).map(|(_, ticks)| *ticks)
     }
 
     /// A cell's ticks: what was measured, or else what is expected.
     fn ticks(&self, cell: usize) -> f64 {
-        self.measured(cell)
-            .unwrap_or_else(|| (self.process.prior(cell) + self.to_probes(cell).dot(&self.weights)).exp())
+        self.measured(cell).unwrap_or_else(|| (self.errors.prior(cell) + self.to_probes(cell).dot(&self.weights)).exp())
     }
 
     /// The logarithm of the ticks that a cell may turn out to take, with some hope.
@@ -183,9 +183,9 @@ impl Known<'_> {
             return ticks.ln();
         }
         let to_probes = self.to_probes(cell);
-        let itself = &self.process.grid.cells[cell];
+        let itself = &self.errors.grid.cells[cell];
         let variance = covariance(itself, itself) - to_probes.dot(&self.factor.solve(&to_probes));
-        self.process.prior(cell) + to_probes.dot(&self.weights) - hope * variance.max(0.0).sqrt()
+        self.errors.prior(cell) + to_probes.dot(&self.weights) - hope * variance.max(0.0).sqrt()
     }
 }
 

@@ -207,11 +207,12 @@ fn our_reference_is_imported_cell_for_cell() {
 }
 
 #[test]
-#[ignore = "needs tf-a-psci-juno-2017.rst.txt and tf-a-psci-juno-v2.12.rst.txt, which are not ours to give; with their folder: \
-            STOPWATT_SOURCES=DIR cargo test -p published --test imported -- --ignored"]
 fn the_published_documents_themselves_are_the_published_cells() {
-    let folder =
-        PathBuf::from(std::env::var_os("STOPWATT_SOURCES").expect("STOPWATT_SOURCES names the documents' folder"));
+    // They are not ours to give. `cargo xtask test` looks for them, and says if this was skipped.
+    let Some(folder) = std::env::var_os("STOPWATT_SOURCES").map(PathBuf::from) else {
+        eprintln!("skipped: STOPWATT_SOURCES does not name the folder of the published documents");
+        return;
+    };
     let open = |name: &str| std::fs::File::open(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let cells = reference();
     let of_2017: Vec<Cell> = cells.iter().filter(|cell| cell.release == "juno-2017").cloned().collect();

@@ -60,7 +60,8 @@ impl Room<'_> {
             self.pool.free(&self.frame.buffer[row..=row]);
             return false;
         };
-        // What an earlier packet left behind a short one must not be taken for its own.
+        // A longer packet may have lain in this buffer before. Its bytes behind this one must not be
+        // taken for this one's own.
         data[length..(length + 64).min(DATA_BYTES)].fill(0);
         self.frame.length[row] = length as u16;
         self.frame.len += 1;

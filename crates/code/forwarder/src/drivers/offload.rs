@@ -144,7 +144,7 @@ fn missing_checksum(packet: &[u8]) -> Option<(usize, usize)> {
     pseudo[32..34].copy_from_slice(&(length as u16).to_be_bytes());
     pseudo[35] = kind;
     let field = packet.get(at..at + 2)?;
-    // What is behind the packet, such as padding, is no part of the sum.
+    // Padding and other bytes behind the packet are no part of the sum.
     (packet.len() == start + length && u16::from_le_bytes([field[0], field[1]]) == checksum::sum(&pseudo))
         .then_some((start, at))
 }
