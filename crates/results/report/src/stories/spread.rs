@@ -33,7 +33,7 @@ impl Spread {
     pub(super) fn words(&self, decimals: usize) -> String {
         let [least, most] = self.range.map(|value| fixed(value, decimals));
         match self.scatters {
-            true => format!("{least} to {most}, scatters"),
+            true => format!("between {least} and {most}"),
             false => format!("{} ({least} to {most})", fixed(self.median, decimals)),
         }
     }
