@@ -60,8 +60,8 @@ impl Room<'_> {
             self.pool.free(&self.frame.buffer[row..=row]);
             return false;
         };
-        // A longer packet may have lain in this buffer before. Its bytes behind this one must not be
-        // taken for this one's own.
+        // A longer packet may have lain in this buffer before. Its bytes behind this one must not
+        // be taken for this one's own.
         data[length..(length + 64).min(DATA_BYTES)].fill(0);
         self.frame.length[row] = length as u16;
         self.frame.len += 1;

@@ -140,8 +140,8 @@ impl Receiver {
         setsockopt(&socket, PacketVersion, &libc::tpacket_versions::TPACKET_V2)?;
         // With it, a packet says whether its checksum is missing and how it is to be split.
         setsockopt(&socket, PacketOffload, &true)?;
-        // A packet that is longer than a slot is kept whole beside the ring. More room than the system's
-        // limit for sockets needs a right of its own.
+        // A packet that is longer than a slot is kept whole beside the ring. More room than the
+        // system's limit for sockets needs a right of its own.
         setsockopt(&socket, PacketCopies, &1)?;
         setsockopt(&socket, RcvBufForce, &LARGE_BYTES).or_else(|_| setsockopt(&socket, RcvBuf, &LARGE_BYTES))?;
         let request = libc::tpacket_req {

@@ -63,7 +63,8 @@ impl Attributes {
     /// The memory behind each address lives until the call returns, and has as many bytes as the
     /// kernel reads.
     unsafe fn call(&self, command: libc::c_long) -> io::Result<RawFd> {
-        // SAFETY: the structure is as long as is said; the caller answers for the memory behind its addresses.
+        // SAFETY: the structure is as long as is said; the caller answers for the memory behind its
+        // addresses.
         let result = unsafe { libc::syscall(libc::SYS_bpf, command, &raw const self.0, self.0.len()) };
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as RawFd) }
     }
