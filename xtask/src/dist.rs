@@ -4,6 +4,7 @@
 //! in use has. They are not static: a static program cannot load the loops of `tune`, and musl's
 //! copies of a few bytes take twice as long (ADR 0031).
 
+use crate::needs;
 use crate::stages::{cargo, check, root};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -62,6 +63,10 @@ impl Plan {
 /// Builds, and tries what was built.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let plan = Plan::read(arguments)?;
+    needs::install(&needs::DIST)?;
+    if plan.tried {
+        needs::install(&needs::DIST_TRY)?;
+    }
     // As the compiler sees it: its paths are cut out of what is built.
     let root = root().canonicalize().map_err(|error| format!("{}: {error}", root().display()))?;
     let (work, out) = (root.join("target/dist-work"), root.join("target/dist"));

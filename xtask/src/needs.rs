@@ -1,41 +1,78 @@
-//! The programs that the tests need on a machine.
+//! The programs that checks and releases need on a machine.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A program, and the Debian package that has it.
-const PROGRAMS: [(&str, &str); 9] = [
-    ("chromium", "chromium"),
-    ("node", "nodejs"),
-    ("npm", "npm"),
-    ("python3", "python3-venv"),
-    ("ip", "iproute2"),
-    ("qemu-aarch64", "qemu-user"),
-    ("qemu-system-aarch64", "qemu-system-arm"),
-    ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
-    ("trace-cmd", "trace-cmd"),
-];
+/// A program or a file, and the Debian package that has it.
+type Packaged = (&'static str, &'static str);
 
-/// The same for tests that only root can run: they are skipped by name elsewhere.
-const FOR_ROOT: [(&str, &str); 2] = [("slurmctld", "slurm-wlm"), ("munged", "munge")];
+/// The things that a command needs.
+pub struct Needs {
+    programs: &'static [Packaged],
+    /// The same for what only root can use.
+    for_root: &'static [Packaged],
+    files: &'static [Packaged],
+    /// Rust targets.
+    targets: &'static [&'static str],
+}
 
-/// A file, and the Debian package that has it.
-const FILES: [(&str, &str); 1] = [("/usr/aarch64-linux-gnu/lib/crt1.o", "libc6-dev-arm64-cross")];
+/// Python with what makes environments.
+const PYTHON: Packaged = ("python3", "python3-venv");
 
-/// Rust targets: bare metal for the `no_std` crates and the firmware, Linux for the data plane.
-const TARGETS: [&str; 3] = ["aarch64-unknown-none", "aarch64-unknown-none-softfloat", "aarch64-unknown-linux-gnu"];
+/// Runs programs of aarch64.
+const EMULATOR: Packaged = ("qemu-aarch64", "qemu-user");
+
+/// The needs of `test`. Tests that only root can run are skipped by name elsewhere. The targets are
+/// bare metal for the `no_std` crates and the firmware, and Linux for the data plane.
+pub const TEST: Needs = Needs {
+    programs: &[
+        ("chromium", "chromium"),
+        ("node", "nodejs"),
+        ("npm", "npm"),
+        PYTHON,
+        ("ip", "iproute2"),
+        EMULATOR,
+        ("qemu-system-aarch64", "qemu-system-arm"),
+        ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
+        ("trace-cmd", "trace-cmd"),
+    ],
+    for_root: &[("slurmctld", "slurm-wlm"), ("munged", "munge")],
+    files: &[("/usr/aarch64-linux-gnu/lib/crt1.o", "libc6-dev-arm64-cross")],
+    targets: &["aarch64-unknown-none", "aarch64-unknown-none-softfloat", "aarch64-unknown-linux-gnu"],
+};
+
+/// The needs of `dist`.
+pub const DIST: Needs = Needs {
+    programs: &[PYTHON],
+    for_root: &[],
+    files: &[],
+    targets: &["aarch64-unknown-none-softfloat", "aarch64-unknown-linux-gnu", "x86_64-unknown-linux-gnu"],
+};
+
+/// The needs of `dist --try` beside those.
+pub const DIST_TRY: Needs = Needs {
+    programs: &[EMULATOR],
+    for_root: &[("debootstrap", "debootstrap")],
+    files: &[("/usr/aarch64-linux-gnu/lib/libc.so.6", "libc6-arm64-cross")],
+    targets: &[],
+};
 
 /// Installs what is missing, or says what to install.
-pub fn install() -> Result<(), String> {
-    let mut packages: Vec<&str> =
-        PROGRAMS.iter().filter(|(program, _)| !is_on_path(program)).map(|&(_, package)| package).collect();
-    packages.extend(FILES.iter().filter(|(file, _)| !std::path::Path::new(file).exists()).map(|&(_, package)| package));
-    if !succeeds("python3", &["-c", "import venv, ensurepip"]) && !packages.contains(&"python3-venv") {
-        packages.push("python3-venv");
+pub fn install(needs: &Needs) -> Result<(), String> {
+    let missing = |programs: &[Packaged]| -> Vec<&str> {
+        programs.iter().filter(|(program, _)| !is_on_path(program)).map(|&(_, package)| package).collect()
+    };
+    let mut packages = missing(needs.programs);
+    packages.extend(needs.files.iter().filter(|(file, _)| !std::path::Path::new(file).exists()).map(|file| file.1));
+    if needs.programs.contains(&PYTHON)
+        && !succeeds("python3", &["-c", "import venv, ensurepip"])
+        && !packages.contains(&PYTHON.1)
+    {
+        packages.push(PYTHON.1);
     }
     let may_install = is_on_path("apt-get") && succeeds("test", &["-w", "/var/lib/dpkg/lock-frontend"]);
     if may_install {
-        packages.extend(FOR_ROOT.iter().filter(|(program, _)| !is_on_path(program)).map(|&(_, package)| package));
+        packages.extend(missing(needs.for_root));
     }
     if !packages.is_empty() {
         let by_hand = format!("apt-get install {}", packages.join(" "));
@@ -49,7 +86,7 @@ pub fn install() -> Result<(), String> {
             apt_get(arguments).map_err(|error| format!("{error}\nwhat is missing here, by hand: {by_hand}"))?;
         }
     }
-    for target in TARGETS {
+    for target in needs.targets {
         let installed = Command::new("rustc")
             .args(["--print", "target-libdir", "--target", target])
             .output()

@@ -55,7 +55,7 @@ pub fn run(names: &[String]) -> Result<(), String> {
         // What is wrong with the text alone is said before anything is installed.
         if !is_installed && !WITHOUT_NEEDS.contains(&stage.name) {
             let begin = Instant::now();
-            needs::install()?;
+            needs::install(&needs::TEST)?;
             times.push(("needs", begin.elapsed()));
             is_installed = true;
         }
@@ -388,7 +388,7 @@ fn firmware() -> Result<(), String> {
 
 /// Builds the documentation site; `more` goes to its builder.
 pub fn site(more: &[String]) -> Result<(), String> {
-    needs::install()?;
+    needs::install(&needs::TEST)?;
     package::site(&root(), more)
 }
 
@@ -421,7 +421,7 @@ fn aarch64() -> Result<(), String> {
 /// Makes the pictures of the documents: a run with its report, then the page's first timeline in
 /// headless Chromium.
 pub fn screenshots() -> Result<(), String> {
-    needs::install()?;
+    needs::install(&needs::TEST)?;
     // Named from the root, where cargo runs: the page shows its command.
     let folder = Path::new("target/xtask-screenshots");
     let (page, pictures) = (folder.join("latency.html"), folder.join("pictures"));
