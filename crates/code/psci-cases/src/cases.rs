@@ -170,13 +170,15 @@ fn wait_until_off<W: NormalWorld>(world: &W, leaving: u64, cpus: impl Iterator<I
     }
 }
 
-/// A CPU's turn: the barrier where CPUs act together, the call, the stamps.
+/// A CPU's turn: the barrier where CPUs act together, the message of a debug build, the call, the
+/// stamps.
 fn act<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
     if case.mode == Mode::Parallel {
         world.fetch_add(Word::Arrived, 1);
         world.send_event();
         world.wait_until(Word::Arrived, world.cpu_count() as u64);
     }
+    world.say_what_comes();
     match case.action {
         Action::Suspend(depth) => suspend(world, depth, case.mode)?,
         Action::Off => suspend(world, Depth::Deepest, Mode::Serial)?,

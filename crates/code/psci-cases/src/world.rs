@@ -124,6 +124,10 @@ pub trait NormalWorld {
     /// Lets a little time pass between two calls of a polling loop, and `moments` times as much.
     fn relax(&self, moments: u32);
 
+    /// Prints a line on the console that all CPUs share, where the framework is built to say what
+    /// it does. Returns when the line is out.
+    fn say_what_comes(&self) {}
+
     /// Programs the one shared timer to interrupt this CPU.
     fn start_timer(&self, microseconds: u64);
 

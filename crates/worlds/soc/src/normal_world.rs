@@ -110,6 +110,16 @@ impl NormalWorld for SimWorld<'_> {
         self.soc.advance(self.soc.machine.platform.assumed.normal_poll * u64::from(moments));
     }
 
+    fn say_what_comes(&self) {
+        let message = self.soc.machine.platform.assumed.console_message;
+        if message > 0 {
+            // The console's lock is free when those who came before have printed.
+            let from = self.soc.console_free.get().max(self.soc.now());
+            self.soc.console_free.set(from + message);
+            self.soc.advance(from + message - self.soc.now());
+        }
+    }
+
     fn start_timer(&self, microseconds: u64) {
         let deadline = self.soc.scheduler.now() + microseconds * PS_PER_US + self.soc.spread(|spread| spread.timer);
         self.soc.advance(self.soc.memory_access());

@@ -52,6 +52,8 @@ pub struct Soc {
     pub(crate) meter: RefCell<Meter>,
     /// The words that the normal world's CPUs share.
     pub(crate) words: [Cell<u64>; Word::COUNT],
+    /// The time, in ps, at which the console has printed what was asked for so far.
+    pub(crate) console_free: Cell<Time>,
     pub(crate) random: RefCell<SplitMix64>,
     /// True if the declared spread of who arrives first is drawn.
     pub(crate) spreads: Cell<bool>,
@@ -165,6 +167,7 @@ impl Soc {
             timers: RefCell::default(),
             meter: RefCell::default(),
             words: Default::default(),
+            console_free: Cell::new(0),
             random: RefCell::new(SplitMix64::new(seed)),
             spreads: Cell::new(false),
             records: Cell::new(u32::MAX),

@@ -71,6 +71,20 @@ fn calls_grow_with_the_cpus() {
     }
 }
 
+/// "The console output prevented some of the tests from executing in parallel" (PSCI on Juno, 2017,
+/// section Method).
+#[test]
+fn a_console_that_all_share_keeps_cpus_from_acting_in_parallel() {
+    let longest = |mode, message| {
+        let machine = machine("juno-2017", &[("assumed.console_message", message)]);
+        longest_powerdown(&machine, &soc::run(&machine, &conditions(case("suspend-level0", mode), 1)).unwrap())
+    };
+    let [together, apart, alone] =
+        [(Mode::Parallel, "0 us"), (Mode::Parallel, "500 us"), (Mode::Serial, "0 us")].map(|(m, t)| longest(m, t));
+    assert!(together > 10.0 * alone, "{together} us together, {alone} us alone");
+    assert!((apart - alone).abs() < 0.1 * alone, "{apart} us each after its message, {alone} us alone");
+}
+
 #[test]
 fn the_same_inputs_give_the_same_run_and_another_seed_another() {
     let machine = machine("juno-v2.12", &[]);

@@ -144,6 +144,9 @@ pub struct Assumed {
     pub interrupt_entry: u64,
     /// CPUs leave a barrier within this time of each other, by the seed.
     pub start_skew: u64,
+    /// The time that the message of a CPU before its call takes on the one console, as a test
+    /// framework's debug build prints it; 0 where it prints none.
+    pub console_message: u64,
     /// The spread of who arrives first, where a run leaves it to chance.
     pub spread: Spread,
 }
@@ -278,6 +281,7 @@ struct FileAssumed {
     barrier: Duration,
     interrupt_entry: Duration,
     start_skew: Duration,
+    console_message: Option<Duration>,
     start_spread: Option<Duration>,
     interrupt_spread: Option<Duration>,
     wake_spread: Option<Duration>,
@@ -379,6 +383,7 @@ impl Platform {
                 barrier: file.assumed.barrier.0,
                 interrupt_entry: file.assumed.interrupt_entry.0,
                 start_skew: file.assumed.start_skew.0,
+                console_message: file.assumed.console_message.map_or(0, |time| time.0),
                 spread: Spread {
                     start: file.assumed.start_spread.map_or(0, |most| most.0),
                     interrupt: file.assumed.interrupt_spread.map_or(0, |most| most.0),
