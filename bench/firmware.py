@@ -35,6 +35,7 @@ THEIRS = [
     ("LTO, -O3", "ENABLE_LTO=1 CFLAGS=-O3 E=0", "both"),
     ("instrumented", "ENABLE_RUNTIME_INSTRUMENTATION=1 ENABLE_PMF=1", "as default, and its time stamps"),
     ("assertions", "ENABLE_ASSERTIONS=1", "as default, with assertions"),
+    ("debug", "DEBUG=1", "the debug build: with assertions and messages up to INFO"),
 ]
 # Of the first peer, the builds whose difference from the default is told by function.
 BY_FUNCTION = ["instrumented", "-O3", "assertions"]
@@ -119,9 +120,9 @@ def build_theirs(source, name, options, payload, work):
     through_the_compiler = "-Wl,--no-warn-rwx-segments -Wl,--build-id=none"
     flags = "" if knows else through_the_compiler if "ENABLE_LTO=1" in options else "--no-warn-rwx-segments"
     environment = os.environ | {"TF_LDFLAGS": flags}
-    run(["make", f"-j{os.cpu_count()}", "PLAT=qemu", f"CROSS_COMPILE={PREFIX}", "DEBUG=0", f"BUILD_BASE={build}", f"BL33={payload}",
-         *options.split(), "all", "fip"], cwd=source, env=environment)
-    made = build / "qemu/release"
+    run(["make", f"-j{os.cpu_count()}", "PLAT=qemu", f"CROSS_COMPILE={PREFIX}", f"BUILD_BASE={build}", f"BL33={payload}",
+         *(options if "DEBUG=" in options else f"DEBUG=0 {options}").split(), "all", "fip"], cwd=source, env=environment)
+    made = build / ("qemu/debug" if "DEBUG=1" in options else "qemu/release")
     flash = bytearray((made / "bl1.bin").read_bytes())
     assert len(flash) <= 256 << 10, "the package of the later stages lies behind the first 256 KiB"
     flash.extend(b"\xff" * ((256 << 10) - len(flash)))

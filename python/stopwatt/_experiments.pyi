@@ -142,7 +142,9 @@ class _Batch(Experiment):
     def __call__(  # type: ignore[override]
         self,
         *,
-        world: Optional[Literal["host"]] = None,
+        world: Optional[Literal["host", "sim"]] = None,
+        platform: Optional[Path] = None,
+        buffer_bytes: Optional[int] = None,
         frame_size: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         frames: Optional[int] = None,
         repetitions: Optional[int] = None,

@@ -268,6 +268,34 @@ fn frame_sizes_have_clocks_and_bytes() {
 }
 
 #[test]
+fn a_frame_that_outgrows_l1_is_told_on_a_modelled_core() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("r");
+    // A core to which nothing was fitted.
+    let arguments =
+        ["run", "batch", "--world", "sim", "--platform", "neoverse-n1", "--frames", "20", "-o", to.to_str().unwrap()];
+    let set = json(&arguments);
+    let beyond_l1 = |way: &serde_json::Value| {
+        let switch = way["nodes"].as_array().unwrap().iter().find(|node| node["node"] == "switch").unwrap();
+        switch["l2"].as_f64().unwrap() + switch["memory"].as_f64().unwrap()
+    };
+    let ways = set["frame_sizes"].as_array().unwrap();
+    assert!(beyond_l1(&ways[0]) < 0.05 && beyond_l1(&ways[4]) > 1.0, "{set}");
+    assert_eq!(ways[2]["bytes"], serde_json::json!([256 * 32, 256 * 4, 256 * 128]), "the bytes that the slides print");
+    let shown = done(&["report", to.to_str().unwrap()]);
+    assert!(shown.contains("beyond L1") && shown.contains("By buffers that go around"), "{shown}");
+    for (wrong, expected) in [
+        (["--data-in", "llc"], "no last-level cache"),
+        (["--header-in", "l2"], "host"),
+        (["--buffer-bytes", "64"], "128"),
+    ] {
+        let arguments = [&["run", "batch", "--world", "sim"], &wrong[..]].concat();
+        let said = refused(&arguments);
+        assert!(said.contains(expected), "{wrong:?}: {said}");
+    }
+}
+
+#[test]
 fn wrong_arguments_say_what_would_be_right() {
     for (arguments, expected) in [
         (["--graph", "ip5"], "l2-xconnect, ip4-route, ip4-fused"),

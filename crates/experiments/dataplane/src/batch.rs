@@ -1,29 +1,66 @@
-//! `batch`: frame sizes on this machine.
+//! `batch`: frame sizes, on this machine or in the caches of a modelled core.
 
 use crate::accesses;
 use crate::host::{Layout, Study, sweep};
-use crate::model::Cell;
+use crate::model::{self, Cell};
+use crate::path::{self, BUFFER_LINES, DESCRIPTOR, INDEX, Path};
+use crate::places::{CacheLevel, CacheLevels};
+use crate::platform::CorePlatform;
 use crate::{
-    BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, REPETITIONS, ROUNDS, WORK, footprint, host_header,
-    results,
+    BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, HOST, IN_FRAME, PLATFORM, REPETITIONS, ROUNDS, SIM, WORK,
+    footprint, host_header, results,
 };
+use dataplane::frame::FRAME_SIZES;
 use dataplane::memory::{InBuffer, InFrame};
 use dataplane::study::StudyBody;
 use dataplane::walk::{Shape, Strides, code_bytes};
+use experiment::setting::{Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
-use recording::{Picture, PictureKind, Recording, metrics};
+use recording::{Header, Picture, PictureKind, Platform, Recording, metrics};
 
-/// Measures the stride study's loop for each frame size.
+/// Measures the stride study's loop for each frame size, or tells where a modelled core finds the
+/// lines of a frame.
 pub struct Batch;
+
+const BUFFER_BYTES: Or<Number<u64>> =
+    Number::new("buffer-bytes", 2 * core_model::LINE..=1 << 20, "Bytes from one buffer to the next.")
+        .unit("bytes")
+        .only(SIM)
+        .or(model::SLOT);
+
+/// Buffers that go around where the frame's size varies: a receive ring of usual length.
+const POOL: usize = 1024;
+
+/// Numbers of buffers that go around where that varies.
+const POOLS: [usize; 5] = [512, 1024, 2048, 4096, 16_384];
 
 static ABOUT: About = About {
     name: "batch",
-    summary: "Frame sizes, on this machine",
-    details: "The same number of packets is measured for every size; --frame-size and --frames say how many.",
-    worlds: &[WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] }],
-    settings: &[&FRAME_SIZE, &FRAMES, &REPETITIONS, &BUFFERS, &ROUNDS, &IN_FRAME, &WORK, &HEADER_IN, &DATA_IN],
+    summary: "Frame sizes, on this machine or in the caches of a modelled core",
+    details: "The same number of packets is measured for every size; --frame-size and --frames say how many. On a modelled core \
+              --data-in says to where the device writes packets and descriptors.",
+    worlds: &[
+        WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] },
+        WorldAbout { world: World::Sim, about: "the caches of a modelled core, from receive to transmit", needs: &[] },
+    ],
+    settings: &[
+        &PLATFORM,
+        &BUFFER_BYTES,
+        &FRAME_SIZE,
+        &FRAMES,
+        &REPETITIONS,
+        &BUFFERS,
+        &ROUNDS,
+        &IN_FRAME,
+        &WORK,
+        &const { HEADER_IN.only(HOST) },
+        &DATA_IN,
+    ],
     cases: &[],
-    examples: &[Example { arguments: "", about: "" }],
+    examples: &[
+        Example { arguments: "", about: "" },
+        Example { arguments: "--world sim --platform neoverse-n1", about: "where each node finds a frame's lines" },
+    ],
     sweep_defaults: &[],
     shipped_sweeps: &[],
 };
@@ -37,46 +74,125 @@ impl Experiment for Batch {
     }
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
-        Study::check(&request.settings)
+        match request.world {
+            World::Sim => Modelled::new(request).map(|_| ()),
+            _ => Study::check(&request.settings),
+        }
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let study = Study::new(&request.settings);
+        match request.world {
+            World::Sim => Modelled::new(request)?.run(sink),
+            _ => here(request, sink),
+        }
+    }
+}
+
+/// Ways through a graph on a modelled core.
+struct Modelled {
+    platform: CorePlatform,
+    /// Each with the name of its variant.
+    paths: Vec<(String, Path)>,
+}
+
+impl Modelled {
+    fn new(request: &Request<'_>) -> Result<Self, Error> {
+        let settings = &request.settings;
+        let platform = CorePlatform::read(request.platforms, &settings.get(PLATFORM))?;
+        let device = settings.get(DATA_IN).unwrap_or(CacheLevel::Dram);
+        CacheLevels { data: device, ..CacheLevels::COLD }.on_a_model()?;
+        let (usual, frames) = (settings.get(FRAME_SIZE), settings.get(FRAMES).unwrap_or(400));
+        let path = |frame_size: usize, pool: usize| {
+            // The same number of packets for every size.
+            let frames = (frames * usual).div_ceil(frame_size);
+            Path { frame_size, pool, buffer_bytes: settings.get(BUFFER_BYTES), device, frames }
+        };
+        let sizes = FRAME_SIZES.into_iter().map(|size| (format!("frame-{size}"), path(size, POOL)));
+        let pools = POOLS.into_iter().map(|pool| (format!("pool-{pool}"), path(usual.min(pool), pool)));
+        Ok(Self { platform, paths: sizes.chain(pools).collect() })
+    }
+
+    fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
         let progress = sink.progress();
-        let sizes = footprint::table();
-        progress.expect(sizes.len() as u64, "frame sizes");
-        let none = Cell { strides: Strides::both(0), ..CELL };
-        let mut header = host_header(ABOUT.name, study.repetitions as u32);
-        header.set_facts(&study.facts());
-        header.pictures.push(Picture {
-            title: "Clocks per packet against packets of a frame".to_owned(),
-            metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
-            case: None,
-            kind: PictureKind::Curves { x: "frame_size".to_owned(), by: Some("stride_first".to_owned()) },
+        progress.expect(self.paths.len() as u64, "frame sizes and pools");
+        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ticks");
+        header.iterations = 1;
+        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        header.platform = Some(Platform {
+            name: self.platform.platform.name.clone(),
+            text: self.platform.text.clone(),
+            figures: toml::Table::new(),
         });
         let mut recording = Recording::new(header);
-        for row in sizes {
+        let series = recording.series("caches", "footprint", "");
+        for (level, bytes) in [("L1", self.platform.l1.bytes), ("L2", self.platform.l2.bytes)] {
+            let (subject, metric) = (recording.name(level), metrics::FOOTPRINT);
+            recording.measure(series, 0, metric.name, metric.unit, bytes as f64).subject = Some(subject);
+        }
+        for (variant, path) in &self.paths {
             progress.check()?;
-            // The same number of packets for every size.
-            let frames = (study.frames * study.frame_size / row.frame_size).max(1);
-            let values = sweep(Study { frame_size: row.frame_size, frames, ..study }, &[none, CELL], || true);
-            let cells: Vec<_> = [none, CELL].into_iter().zip(values).collect();
-            let variant = format!("frame-{}", row.frame_size);
-            let part = results::study(recording.header.clone(), &variant, study.layout.name(), &cells);
-            recording.append(&part);
-            recording.header.coordinates.extend(part.header.coordinates);
-            let size = toml::Table::from_iter([("frame_size".to_owned(), (row.frame_size as i64).into())]);
-            recording.header.coordinates.insert(variant.clone(), size);
-            let code = match study.layout {
-                Layout::InBuffer => code_bytes::<InBuffer<'static>, StudyBody>(CELL.shape),
-                Layout::InFrame => code_bytes::<InFrame<'static>, StudyBody>(CELL.shape),
-            };
-            results::footprint(&mut recording, &variant, &row, code);
+            let size = |name: &str, value: usize| (name.to_owned(), toml::Value::from(value as i64));
+            let place = toml::Table::from_iter([size("frame_size", path.frame_size), size("pool", path.pool)]);
+            recording.header.coordinates.insert(variant.clone(), place);
+            let series = recording.series(variant, "path", path.device.name());
+            for found in path::run(self.platform.hardware(), *path) {
+                let subject = recording.name(&format!("{}: {}", found.node.name(), found.kind.name()));
+                for (level, value) in [("l2", found.l2), ("memory", found.memory)] {
+                    let (role, metric) = (recording.name(level), metrics::ACCESSES_PER_PACKET);
+                    let measure = recording.measure(series, 0, metric.name, metric.unit, value);
+                    (measure.subject, measure.role) = (Some(subject), Some(role));
+                }
+            }
+            let series = recording.series(variant, "footprint", "");
+            let bytes = [("descriptors", DESCRIPTOR), ("indices", INDEX), ("lines", BUFFER_LINES * core_model::LINE)];
+            for (kind, each) in bytes {
+                let (subject, metric) = (recording.name(kind), metrics::FOOTPRINT);
+                let value = (path.frame_size as u64 * each) as f64;
+                recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+            }
             progress.step();
         }
-        progress.check()?;
-        results::accesses(&mut recording, &accesses::KINDS, &accesses::measure(study));
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }
+}
+
+fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    let study = Study::new(&request.settings);
+    let progress = sink.progress();
+    let sizes = footprint::table();
+    progress.expect(sizes.len() as u64, "frame sizes");
+    let none = Cell { strides: Strides::both(0), ..CELL };
+    let mut header = host_header(ABOUT.name, study.repetitions as u32);
+    header.set_facts(&study.facts());
+    header.pictures.push(Picture {
+        title: "Clocks per packet against packets of a frame".to_owned(),
+        metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
+        case: None,
+        kind: PictureKind::Curves { x: "frame_size".to_owned(), by: Some("stride_first".to_owned()) },
+    });
+    let mut recording = Recording::new(header);
+    for row in sizes {
+        progress.check()?;
+        // The same number of packets for every size.
+        let frames = (study.frames * study.frame_size / row.frame_size).max(1);
+        let values = sweep(Study { frame_size: row.frame_size, frames, ..study }, &[none, CELL], || true);
+        let cells: Vec<_> = [none, CELL].into_iter().zip(values).collect();
+        let variant = format!("frame-{}", row.frame_size);
+        let part = results::study(recording.header.clone(), &variant, study.layout.name(), &cells);
+        recording.append(&part);
+        recording.header.coordinates.extend(part.header.coordinates);
+        let size = toml::Table::from_iter([("frame_size".to_owned(), (row.frame_size as i64).into())]);
+        recording.header.coordinates.insert(variant.clone(), size);
+        let code = match study.layout {
+            Layout::InBuffer => code_bytes::<InBuffer<'static>, StudyBody>(CELL.shape),
+            Layout::InFrame => code_bytes::<InFrame<'static>, StudyBody>(CELL.shape),
+        };
+        results::footprint(&mut recording, &variant, &row, code);
+        progress.step();
+    }
+    progress.check()?;
+    results::accesses(&mut recording, &accesses::KINDS, &accesses::measure(study));
+    sink.start(recording.header.clone())?;
+    sink.append(&recording)
 }

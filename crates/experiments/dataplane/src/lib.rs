@@ -18,6 +18,7 @@ mod loaded;
 pub mod model;
 #[cfg(target_os = "linux")]
 mod own_graph;
+pub mod path;
 mod patterns;
 pub mod places;
 pub mod platform;
@@ -33,11 +34,15 @@ pub use prefetch::Prefetch;
 
 use ::dataplane::study::Work;
 use experiment::World;
-use experiment::setting::{Checked, Choice, Number, Or, Switch};
+use experiment::setting::{self, Checked, Choice, Number, Or, Switch};
 use places::CacheLevel;
 use recording::Header;
 
 const HOST: &[World] = &[World::Host];
+const SIM: &[World] = &[World::Sim];
+
+const PLATFORM: Or<setting::Platform> =
+    setting::Platform::new("platform", "Platform of the modelled core.").only(SIM).or("macchiatobin");
 
 /// Packets of a frame.
 pub const FRAME_SIZE: Or<Checked<usize>> =

@@ -12,7 +12,7 @@ use dataplane::walk::{Shape, Strides, walk};
 /// Bytes from one buffer to the next in the modelled pool: a page of its own each, as buffers come
 /// back from a device in no order, and an odd number of lines, so that they spread over the sets of
 /// the caches.
-const SLOT: u64 = 4096 + core_model::LINE;
+pub const SLOT: u64 = 4096 + core_model::LINE;
 
 /// The accesses of the study's loop, by the name that a result shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,8 +202,7 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
         .into_iter()
         .map(|access| {
             let stall = memory.core.stalls(access.site());
-            let per_packet =
-                Stall { waited: stall.waited / packets, blocked: stall.blocked / packets, count: stall.count };
+            let per_packet = Stall { waited: stall.waited / packets, blocked: stall.blocked / packets, ..stall };
             (access, per_packet)
         })
         .filter(|(_, stall)| stall.count > 0)

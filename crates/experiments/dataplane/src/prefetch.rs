@@ -6,21 +6,17 @@ use crate::model::{self, Cell, Effort};
 use crate::places::CacheLevels;
 use crate::platform::{CorePlatform, CostsFile};
 use crate::{
-    BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, REPETITIONS, ROUNDS, WORK, host_header, results,
+    BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, PLATFORM, REPETITIONS, ROUNDS, SIM, WORK, host_header,
+    results,
 };
 use core_model::Parameters;
 use dataplane::walk::{Shape, Strides};
-use experiment::setting::{self, Number, Or};
+use experiment::setting::{Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use recording::{Header, Picture, PictureKind, Platform, Recording, facts, metrics};
 
 /// Measures or predicts the clocks of each loop and stride.
 pub struct Prefetch;
-
-const SIM: &[World] = &[World::Sim];
-
-const PLATFORM: Or<setting::Platform> =
-    setting::Platform::new("platform", "Platform of the modelled core.").only(SIM).or("macchiatobin");
 
 const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of the modelled memory's spread.").only(SIM).or(1);
 

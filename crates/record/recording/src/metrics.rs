@@ -347,6 +347,8 @@ metrics! {
     /// Clocks for each packet in which an access could not begin, because all fill buffers were in
     /// use.
     STALL_BLOCKED = Metric::new("stall-blocked", ("Stall blocked", "blocked"), "ticks", Lower);
+    /// A packet's accesses that find their line in a cache or in memory, by node and kind of data.
+    ACCESSES_PER_PACKET = Metric::new("accesses-per-packet", ("Accesses per packet", "accesses"), "accesses", Lower);
     /// The share of time in which a modelled memory is busy.
     MEMORY_BUSY = Metric::new("memory-busy", ("Memory busy", "busy"), "1", Neither);
     /// Packets that an interface received.

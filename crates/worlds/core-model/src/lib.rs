@@ -87,7 +87,7 @@ pub struct Parameters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Site(pub u8);
 
-/// Stall time of one access.
+/// Stall time of one access, and where its lines were.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stall {
     /// Cycles in which the core stood still because this access was not done.
@@ -96,6 +96,10 @@ pub struct Stall {
     pub blocked: f64,
     /// The number of times that the access was made.
     pub count: u64,
+    /// The number of times that its line was not in L1, but in L2.
+    pub from_l2: u64,
+    /// The number of times that it was in neither, nor on its way.
+    pub from_memory: u64,
 }
 
 impl Stall {
@@ -286,6 +290,7 @@ impl Core {
         self.retire_fills(self.now);
         self.fetch_neighbour(line, from);
         if self.l2.touch(line) {
+            self.stalls[site.0 as usize].from_l2 += 1;
             let ready = from.max(self.now) + self.parameters.l2;
             self.fills.push(Fill { line, ready, far: false, to_l1: true });
             return ready;
@@ -299,6 +304,7 @@ impl Core {
             self.retire_fills(self.now);
         }
         self.l2.insert(line);
+        self.stalls[site.0 as usize].from_memory += 1;
         let ready = from.max(self.now) + self.latency();
         self.fills.push(Fill { line, ready, far: true, to_l1: true });
         ready
@@ -431,6 +437,8 @@ mod tests {
         core.place_in_l2(0);
         assert_eq!(core.load(0, A), core.now() + 20.0);
         assert_eq!(core.lines_from_memory(), 2);
+        let Stall { count, from_l2, from_memory, .. } = core.stalls(A);
+        assert_eq!([count, from_l2, from_memory], [4, 1, 2]);
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod spread;
 mod story;
 mod strides;
 mod tune;
+mod working_set;
 
 pub use functions::folded_stacks;
 pub(crate) use run::Run;
@@ -56,7 +57,10 @@ const STORIES: [(&str, Teller); 21] = [
     ("linux-boot", |run, findings| Ok(StoryContent::new(&linux::read(run, findings)))),
     ("dataplane", |run, _| loaded::read(run).map(|story| StoryContent::new(&story))),
     ("prefetch", |run, _| strides::read(run).map(|story| StoryContent::new(&story))),
-    ("batch", |run, _| Ok(StoryContent::new(&batch::read(run)))),
+    ("batch", |run, _| match working_set::is_of(run.recording) {
+        true => Ok(StoryContent::new(&working_set::read(run))),
+        false => Ok(StoryContent::new(&batch::read(run))),
+    }),
     ("tune", |run, _| tune::read(run).map(|story| StoryContent::new(&story))),
     ("forward", |run, _| match rates::is_of(run.recording) {
         true => rates::read(run).map(|story| StoryContent::new(&story)),

@@ -1,0 +1,238 @@
+//! A frame's way through a graph on a modelled core: the cache in which each node finds the lines
+//! that it touches.
+//!
+//! ```text
+//!   device ──► receive ────► classify ───► switch ─────► transmit ──► device
+//!   writes     descriptor    index         index         index
+//!   descriptor metadata      metadata      metadata      metadata
+//!   and data   index         data          data          descriptor
+//! ```
+//!
+//! Sizes and ways of the caches decide the result. No cost is part of it, and so nothing that was
+//! fitted.
+
+use crate::places::CacheLevel;
+use core_model::{Core, Parameters, Site, Stall};
+
+/// Bytes of a descriptor that a device reads or writes (slide "Types of Data Accesses").
+pub const DESCRIPTOR: u64 = 32;
+
+/// Bytes of a packet's index in a frame.
+pub const INDEX: u64 = 4;
+
+/// Lines of a buffer that nodes touch: the metadata's and the first of the data.
+pub const BUFFER_LINES: u64 = 2;
+
+/// The nodes that a frame goes through, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// Takes packets from the device.
+    Receive,
+    /// The first to look at a packet's data.
+    Classify,
+    /// The second.
+    Switch,
+    /// Hands packets to a device.
+    Transmit,
+}
+
+impl Node {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Receive, Self::Classify, Self::Switch, Self::Transmit];
+
+    /// The name that a result shows.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Receive => "receive",
+            Self::Classify => "classify",
+            Self::Switch => "switch",
+            Self::Transmit => "transmit",
+        }
+    }
+
+    /// The kinds of data that it touches, in their order.
+    pub const fn touches(self) -> &'static [Kind] {
+        match self {
+            Self::Receive => &[Kind::Descriptor, Kind::Metadata, Kind::Index],
+            Self::Classify | Self::Switch => &[Kind::Index, Kind::Metadata, Kind::Data],
+            Self::Transmit => &[Kind::Index, Kind::Metadata, Kind::Descriptor],
+        }
+    }
+}
+
+/// A kind of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// What the device and the core tell each other of a packet.
+    Descriptor,
+    /// The buffer's number in the frame.
+    Index,
+    /// What nodes tell each other of a packet.
+    Metadata,
+    /// The packet's first line.
+    Data,
+}
+
+impl Kind {
+    /// The name that a result shows.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Descriptor => "descriptor",
+            Self::Index => "index",
+            Self::Metadata => "metadata",
+            Self::Data => "data",
+        }
+    }
+}
+
+/// A way through the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Packets of a frame.
+    pub frame_size: usize,
+    /// Buffers that go around, each with a descriptor; one comes again when all others were there.
+    pub pool: usize,
+    /// Bytes from one buffer to the next.
+    pub buffer_bytes: u64,
+    /// The place to which the device writes.
+    pub device: CacheLevel,
+    /// Frames of which accesses are counted, once the pool has gone around.
+    pub frames: usize,
+}
+
+/// The accesses of a node to a kind of data, per packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// The node.
+    pub node: Node,
+    /// The data.
+    pub kind: Kind,
+    /// The number that found their line in L2, and not in L1.
+    pub l2: f64,
+    /// The number that found it in no cache.
+    pub memory: f64,
+}
+
+/// Places in memory, apart from each other.
+const RECEIVE_RING: u64 = 1 << 40;
+const TRANSMIT_RING: u64 = 2 << 40;
+const VECTORS: u64 = 3 << 40;
+/// Bytes from one node's vector of indices to the next: the largest frame's and a line.
+const VECTOR: u64 = 1024 * INDEX + core_model::LINE;
+
+/// Takes frames through the graph, and counts where lines were found.
+pub fn run(hardware: Parameters, path: Path) -> Vec<Found> {
+    let mut core = Core::new(hardware, 1);
+    let pool = path.pool as u64;
+    let address = |node: Node, kind: Kind, packet: u64, row: u64| {
+        let buffer = packet % pool;
+        match (kind, node) {
+            (Kind::Descriptor, Node::Transmit) => TRANSMIT_RING + buffer * DESCRIPTOR,
+            (Kind::Descriptor, _) => RECEIVE_RING + buffer * DESCRIPTOR,
+            // A node reads what the one before wrote.
+            (Kind::Index, Node::Receive | Node::Classify) => VECTORS + row * INDEX,
+            (Kind::Index, Node::Switch) => VECTORS + VECTOR + row * INDEX,
+            (Kind::Index, Node::Transmit) => VECTORS + 2 * VECTOR + row * INDEX,
+            (Kind::Metadata, _) => buffer * path.buffer_bytes,
+            (Kind::Data, _) => buffer * path.buffer_bytes + core_model::LINE,
+        }
+    };
+    let site = |node: Node, kind: Kind| Site(node as u8 * 8 + kind as u8);
+    let warm_up = path.pool.div_ceil(path.frame_size);
+    for frame in 0..warm_up + path.frames {
+        if frame == warm_up {
+            core.clear_stalls();
+        }
+        let packets = || (0..path.frame_size as u64).map(|row| ((frame * path.frame_size) as u64 + row, row));
+        for (packet, row) in packets() {
+            for kind in [Kind::Descriptor, Kind::Data] {
+                let line = address(Node::Receive, kind, packet, row);
+                match path.device {
+                    CacheLevel::L2 => core.place_in_l2(line),
+                    CacheLevel::Llc | CacheLevel::Dram => core.device_writes(line),
+                }
+            }
+        }
+        for node in Node::ALL {
+            for (packet, row) in packets() {
+                for &kind in node.touches() {
+                    core.load(address(node, kind, packet, row), site(node, kind));
+                    core.drain();
+                }
+                if matches!(node, Node::Classify | Node::Switch) {
+                    let next = if node == Node::Classify { Node::Switch } else { Node::Transmit };
+                    core.load(address(next, Kind::Index, packet, row), site(node, Kind::Index));
+                    core.drain();
+                }
+            }
+        }
+    }
+    let packets = (path.frames * path.frame_size) as f64;
+    let found = |node: Node, kind: Kind| {
+        let Stall { from_l2, from_memory, .. } = core.stalls(site(node, kind));
+        Found { node, kind, l2: from_l2 as f64 / packets, memory: from_memory as f64 / packets }
+    };
+    Node::ALL
+        .into_iter()
+        .flat_map(|node| node.touches().iter().map(move |&kind| (node, kind)))
+        .map(|(n, k)| found(n, k))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A72: Parameters = Parameters {
+        work: 0.0,
+        window: 0.0,
+        l2: 20.0,
+        dram: 100.0,
+        dram_spread: 0.0,
+        translation: 0.0,
+        tlb_entries: 32,
+        page_bytes: 4096,
+        fill_buffers: 6,
+        prefetch_issue: 1.0,
+        prefetch_holds: false,
+        fetches_neighbour: false,
+        l1_bytes: 32 << 10,
+        l1_ways: 2,
+        l2_bytes: 512 << 10,
+        l2_ways: 16,
+    };
+    const PATH: Path = Path { frame_size: 64, pool: 1024, buffer_bytes: 4160, device: CacheLevel::Dram, frames: 32 };
+
+    fn of(path: Path, node: Node, kind: Kind) -> [f64; 2] {
+        let found = run(A72, path);
+        let found = found.iter().find(|found| found.node == node && found.kind == kind).unwrap();
+        [found.l2, found.memory]
+    }
+
+    #[test]
+    fn the_first_look_at_what_the_device_wrote_goes_to_memory() {
+        assert_eq!(of(PATH, Node::Classify, Kind::Data), [0.0, 1.0]);
+        assert_eq!(of(PATH, Node::Receive, Kind::Descriptor), [0.0, 0.5], "two descriptors have a line");
+        let stashed = Path { device: CacheLevel::L2, ..PATH };
+        assert_eq!(of(stashed, Node::Classify, Kind::Data), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn a_small_frame_stays_in_l1_and_a_large_one_does_not() {
+        assert_eq!(of(PATH, Node::Switch, Kind::Data), [0.0, 0.0]);
+        assert_eq!(of(Path { frame_size: 1024, ..PATH }, Node::Switch, Kind::Data), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn a_large_pool_pushes_its_metadata_out_of_l2() {
+        assert_eq!(of(PATH, Node::Receive, Kind::Metadata), [1.0, 0.0]);
+        assert_eq!(of(Path { pool: 16_384, ..PATH }, Node::Receive, Kind::Metadata), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn buffers_at_an_even_distance_share_few_sets() {
+        // 32 lines: every 8th buffer has the same sets of L1.
+        let even = Path { buffer_bytes: 2048, ..PATH };
+        assert_eq!(of(even, Node::Switch, Kind::Data), [1.0, 0.0]);
+    }
+}
