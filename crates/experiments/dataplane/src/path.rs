@@ -63,11 +63,11 @@ impl Node {
 /// A kind of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// What the device and the core tell each other of a packet.
+    /// The word of device and core to each other about a packet.
     Descriptor,
     /// The buffer's number in the frame.
     Index,
-    /// What nodes tell each other of a packet.
+    /// The notes of nodes to each other about a packet.
     Metadata,
     /// The packet's first line.
     Data,

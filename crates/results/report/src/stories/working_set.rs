@@ -19,7 +19,7 @@ pub(super) fn is_of(recording: &Recording) -> bool {
     recording.header.world == "sim"
 }
 
-/// Where a frame's lines are found, by the size of a frame and by the number of buffers.
+/// The places of a frame's lines, by the size of a frame and by the number of buffers.
 #[derive(Serialize)]
 pub(super) struct WorkingSet<'r> {
     platform: &'r str,
