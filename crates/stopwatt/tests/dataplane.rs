@@ -288,6 +288,7 @@ fn a_frame_that_outgrows_l1_is_told_on_a_modelled_core() {
         (["--data-in", "llc"], "no last-level cache"),
         (["--header-in", "l2"], "host"),
         (["--buffer-bytes", "64"], "128"),
+        (["--platform", "juno-r1"], "`juno-r1` is no modelled core"),
     ] {
         let arguments = [&["run", "batch", "--world", "sim"], &wrong[..]].concat();
         let said = refused(&arguments);

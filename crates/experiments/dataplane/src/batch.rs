@@ -136,11 +136,12 @@ impl Modelled {
             recording.header.coordinates.insert(variant.clone(), place);
             let series = recording.series(variant, "path", path.device.name());
             for found in path::run(self.platform.hardware(), *path) {
-                let subject = recording.name(&format!("{}: {}", found.node.name(), found.kind.name()));
-                for (level, value) in [("l2", found.l2), ("memory", found.memory)] {
-                    let (role, metric) = (recording.name(level), metrics::ACCESSES_PER_PACKET);
-                    let measure = recording.measure(series, 0, metric.name, metric.unit, value);
-                    (measure.subject, measure.role) = (Some(subject), Some(role));
+                // The level is part of the subject: as a role, both would be taken for repetitions of one measure.
+                for (level, value) in [("L2", found.l2), ("memory", found.memory)] {
+                    let (node, kind) = (found.node.name(), found.kind.name());
+                    let (subject, metric) =
+                        (recording.name(&format!("{node}: {kind} in {level}")), metrics::ACCESSES_PER_PACKET);
+                    recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
                 }
             }
             let series = recording.series(variant, "footprint", "");

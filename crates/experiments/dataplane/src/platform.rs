@@ -152,7 +152,12 @@ impl CorePlatform {
                 format!("there is no modelled core `{name}`: {} is not there", platforms.shown(&file_of(name)));
             return Err(Error::usage(message, one_of(name, &known)));
         }
-        Ok(Self::parse(&platforms.document(&file_of(name))?)?)
+        let document = platforms.document(&file_of(name))?;
+        if document.text().parse::<toml::Table>().is_ok_and(|file| !file.contains_key("core")) {
+            let message = format!("`{name}` is no modelled core: its file has no [core]");
+            return Err(Error::usage(message, one_of(name, &known)));
+        }
+        Ok(Self::parse(&document)?)
     }
 
     /// Names of the platforms that have fitted costs of the stride study, in alphabetical order.

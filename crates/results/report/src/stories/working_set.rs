@@ -113,7 +113,8 @@ fn way<'r>(recording: &Recording, rows: &[Row<'r>], variant: &str) -> Option<Way
     let number = |key: &str| Some(at.get(key)?.as_integer()? as u64);
     let mut nodes: Vec<Node<'r>> = Vec::new();
     for row in rows.iter().filter(|row| row.is_of(PATH, metrics::ACCESSES_PER_PACKET) && row.variant == variant) {
-        let (node, kind) = row.subject.split_once(": ")?;
+        let (node, data) = row.subject.split_once(": ")?;
+        let (kind, level) = data.split_once(" in ")?;
         if nodes.last().is_none_or(|last| last.node != node) {
             nodes.push(Node { node, l2: 0.0, memory: 0.0, data: Vec::new() });
         }
@@ -122,8 +123,8 @@ fn way<'r>(recording: &Recording, rows: &[Row<'r>], variant: &str) -> Option<Way
             of.data.push(Data { kind, l2: 0.0, memory: 0.0 });
         }
         let data = of.data.last_mut()?;
-        match row.role {
-            "l2" => {
+        match level {
+            "L2" => {
                 data.l2 += row.value;
                 of.l2 += row.value;
             }
