@@ -212,7 +212,9 @@ mod tests {
     #[test]
     fn the_first_look_at_what_the_device_wrote_goes_to_memory() {
         assert_eq!(of(PATH, Node::Classify, Kind::Data), [0.0, 1.0]);
-        assert_eq!(of(PATH, Node::Receive, Kind::Descriptor), [0.0, 0.5], "two descriptors have a line");
+        let [l2, memory] = of(PATH, Node::Receive, Kind::Descriptor);
+        assert_eq!(memory, 0.5, "two descriptors have a line");
+        assert!(l2 < 0.01, "{l2}: hardly ever another line of the set comes between the two");
         let stashed = Path { device: CacheLevel::L2, ..PATH };
         assert_eq!(of(stashed, Node::Classify, Kind::Data), [1.0, 0.0]);
     }
