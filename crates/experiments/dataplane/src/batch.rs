@@ -136,7 +136,8 @@ impl Modelled {
             recording.header.coordinates.insert(variant.clone(), place);
             let series = recording.series(variant, "path", path.device.name());
             for found in path::run(self.platform.hardware(), *path) {
-                // The level is part of the subject: as a role, both would be taken for repetitions of one measure.
+                // The level is part of the subject: as a role, both would be taken for repetitions
+                // of one measure.
                 for (level, value) in [("L2", found.l2), ("memory", found.memory)] {
                     let (node, kind) = (found.node.name(), found.kind.name());
                     let (subject, metric) =
