@@ -28,7 +28,7 @@ fn wrong(what: &str) -> impl FnOnce(Errno) -> io::Error {
 /// The thread may not (it needs root), or the system has no namespaces.
 pub fn enter_new() -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(wrong("cannot make a network namespace"))?;
-    // What is mounted from here on stays with this thread.
+    // Mounts from here on are seen by this thread alone.
     let (none, stays) = (None::<&str>, MsFlags::MS_REC | MsFlags::MS_SLAVE);
     mount(Some("none"), "/", none, stays, none).map_err(wrong("cannot keep mounts apart"))?;
     let mounted = mount(Some("sysfs"), "/sys", Some("sysfs"), MsFlags::empty(), none);

@@ -124,7 +124,7 @@ pub fn completions(line: &str, inputs: &[String]) -> Vec<String> {
 /// Reads a line. Each word may be shortened as long as one command is left that it may stand for.
 ///
 /// # Errors
-/// What is wrong, and which commands there are.
+/// The line is no command, or may stand for several; the message lists the commands.
 pub fn parse(line: &str) -> Result<Command, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words[..] {
@@ -176,7 +176,7 @@ pub fn parse(line: &str) -> Result<Command, String> {
 /// Applies a command to one worker's graph.
 ///
 /// # Errors
-/// What is wrong with what was given.
+/// The command names an input node that the graph does not have.
 pub fn apply(graph: &mut Graph, command: &Command) -> Result<(), String> {
     match command {
         Command::TraceAdd(input, count) => {

@@ -1,9 +1,9 @@
 //! `batch`: frame sizes, on this machine or in the caches of a modelled core.
 
 use crate::accesses;
+use crate::frame_path::{self, BUFFER_LINES, DESCRIPTOR, FramePath, INDEX};
 use crate::host::{Layout, Study, sweep};
 use crate::model::{self, Cell};
-use crate::path::{self, BUFFER_LINES, DESCRIPTOR, INDEX, Path};
 use crate::places::{CacheLevel, CacheLevels};
 use crate::platform::CorePlatform;
 use crate::{
@@ -16,7 +16,7 @@ use dataplane::study::StudyBody;
 use dataplane::walk::{Shape, Strides, code_bytes};
 use experiment::setting::{Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
-use recording::{Header, Picture, PictureKind, Platform, Recording, metrics};
+use recording::{Picture, PictureKind, Recording, metrics};
 
 /// Measures the stride study's loop for each frame size, or tells where a modelled core finds the
 /// lines of a frame.
@@ -92,7 +92,7 @@ impl Experiment for Batch {
 struct Modelled {
     platform: CorePlatform,
     /// Each with the name of its variant.
-    paths: Vec<(String, Path)>,
+    paths: Vec<(String, FramePath)>,
 }
 
 impl Modelled {
@@ -105,7 +105,7 @@ impl Modelled {
         let path = |frame_size: usize, pool: usize| {
             // The same number of packets for every size.
             let frames = (frames * usual).div_ceil(frame_size);
-            Path { frame_size, pool, buffer_bytes: settings.get(BUFFER_BYTES), device, frames }
+            FramePath { frame_size, pool, buffer_bytes: settings.get(BUFFER_BYTES), device, frames }
         };
         let sizes = FRAME_SIZES.into_iter().map(|size| (format!("frame-{size}"), path(size, POOL)));
         let pools = POOLS.into_iter().map(|pool| (format!("pool-{pool}"), path(usual.min(pool), pool)));
@@ -115,15 +115,7 @@ impl Modelled {
     fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
         let progress = sink.progress();
         progress.expect(self.paths.len() as u64, "frame sizes and pools");
-        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ticks");
-        header.iterations = 1;
-        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        header.platform = Some(Platform {
-            name: self.platform.platform.name.clone(),
-            text: self.platform.text.clone(),
-            figures: toml::Table::new(),
-        });
-        let mut recording = Recording::new(header);
+        let mut recording = Recording::new(self.platform.header(ABOUT.name));
         let series = recording.series("caches", "footprint", "");
         for (level, bytes) in [("L1", self.platform.l1.bytes), ("L2", self.platform.l2.bytes)] {
             let (subject, metric) = (recording.name(level), metrics::FOOTPRINT);
@@ -135,7 +127,7 @@ impl Modelled {
             let place = toml::Table::from_iter([size("frame_size", path.frame_size), size("pool", path.pool)]);
             recording.header.coordinates.insert(variant.clone(), place);
             let series = recording.series(variant, "path", path.device.name());
-            for found in path::run(self.platform.hardware(), *path) {
+            for found in frame_path::run(self.platform.hardware(), *path) {
                 // The level is part of the subject: as a role, both would be taken for repetitions
                 // of one measure.
                 for (level, value) in [("L2", found.l2), ("memory", found.memory)] {

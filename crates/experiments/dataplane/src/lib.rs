@@ -11,6 +11,7 @@ mod batch;
 mod events;
 pub mod fit;
 pub mod footprint;
+pub mod frame_path;
 pub mod graphs;
 pub mod host;
 pub mod latency;
@@ -18,7 +19,6 @@ mod loaded;
 pub mod model;
 #[cfg(target_os = "linux")]
 mod own_graph;
-pub mod path;
 mod patterns;
 pub mod places;
 pub mod platform;

@@ -2,7 +2,8 @@
 
 use core_model::Parameters;
 use document::{Document, one_of};
-use experiment::{Error, Files};
+use experiment::{Error, Files, World};
+use recording::{Header, Platform};
 use serde::{Deserialize, Serialize};
 
 use crate::fit::Costs;
@@ -146,18 +147,24 @@ impl CorePlatform {
     /// There is no such platform, or it is not one of a modelled core; what is wrong in its file,
     /// with the line.
     pub fn read(platforms: &dyn Files, name: &str) -> Result<Self, Error> {
-        let known = Self::names(platforms)?;
+        let known = Self::cores(platforms)?;
         if platforms.read(&file_of(name)).is_err() {
             let message =
                 format!("there is no modelled core `{name}`: {} is not there", platforms.shown(&file_of(name)));
             return Err(Error::usage(message, one_of(name, &known)));
         }
         let document = platforms.document(&file_of(name))?;
-        if document.text().parse::<toml::Table>().is_ok_and(|file| !file.contains_key("core")) {
+        if is_of_a_board(document.text()) {
             let message = format!("`{name}` is no modelled core: its file has no [core]");
             return Err(Error::usage(message, one_of(name, &known)));
         }
         Ok(Self::parse(&document)?)
+    }
+
+    /// Names of the platforms of modelled cores, fitted or not, in alphabetical order.
+    fn cores(platforms: &dyn Files) -> Result<Vec<String>, Error> {
+        let names = platforms.stems("")?.into_iter();
+        Ok(names.filter(|name| platforms.read(&file_of(name)).is_ok_and(|text| !is_of_a_board(&text))).collect())
     }
 
     /// Names of the platforms that have fitted costs of the stride study, in alphabetical order.
@@ -204,6 +211,17 @@ impl CorePlatform {
         Ok(platform)
     }
 
+    /// The header of what runs once on the modelled core: in ticks of the platform's counter.
+    pub fn header(&self, experiment: &str) -> Header {
+        let mut header = Header::new(experiment, World::Sim.name(), "ticks");
+        header.iterations = 1;
+        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        header.time.counter_hz = Some(self.counter.hz);
+        let figures = toml::Table::new();
+        header.platform = Some(Platform { name: self.platform.name.clone(), text: self.text.clone(), figures });
+        header
+    }
+
     /// Core cycles of one tick of the counter.
     pub fn cycles_per_tick(&self) -> f64 {
         self.core.hz as f64 / self.counter.hz as f64
@@ -236,6 +254,11 @@ impl CorePlatform {
             l2_ways: self.l2.ways,
         }
     }
+}
+
+/// True if a platform file is one of a whole board, for PSCI or energy, and not of a core alone.
+fn is_of_a_board(text: &str) -> bool {
+    text.parse::<toml::Table>().is_ok_and(|file| !file.contains_key("core"))
 }
 
 fn file_of(platform: &str) -> String {

@@ -13,7 +13,7 @@ use core_model::Parameters;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
-use recording::{Header, Picture, PictureKind, Platform, Recording, facts, metrics};
+use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
 
 /// Measures or predicts the clocks of each loop and stride.
 pub struct Prefetch;
@@ -207,11 +207,8 @@ impl Modelled {
     }
 
     fn header(&self) -> Result<Header, Error> {
-        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ticks");
-        header.iterations = 1;
+        let mut header = self.platform.header(ABOUT.name);
         header.seed = self.effort.seed;
-        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        header.time.counter_hz = Some(self.platform.counter.hz);
         let places = self.effort.places;
         header.set_facts(&facts::Study {
             frame_size: self.effort.frame_size as u64,
@@ -219,11 +216,6 @@ impl Modelled {
             header_in: places.header.name().to_owned(),
             data_in: places.data.name().to_owned(),
             ..facts::Study::default()
-        });
-        header.platform = Some(Platform {
-            name: self.platform.platform.name.clone(),
-            text: self.platform.text.clone(),
-            figures: toml::Table::new(),
         });
         let costs = toml::Table::try_from(&self.costs).map_err(Error::failed)?;
         header.costs.insert("prefetch".to_owned(), costs);

@@ -56,8 +56,8 @@ fn answer(control: &Control, plane: &mut Plane, frame: &Frame, row: usize) -> (u
     }
     let target = own.find(target_address);
     let asked_us = operation == arp::REQUEST && target.is_some();
-    // Who does not know its own address yet asks from 0.0.0.0 (RFC 5227): it gets an answer, and is
-    // not learnt.
+    // A host that does not know its own address yet asks from 0.0.0.0 (RFC 5227). It gets an
+    // answer, but there is no address to learn.
     let learns = !sender_address.is_unspecified();
     let at_hand = own
         .all()
@@ -99,7 +99,8 @@ impl Node for ArpInput {
     }
 
     fn reasoned_arcs(&self) -> u64 {
-        // What was learnt is counted whatever becomes of the packet.
+        // A reason can be counted on every arc: a neighbour is learnt from packets that are
+        // dropped, too.
         u64::MAX
     }
 

@@ -67,7 +67,7 @@ fn fill(header: &mut [u8], here: &Here, is_ours: impl Fn([u8; 4]) -> bool) -> Re
     while at < header.len() {
         match header[at] {
             END => {
-                // What stands behind the end means nothing.
+                // Bytes behind the end have no meaning (RFC 791, section 3.1).
                 header[at..].fill(END);
                 break;
             }

@@ -158,7 +158,8 @@ impl Story for WorkingSet<'_> {
         });
         let leaving = leaves.map(|way| {
             format!(
-                "A frame of {} touches {} KB, and {} accesses per packet of the second node that looks at packets go beyond L1.",
+                "A frame of {} touches {} KB, and {} accesses per packet of the second node that looks at packets go \
+                 beyond L1.",
                 way.frame_size,
                 fixed(way.kb(), 1),
                 fixed(way.beyond_l1(LATER), 2)
@@ -168,7 +169,13 @@ impl Story for WorkingSet<'_> {
         let l2 = self.l2_bytes / 1024;
         let kept = self.pools.iter().take_while(|way| way.metadata_from_memory() < HARDLY_ANY).last();
         let lost = self.pools.iter().find(|way| way.metadata_from_memory() >= HARDLY_ANY);
-        let kept = kept.map(|way| format!("With up to {} buffers going around, a buffer's metadata is still in L2 ({l2} KB) when the buffer comes again.", way.pool));
+        let kept = kept.map(|way| {
+            format!(
+                "With up to {} buffers going around, a buffer's metadata is still in L2 ({l2} KB) when the buffer \
+                 comes again.",
+                way.pool
+            )
+        });
         let lost = lost.map(|way| {
             format!(
                 "With {} buffers it comes from memory: {} accesses per packet.",

@@ -13,6 +13,7 @@
 
 use crate::places::CacheLevel;
 use core_model::{Core, Parameters, Site, Stall};
+use dataplane::frame::FRAME_MAX;
 
 /// Bytes of a descriptor that a device reads or writes (slide "Types of Data Accesses").
 pub const DESCRIPTOR: u64 = 32;
@@ -30,7 +31,7 @@ pub enum Node {
     Receive,
     /// The first to look at a packet's data.
     Classify,
-    /// The second.
+    /// The second to look at it.
     Switch,
     /// Hands packets to a device.
     Transmit,
@@ -63,11 +64,11 @@ impl Node {
 /// A kind of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The word of device and core to each other about a packet.
+    /// The packet's place and length, as device and core hand them to each other.
     Descriptor,
     /// The buffer's number in the frame.
     Index,
-    /// The notes of nodes to each other about a packet.
+    /// The metadata in front of the packet, which one node leaves for the next.
     Metadata,
     /// The packet's first line.
     Data,
@@ -87,7 +88,7 @@ impl Kind {
 
 /// A way through the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Path {
+pub struct FramePath {
     /// Packets of a frame.
     pub frame_size: usize,
     /// Buffers that go around, each with a descriptor; one comes again when all others were there.
@@ -118,10 +119,10 @@ const RECEIVE_RING: u64 = 1 << 40;
 const TRANSMIT_RING: u64 = 2 << 40;
 const VECTORS: u64 = 3 << 40;
 /// Bytes from one node's vector of indices to the next: the largest frame's and a line.
-const VECTOR: u64 = 1024 * INDEX + core_model::LINE;
+const VECTOR: u64 = FRAME_MAX as u64 * INDEX + core_model::LINE;
 
 /// Takes frames through the graph, and counts where lines were found.
-pub fn run(hardware: Parameters, path: Path) -> Vec<Found> {
+pub fn run(hardware: Parameters, path: FramePath) -> Vec<Found> {
     let mut core = Core::new(hardware, 1);
     let pool = path.pool as u64;
     let address = |node: Node, kind: Kind, packet: u64, row: u64| {
@@ -175,7 +176,7 @@ pub fn run(hardware: Parameters, path: Path) -> Vec<Found> {
     Node::ALL
         .into_iter()
         .flat_map(|node| node.touches().iter().map(move |&kind| (node, kind)))
-        .map(|(n, k)| found(n, k))
+        .map(|(node, kind)| found(node, kind))
         .collect()
 }
 
@@ -201,9 +202,10 @@ mod tests {
         l2_bytes: 512 << 10,
         l2_ways: 16,
     };
-    const PATH: Path = Path { frame_size: 64, pool: 1024, buffer_bytes: 4160, device: CacheLevel::Dram, frames: 32 };
+    const PATH: FramePath =
+        FramePath { frame_size: 64, pool: 1024, buffer_bytes: 4160, device: CacheLevel::Dram, frames: 32 };
 
-    fn of(path: Path, node: Node, kind: Kind) -> [f64; 2] {
+    fn of(path: FramePath, node: Node, kind: Kind) -> [f64; 2] {
         let found = run(A72, path);
         let found = found.iter().find(|found| found.node == node && found.kind == kind).unwrap();
         [found.l2, found.memory]
@@ -215,26 +217,26 @@ mod tests {
         let [l2, memory] = of(PATH, Node::Receive, Kind::Descriptor);
         assert_eq!(memory, 0.5, "two descriptors have a line");
         assert!(l2 < 0.01, "{l2}: hardly ever another line of the set comes between the two");
-        let stashed = Path { device: CacheLevel::L2, ..PATH };
+        let stashed = FramePath { device: CacheLevel::L2, ..PATH };
         assert_eq!(of(stashed, Node::Classify, Kind::Data), [1.0, 0.0]);
     }
 
     #[test]
     fn a_small_frame_stays_in_l1_and_a_large_one_does_not() {
         assert_eq!(of(PATH, Node::Switch, Kind::Data), [0.0, 0.0]);
-        assert_eq!(of(Path { frame_size: 1024, ..PATH }, Node::Switch, Kind::Data), [1.0, 0.0]);
+        assert_eq!(of(FramePath { frame_size: 1024, ..PATH }, Node::Switch, Kind::Data), [1.0, 0.0]);
     }
 
     #[test]
     fn a_large_pool_pushes_its_metadata_out_of_l2() {
         assert_eq!(of(PATH, Node::Receive, Kind::Metadata), [1.0, 0.0]);
-        assert_eq!(of(Path { pool: 16_384, ..PATH }, Node::Receive, Kind::Metadata), [0.0, 1.0]);
+        assert_eq!(of(FramePath { pool: 16_384, ..PATH }, Node::Receive, Kind::Metadata), [0.0, 1.0]);
     }
 
     #[test]
     fn buffers_at_an_even_distance_share_few_sets() {
         // 32 lines: every 8th buffer has the same sets of L1.
-        let even = Path { buffer_bytes: 2048, ..PATH };
+        let even = FramePath { buffer_bytes: 2048, ..PATH };
         assert_eq!(of(even, Node::Switch, Kind::Data), [1.0, 0.0]);
     }
 }
