@@ -10,6 +10,8 @@ INTERRUPTED = """
 import os, signal, sys, threading, time
 import stopwatt
 
+# A shell starts what runs in its background with this signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 folder = sys.argv[1]
 small = dict(release="last", free_seeds=0)
 if "compare" in {call!r} or "page" in {call!r}:
