@@ -29,7 +29,7 @@ const HELP: &str = "cargo xtask <command>
   needs          installs what the tests need: programs, Rust targets, Python packages
   quick          format, clippy and tests of the packages that differ from main, clippy of those that use them; installs nothing
   judge          what takes hours or fetches large sources, with a table of verdicts; before a release. Names after it choose of
-                 costs, core, explore, site, firmware, governors, placement, predictions, litmus, soak
+                 tests, costs, core, explore, site, firmware, governors, placement, predictions, litmus, soak
   explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
   mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours, and needs
@@ -56,6 +56,7 @@ fn main() -> ExitCode {
         Some("dist") => dist::run(&arguments[1..]),
         Some("quick") => quick::run(),
         Some("needs") => stages::install(),
+        Some("judged-tests") => stages::judged_tests(),
         Some("judge") => judge::run(&arguments[1..]),
         Some("explore") => explore::run(&arguments[1..]),
         Some("mutants") => mutants::run(&arguments[1..]),

@@ -183,7 +183,7 @@ fn a_finer_curve_and_more_draws_change_nothing_that_was_there() {
 
 #[test]
 fn the_same_request_leaves_the_same_rows() {
-    let given = [("draws", "3"), ("benchmarks", "sysbench,andebench8"), ("set", "hz=100")];
+    let given = [("draws", "1"), ("benchmarks", "andebench8"), ("set", "hz=100")];
     let rows = || {
         let recording = record(&given).unwrap();
         let row = |measure: &recording::Measure| {
@@ -194,7 +194,7 @@ fn the_same_request_leaves_the_same_rows() {
         (recording.measures().iter().map(row).collect::<Vec<_>>(), recording.header.clone())
     };
     let (first, second) = (rows(), rows());
-    assert!(first.0.len() > 500);
+    assert!(first.0.len() > 100, "{}", first.0.len());
     assert_eq!(first, second);
     assert!(first.1.complaints.is_empty(), "{:?}", first.1.complaints);
 }
