@@ -5,8 +5,8 @@ use crate::output::{self, Format};
 use clap::Args;
 use console::Console;
 use document::Document;
+use explorations::{Recorded, Schedule, ScheduleError, subject_of};
 use explore::{Psci, Rcu, Subject};
-use explore_experiments::{Recorded, Schedule, ScheduleError, subject_of};
 use miette::{Context, IntoDiagnostic, miette};
 use published::Published;
 use recording::Reader;
@@ -103,7 +103,7 @@ fn replay_of<S: Recorded>(
                     )?;
                 }
             }
-            let recording = explore_experiments::record(&subject, &found, &steps, limits, seed);
+            let recording = explorations::record(&subject, &found, &steps, limits, seed);
             if ran.failure.is_some() {
                 let published = Published::default();
                 let told = Report::new(&recording, &folder, &published);

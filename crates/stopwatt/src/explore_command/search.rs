@@ -7,11 +7,11 @@ use clap::{Args, ValueEnum};
 use console::Console;
 use document::{Document, nearest};
 use experiment::Progress;
+use explorations::{Recorded, experiment};
 use explore::{
     CounterexampleIn, Exploration, KernelScenario, Limits, MachineOptions, Mode, Psci, Rcu, Scenario, Script, Strategy,
     TallyOf,
 };
-use explore_experiments::{Recorded, experiment};
 use miette::{IntoDiagnostic, miette};
 use published::Published;
 use report::Report;
@@ -264,7 +264,7 @@ fn search<S: Recorded>(
     let took = start.elapsed().as_secs_f64();
     let Some(found) = tally.found.as_ref() else {
         drop(shown);
-        let mut recording = explore_experiments::nothing_found::<S>(subject, &tally, options.seed);
+        let mut recording = explorations::nothing_found::<S>(subject, &tally, options.seed);
         recording.header.run = provenance::this_run();
         if options.output.is_some() {
             recording.write(&folder).into_diagnostic()?;
@@ -300,8 +300,8 @@ fn search<S: Recorded>(
     let (_, steps) = subject.replay(&shrunk, limits);
     drop(watchdog);
     drop(shown);
-    let mut recording = explore_experiments::record(subject, &shrunk, &steps, limits, options.seed);
-    explore_experiments::add_coverage::<S>(&mut recording, &tally);
+    let mut recording = explorations::record(subject, &shrunk, &steps, limits, options.seed);
+    explorations::add_coverage::<S>(&mut recording, &tally);
     recording.header.run = provenance::this_run();
     recording.write(&folder).into_diagnostic()?;
     match options.format {

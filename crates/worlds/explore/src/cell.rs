@@ -1,9 +1,9 @@
 //! A shared word of the libraries, on whatever stands on the machine.
 
 use cells::{Scalar, SharedAtomic, SharedWord, Watch};
+use interleavings::subject::{Did, OnMachine, Order, make_mark, make_word};
 use std::marker::PhantomData;
 use std::panic::Location;
-use stopwatt_explore::subject::{Did, OnMachine, Order, make_mark, make_word};
 
 /// A shared word: the number under which the machine keeps it.
 pub struct Word<T> {

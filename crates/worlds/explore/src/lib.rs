@@ -1,4 +1,4 @@
-//! The PSCI and the RCU library, explored: on the machine of `stopwatt_explore`, where who goes
+//! The PSCI and the RCU library, explored: on the machine of `interleavings`, where who goes
 //! next, what memory shows and what the hardware answers is chosen.
 //!
 //! | folder | holds |
@@ -30,11 +30,11 @@ mod of_psci;
 mod of_rcu;
 
 pub use cell::Word;
-pub use of_psci::{Ask, Board, MachineOptions, Model, POWER_CONTROLLER, Psci, Scenario, ScenarioError, check};
-pub use of_rcu::{Action, CLOCK, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
-pub use stopwatt_explore::subject::{
+pub use interleavings::subject::{
     Act, Bodies, Config, Counterexample, CounterexampleIn, Coverage, Deviation, Did, Exploration, Failure, Invariant,
     Kind, Limits, MOST_ACTIONS, MOST_CPUS, Machine, OperationIndex, RunResult, Script, Step, Strategy, Subject, Tally,
     TallyOf, Watchdog, watch,
 };
-pub use stopwatt_explore::{litmus, narrate};
+pub use interleavings::{litmus, narrate};
+pub use of_psci::{Ask, Board, MachineOptions, Model, POWER_CONTROLLER, Psci, Scenario, ScenarioError, check};
+pub use of_rcu::{Action, CLOCK, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};

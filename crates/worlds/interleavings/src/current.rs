@@ -20,7 +20,7 @@ thread_local! {
 /// None does.
 #[track_caller]
 pub(crate) fn machine() -> &'static Machine {
-    MACHINE.get().expect("this type is used inside of `stopwatt_explore::model` and `explore` only")
+    MACHINE.get().expect("this type is used inside of `interleavings::model` and `explore` only")
 }
 
 /// A machine of this many threads that lives on.

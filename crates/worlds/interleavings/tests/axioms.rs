@@ -1,7 +1,7 @@
 //! The machine's memory beside Arm's axioms, on generated programs.
 
+use interleavings::litmus::{Caches, Verdict, enumerate, parse};
 use litmus::cycle::Cycle;
-use stopwatt_explore::litmus::{Caches, Verdict, enumerate, parse};
 
 /// Schedules of a program; one that has more is drawn no conclusion from.
 const EVERY: u64 = 3_000_000;

@@ -5,9 +5,9 @@ use super::ledger::{Broken, Ledger};
 use super::names::names;
 use super::options::MachineOptions;
 use super::reached;
+use interleavings::subject::{CPUS_PER_CLUSTER, Machine, OnMachine, Waits};
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
-use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Machine, OnMachine, Waits};
 
 /// The terminal WFI waits for the power controller.
 pub(crate) const FOR_POWER_DOWN: Waits = Waits::Other(0);

@@ -3,7 +3,7 @@
 use super::acts::{POWER_OFF, POWER_OFF_WITH_CLUSTER, POWER_ON, RESET, WAIT_FOR_POWER_DOWN};
 use super::board::{Board, Command, FOR_COMMAND, FOR_POWER_DOWN, Power};
 use super::frame::DOWN;
-use stopwatt_explore::subject::{Did, Invariant, Kind, Waits};
+use interleavings::subject::{Did, Invariant, Kind, Waits};
 
 impl Board {
     pub(crate) fn send(&self, command: Command) {
@@ -91,7 +91,7 @@ impl Board {
                 "CPU {index}{} loses power while {}, as {} stored it, is dirty in its cache",
                 if cluster { " with its cluster" } else { "" },
                 self.names.get().cell(lost.cell),
-                stopwatt_explore::subject::writer(lost.writer),
+                interleavings::subject::writer(lost.writer),
             );
             self.fail(Invariant::DirtyLineLost, what);
         }

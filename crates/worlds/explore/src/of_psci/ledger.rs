@@ -9,7 +9,7 @@
 
 use super::layout::{self, OFF};
 use super::names::Owner;
-use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Invariant};
+use interleavings::subject::{CPUS_PER_CLUSTER, Invariant};
 
 /// States of a CPU, its cluster and the system.
 pub(crate) type States = [u8; 3];

@@ -3,7 +3,7 @@
 use super::board::{Board, Entered};
 use super::layout;
 use super::options::MachineOptions;
-use stopwatt_explore::subject::{CPUS_PER_CLUSTER, made_by};
+use interleavings::subject::{CPUS_PER_CLUSTER, made_by};
 
 /// The place where a CPU enters the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ mod tests {
     use super::with_sound;
     use crate::of_psci::names::{WORDS_OF_CPU, WORDS_OF_DOMAIN, names};
     use crate::of_psci::options::MachineOptions;
-    use stopwatt_explore::subject::CPUS_PER_CLUSTER;
+    use interleavings::subject::CPUS_PER_CLUSTER;
 
     #[test]
     fn every_word_of_the_library_has_a_name() {

@@ -18,13 +18,13 @@ mod session;
 
 pub use board::Board;
 use engine::SplitMix64;
+use interleavings::subject::{Counted, Kinds, Limits, Narrator, Opens, Runs, Subject};
 use library::{with_faults, with_sound};
 pub use options::MachineOptions;
 pub use own::{Model, check};
 pub use scenario::{Ask, Scenario, ScenarioError};
 use seeded::Fault;
 use session::with_session;
-use stopwatt_explore::subject::{Counted, Kinds, Limits, Narrator, Opens, Runs, Subject};
 
 /// The PSCI library, sound or with a fault.
 #[derive(Clone, Debug)]

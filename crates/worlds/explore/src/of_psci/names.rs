@@ -1,6 +1,6 @@
 //! Names of the library's words and locks.
 
-use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Names};
+use interleavings::subject::{CPUS_PER_CLUSTER, Names};
 
 /// The words of a CPU's record that a domain's has not, in the order in which the library makes
 /// them.

@@ -8,7 +8,7 @@ use super::names::lock;
 use super::reached;
 use crate::cell::Word;
 use ::points::{Point, Sink};
-use stopwatt_explore::subject::{Did, Invariant, Kind, Order, Waits};
+use interleavings::subject::{Did, Invariant, Kind, Order, Waits};
 
 impl Sink for Board {
     fn now(&self) -> u64 {

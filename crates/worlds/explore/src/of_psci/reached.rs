@@ -1,7 +1,7 @@
 //! The reach of runs of the PSCI library: calls by outcome, and states that were granted.
 
 use super::ledger::States;
-use stopwatt_explore::subject::Counted;
+use interleavings::subject::Counted;
 
 /// A call, as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use super::reached::{self, Call};
 use document::Document;
 use engine::SplitMix64;
+use interleavings::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use stopwatt_explore::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 
 /// A call that a CPU makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

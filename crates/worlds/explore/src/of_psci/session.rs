@@ -11,12 +11,12 @@ use super::names::{kind_of, statistics};
 use super::reached;
 use super::scenario::{Ask, Scenario};
 use engine::Runner;
+use interleavings::subject::{
+    Access, By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Memory, RunResult, Runs, Waits,
+};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use stopwatt_explore::subject::{
-    Access, By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Memory, RunResult, Runs, Waits,
-};
 
 /// The machine after its boot, with some CPUs running.
 struct Snapshot {

@@ -10,7 +10,7 @@ macro_rules! library {
             use crate::of_rcu::oracle::Reported;
             use crate::of_rcu::scenario::{KernelScenario, Mode, Urgency};
             use crate::of_rcu::thread::Thread;
-            use stopwatt_explore::subject::{AtomicOrder, Fence, Order};
+            use interleavings::subject::{AtomicOrder, Fence, Order};
             use $library::{
                 Callback, Form, IdleNeed, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step,
             };

@@ -12,12 +12,12 @@ use super::oracle::{Broken, Oracle, Reported};
 use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency};
 use super::thread::Thread;
 use ::points::{Point, Sink};
+use interleavings::subject::{
+    Act, AtomicOrder, Did, Invariant, Kind, Machine, OnMachine, OperationIndex, Order, Told, Waits,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::panic::Location;
-use stopwatt_explore::subject::{
-    Act, AtomicOrder, Did, Invariant, Kind, Machine, OnMachine, OperationIndex, Order, Told, Waits,
-};
 
 /// A task: it reads, or not, and some CPU runs it, or none.
 #[derive(Default)]

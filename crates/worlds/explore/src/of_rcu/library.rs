@@ -2,7 +2,7 @@
 
 use super::scenario::Urgency;
 use super::thread::Thread;
-use stopwatt_explore::subject::Counted;
+use interleavings::subject::Counted;
 
 /// The activity of a CPU when an interrupt came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,9 +12,9 @@ mod session;
 mod thread;
 
 use engine::SplitMix64;
+use interleavings::subject::{Counted, Kinds, Limits, Narrator, Opens, Runs, Subject};
 pub use scenario::{Action, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
-use stopwatt_explore::subject::{Counted, Kinds, Limits, Narrator, Opens, Runs, Subject};
 
 /// The RCU library, sound or with a fault.
 #[derive(Clone, Debug)]

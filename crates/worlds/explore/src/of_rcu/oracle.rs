@@ -5,8 +5,8 @@ use super::library::{
     ADOPTED, BY_SOFTIRQ, BY_THREAD, COUNTED, ENDED, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES, QUEUED,
     SOFTIRQ_RUNS, SOFTIRQS,
 };
+use interleavings::subject::Invariant;
 use std::cell::{Cell, RefCell};
-use stopwatt_explore::subject::Invariant;
 
 #[derive(Clone, Copy)]
 struct Queued {

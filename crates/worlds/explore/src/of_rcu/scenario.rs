@@ -2,10 +2,10 @@
 
 use document::Document;
 use engine::SplitMix64;
+use interleavings::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
-use stopwatt_explore::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 
 /// The way in which RCU is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

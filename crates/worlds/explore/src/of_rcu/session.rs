@@ -9,13 +9,13 @@ use super::scenario::{Action, KernelScenario, Mode, POINTERS};
 use super::thread::Thread;
 use crate::cell::Word;
 use engine::Runner;
-use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
-use stopwatt_explore::subject::{
+use interleavings::subject::{
     Access, By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Names, OperationIndex, RunResult, Runs, Waits,
     made_by, marks_made,
 };
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 
 struct Session<'s, M: Fn(usize, u32)> {
     kernel: &'s Kernel,

@@ -1,10 +1,10 @@
 //! The subject of an exploration, as far as recordings need to know it.
 
 use explore::{CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Psci, Rcu, Scenario, Script, Subject};
+use interleavings::subject::Narrator;
 use seeded::{Fault, Place};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use stopwatt_explore::subject::Narrator;
 
 /// A subject whose runs can be recorded and repeated.
 pub trait Recorded: Subject<Machine = Self::Kind, Script = Self::Actions> {

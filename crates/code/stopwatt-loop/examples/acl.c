@@ -3,7 +3,7 @@
  * A loop in C: an access list of 16 rules over IPv4 packets. The buffer's metadata says where the
  * packet's data starts, so a packet has two lines, of which the first holds the second's address.
  *
- *   cc -O2 -shared -fPIC -I crates/code/packet-loop/include crates/code/packet-loop/examples/acl.c -o acl.so
+ *   cc -O2 -shared -fPIC -I crates/code/stopwatt-loop/include crates/code/stopwatt-loop/examples/acl.c -o acl.so
  *   stopwatt tune --loop acl.so
  */
 #include "stopwatt_loop.h"

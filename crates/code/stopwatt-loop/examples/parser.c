@@ -4,7 +4,7 @@
  * one where the third is, and the third names the flow's entry. One knob asks for the first line,
  * another for the second, as far ahead as each.
  *
- *   cc -O2 -shared -fPIC -I crates/code/packet-loop/include crates/code/packet-loop/examples/parser.c -o parser.so
+ *   cc -O2 -shared -fPIC -I crates/code/stopwatt-loop/include crates/code/stopwatt-loop/examples/parser.c -o parser.so
  *   stopwatt tune --loop parser.so --batch 64
  */
 #include "stopwatt_loop.h"

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo build --release -p stopwatt-loop --example own_node
-//! stopwatt run dataplane --graph crates/code/packet-loop/examples/own_node.toml \
+//! stopwatt run dataplane --graph crates/code/stopwatt-loop/examples/own_node.toml \
 //!     --nodes target/release/examples/libown_node.so --trace 2 --all
 //! ```
 
