@@ -6,7 +6,7 @@ use std::path::Path;
 
 use libloading::{Library, Symbol};
 
-use crate::serve::Wrong;
+use crate::protocol::Wrong;
 
 /// Most tables of a shared object that are looked at.
 const TABLES_MAX: u32 = 256;
