@@ -1,7 +1,6 @@
 //! The machine that a test with types like those of std runs on.
 
-use crate::cell::OnMachine;
-use crate::machine::{Machine, Waits};
+use crate::machine::{Machine, OnMachine, Waits};
 use std::cell::{Cell, RefCell};
 
 type Body = Box<dyn FnOnce()>;
@@ -43,7 +42,7 @@ impl Drop for Lasting {
     fn drop(&mut self) {
         MACHINE.set(None);
         BODIES.take();
-        IDLE.with_borrow_mut(|idle| idle.push((self.0.cpus.len(), self.0)));
+        IDLE.with_borrow_mut(|idle| idle.push((self.0.cpus().len(), self.0)));
     }
 }
 
@@ -65,9 +64,9 @@ pub(crate) fn begin(threads: usize) {
 pub(crate) fn spawn(body: Body) -> usize {
     let machine = machine();
     machine.settle();
-    let absent = |thread: &usize| machine.cpus[*thread].waits.get() == Waits::Absent;
-    let Some(thread) = (0..machine.cpus.len()).find(absent) else {
-        panic!("the test has more than {} threads: `Config::threads` allows more", machine.cpus.len());
+    let absent = |thread: &usize| machine.cpus()[*thread].waits() == Waits::Absent;
+    let Some(thread) = (0..machine.cpus().len()).find(absent) else {
+        panic!("the test has more than {} threads: `Config::threads` allows more", machine.cpus().len());
     };
     BODIES.with_borrow_mut(|bodies| bodies[thread] = Some(body));
     machine.start_process(thread);

@@ -3,26 +3,17 @@
 //! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a
 //! shared word: a run that fails is thrown away where it stands.
 
-use crate::cell::{OnMachine, made_by};
-use crate::choice::Deviation;
 use crate::current::{self, Lasting};
-use crate::dpor::Dpor;
-use crate::exploration::Tally;
-use crate::failure::{Failure, Invariant};
-use crate::machine::{Machine, Waits};
-use crate::names::Names;
-use crate::narrate::Narrator;
-use crate::options::Limits;
-use crate::place::OperationIndex;
-use crate::races::Races;
-use crate::run::{By, MachineChoice, RunResult, Runs};
-use crate::script::Script;
-use crate::step::{Did, Step};
-use crate::strategy::{Every, Strategy};
-use crate::watchdog::watch;
+use crate::limits::Limits;
+use crate::machine::{
+    By, Deviation, Did, Dpor, Every, Failure, Invariant, Machine, MachineChoice, Names, OnMachine, Step, Strategy,
+    Waits, made_by, watch,
+};
+use crate::operation::OperationIndex;
+use crate::search::{RunResult, Runs, Script, Tally, shrink};
+use crate::story::Narrator;
 use engine::{Runner, SplitMix64};
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -159,15 +150,15 @@ impl Machine {
     pub fn join(&self) {
         self.act(Did::CachesOn);
         let process = self.process();
-        self.memory.borrow_mut().join(process);
+        self.memory_mut().join(process);
     }
 
     /// This CPU cleans its caches, turns them off and leaves coherency.
     pub fn leave_with_flush(&self) {
         self.act(Did::Flush { level: 1 });
         let process = self.process();
-        self.memory.borrow_mut().flush(process, true);
-        self.memory.borrow_mut().leave_coherency(process);
+        self.memory_mut().flush(process, true);
+        self.memory_mut().leave_coherency(process);
         self.wake_pollers();
     }
 }
@@ -205,8 +196,8 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
     };
     let make = |threads, _: &[u64]| {
         let lasting = Lasting::new(threads);
-        lasting.machine().memory.borrow_mut().races = Some(Box::new(Races::new()));
-        lasting.machine().spins.set(true);
+        lasting.machine().memory_mut().watch_all_plain();
+        lasting.machine().settings().find_spins(true);
         lasting
     };
     check_on(config, make, set_up)
@@ -238,14 +229,14 @@ pub fn check_on<P: OnMachine>(
     let (_, values) = build(&set_up);
     let on = make(cpus, &values);
     let machine = on.machine();
-    machine.names.set(Names::NUMBERS);
-    machine.memory.borrow_mut().forget_stored();
-    machine.late_loads.set(config.late_loads);
-    machine.exclusives.set(!config.core.lse);
-    machine.rcpc.set(config.core.rcpc);
+    machine.settings().set_names(Names::NUMBERS);
+    machine.memory_mut().forget_stored();
+    machine.settings().set_late_loads(config.late_loads);
+    machine.settings().set_exclusives(!config.core.lse);
+    machine.settings().set_rcpc(config.core.rcpc);
     let model = RefCell::new(Rc::new(Model::default()));
     let main = |process: usize, _| frame(&on, &model, process);
-    let runner = Runner::with_chooser(&machine.scheduler, &main, MachineChoice(machine));
+    let runner = Runner::with_chooser(machine.scheduler(), &main, MachineChoice(machine));
     let _watchdog = watch(PATIENCE, |process, operation| {
         eprintln!(
             "CPU {process} has made no operation since its operation {operation}, {PATIENCE:?} ago: the test cannot go on"
@@ -254,7 +245,7 @@ pub fn check_on<P: OnMachine>(
     });
     let mut session = ModelSession { on: &on, model: &model, runner, set_up: &set_up, config, length: Cell::new(100) };
     if config.prune {
-        machine.known.replace(Some(HashSet::new()));
+        machine.keep_known(true);
     }
     let script = Bodies(cpus);
     if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
@@ -268,9 +259,9 @@ pub fn check_on<P: OnMachine>(
         return tally;
     }
     let tally = try_all(config, &mut session, &script);
-    machine.known.replace(None);
+    machine.keep_known(false);
     if let Some(found) = &tally.found {
-        let shrunk = crate::shrink::shrink(&mut session, found);
+        let shrunk = shrink(&mut session, found);
         session.keep_steps(true);
         session.run(&script, By::Schedule(&shrunk.schedule));
         let file = leave(&shrunk.schedule, cpus, config.folder.as_ref());
@@ -316,7 +307,7 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
             if every.as_mut().is_some_and(Every::advance) {
                 continue;
             }
-            let stored = session.machine().memory.borrow().all_later_values();
+            let stored = session.machine().memory().all_later_values();
             let late = config.orders && config.late_loads;
             match (late, stored) {
                 (true, None) => break,
@@ -353,7 +344,7 @@ fn try_all_that_differ(
         if dpor.advance() {
             continue;
         }
-        let stored = session.machine().memory.borrow().all_later_values();
+        let stored = session.machine().memory().all_later_values();
         match (config.orders && config.late_loads, stored) {
             (true, None) => return,
             (true, Some(stored)) if stored != later && stored.iter().any(|values| !values.is_empty()) => {
@@ -371,7 +362,7 @@ fn try_all_that_differ(
 fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
     let machine = on.machine();
     // Nobody powers anything off here.
-    if machine.over.get() || process == machine.last_process() {
+    if machine.is_over() || process == machine.last_process() {
         machine.stay();
     }
     // A frame that is thrown away keeps its model: that is memory which a failed run costs.
@@ -399,35 +390,35 @@ struct ModelSession<'s, P, M: Fn(usize, u32), S> {
 impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for ModelSession<'_, P, M, S> {
     fn run_once(&mut self, _: &Bodies, by: By<'_>) -> RunResult {
         let machine = self.on.machine();
-        let cpus = machine.cpus.len();
+        let cpus = machine.cpus().len();
         // What an earlier run has left of its frames goes before its words and bodies do.
         (0..=cpus).for_each(|process| self.runner.start(process, 0));
         let (model, values) = build(&self.set_up);
         assert_eq!(model.bodies.len(), cpus, "the model has as many CPUs in every run");
-        machine.memory.borrow_mut().begin(&values);
+        machine.memory_mut().begin(&values);
         if self.config.coherent {
-            (0..cpus).for_each(|cpu| machine.memory.borrow_mut().join(cpu));
+            (0..cpus).for_each(|cpu| machine.memory_mut().join(cpu));
         }
         self.model.replace(Rc::new(model));
         machine.choose_by(by, self.length.get());
         machine.forget_run();
-        machine.limits.set(self.config.limits);
-        for cpu in &machine.cpus {
+        machine.settings().set_limits(self.config.limits);
+        for cpu in machine.cpus() {
             cpu.begin(Waits::Nothing);
         }
         let present = cpus - self.model.borrow().absent;
-        machine.cpus[present..].iter().for_each(|cpu| cpu.begin(Waits::Absent));
+        machine.cpus()[present..].iter().for_each(|cpu| cpu.begin(Waits::Absent));
         (0..present).for_each(|cpu| machine.can_go(cpu));
         machine.begin();
         let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
-        let mut failure = machine.failure.take();
+        let mut failure = machine.take_failure();
         if let Err(payload) = result {
             failure = Some(Failure::of_panic(&*payload));
         }
-        if machine.pruned.get() {
-            return RunResult { failure, steps: machine.steps.get(), hash: machine.hash() };
+        if machine.is_pruned() {
+            return RunResult { failure, steps: machine.step_count(), hash: machine.hash() };
         }
-        let stuck = || machine.cpus.iter().any(|cpu| !matches!(cpu.waits.get(), Waits::Done | Waits::Absent));
+        let stuck = || machine.cpus().iter().any(|cpu| !matches!(cpu.waits(), Waits::Done | Waits::Absent));
         if failure.is_none() && stuck() {
             let what = format!("nobody is left to go on: {}", machine.describe_waits());
             failure = Some(Failure {
@@ -447,13 +438,13 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
                 operation: machine.operation_of(0),
             });
         }
-        let steps = machine.steps.get();
+        let steps = machine.step_count();
         self.length.set((self.length.get() * 7 + u64::from(steps)) / 8);
         RunResult { failure, steps, hash: machine.hash() }
     }
 
     fn script(&self) -> Bodies {
-        Bodies(self.on.machine().cpus.len())
+        Bodies(self.on.machine().cpus().len())
     }
 
     fn machine(&self) -> &Machine {

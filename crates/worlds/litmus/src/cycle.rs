@@ -308,37 +308,6 @@ impl Cycle {
         let _ = writeln!(text, "exists ({condition})");
         text
     }
-
-    /// The test in the explorer's one line, without the verdict; `None` where that has no words for
-    /// it: atomics, data that is not the value that was read, DSB ST.
-    pub fn line(&self) -> Option<(String, String)> {
-        let register = |thread: usize, place: usize| format!("r{thread}{place}");
-        let mut threads = Vec::new();
-        for (thread, (first, second)) in self.threads.iter().enumerate() {
-            let mut parts = vec![in_line(first, &register(thread, 0), "", None)?];
-            if let Some((within, second)) = second {
-                let from = register(thread, 0);
-                let mut offset = String::new();
-                let mut data = None;
-                match within {
-                    Within::ProgramOrder => {}
-                    Within::BarrierFull => parts.push("dmb.sy".to_owned()),
-                    Within::BarrierLoad => parts.push("dmb.ld".to_owned()),
-                    Within::BarrierStore => parts.push("dmb.st".to_owned()),
-                    Within::Synchronization => return None,
-                    Within::Address => offset = format!("[{from}]"),
-                    Within::Data if first.value == second.value => data = Some(from),
-                    Within::Data => return None,
-                    Within::Control => parts.push(format!("ctrl {from}")),
-                    Within::ControlBarrier => parts.extend([format!("ctrl {from}"), "isb".to_owned()]),
-                }
-                parts.push(in_line(second, &register(thread, 1), &offset, data)?);
-            }
-            threads.push(parts.join("; "));
-        }
-        let condition = self.condition(register, |location| LOCATIONS[location].to_owned(), " ");
-        Some((threads.join(" | "), condition))
-    }
 }
 
 fn instructions(access: &Access, place: usize, offset: &str, data: Option<&str>, size: &str) -> Vec<String> {
@@ -363,22 +332,4 @@ fn instructions(access: &Access, place: usize, offset: &str, data: Option<&str>,
         (false, How::Atomic(letters)) => format!("LDADD{letters}{size} WZR,W{place},{address}"),
     });
     lines
-}
-
-fn in_line(access: &Access, register: &str, offset: &str, data: Option<String>) -> Option<String> {
-    let location = LOCATIONS[access.location];
-    let instruction = match (access.is_write, access.how) {
-        (_, How::Atomic(_)) => return None,
-        (true, How::Ordered) => "WL",
-        (true, _) => "W",
-        (false, How::Plain) => "R",
-        (false, How::Ordered) => "RA",
-        (false, How::AcquirePc) => "RQ",
-    };
-    let value = match (access.is_write, data) {
-        (true, Some(data)) => data,
-        (true, None) => access.value.to_string(),
-        (false, _) => register.to_owned(),
-    };
-    Some(format!("{instruction} {location}{offset} {value}"))
 }

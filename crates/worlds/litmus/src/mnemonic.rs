@@ -2,7 +2,7 @@
 
 use crate::operands::{address, immediate, operand, operands, register_of, shift_left};
 use crate::test::{
-    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Otherwise, Register, Sized, Test1, Update, Width,
+    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind, Sized, Test1, Update, Width,
     Writeback,
 };
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ const COMPUTES: [(&str, Compute, bool); 15] = [
 
 /// Instructions that are not modelled, by the reason.
 const NOT_MODELLED: [(&str, &[&str]); 5] = [
-    ("maintenance of caches and of translations", &["DC", "IC", "TLBI", "AT"]),
+    ("maintenance of caches and of translations", &["IC", "TLBI", "AT"]),
     ("system registers", &["MRS", "MSR"]),
     ("exceptions", &["SVC", "HVC", "SMC", "ERET", "UDF", "BRK"]),
     ("waits and events", &["WFE", "WFI", "SEV", "SEVL"]),
@@ -243,6 +243,7 @@ impl Reader<'_> {
             "NOP" | "YIELD" | "PRFM" | "PRFUM" => Ok(Instruction::Nothing),
             "CLREX" => Ok(Instruction::ClearExclusive),
             "DMB" | "DSB" => self.barrier(),
+            "DC" => self.maintain(),
             "ISB" => Ok(Instruction::Barrier { barrier: Barrier::Instruction, is_synchronization: false }),
             "CBZ" => branch(false),
             "CBNZ" => branch(true),
@@ -266,6 +267,24 @@ impl Reader<'_> {
             _ => return Err(self.wrong()),
         };
         Ok(Instruction::Barrier { barrier, is_synchronization: self.mnemonic == "DSB" })
+    }
+
+    /// `DC CVAC,Xn` and `DC CIVAC,Xn`.
+    fn maintain(&self) -> Read {
+        let what = self.operands.first().map(|what| what.to_ascii_uppercase());
+        let invalidate = match what.as_deref() {
+            Some("CVAC") => false,
+            Some("CIVAC") => true,
+            _ => {
+                return Err(Refused::Unsupported(format!(
+                    "the instruction `{}`: maintenance of caches and of translations",
+                    self.text
+                )));
+            }
+        };
+        let base = self.reg(1)?.register;
+        let address = Address { base, offset: Operand::Number(0), writeback: Writeback::No };
+        Ok(Instruction::Maintain { address, invalidate, line: 0 })
     }
 
     /// Instructions in which only registers take part.
@@ -292,15 +311,15 @@ impl Reader<'_> {
             "SXTB" => self.extend(8, true),
             "SXTH" => self.extend(16, true),
             "SXTW" => self.extend(32, true),
-            "CSEL" => self.select(Otherwise::Same),
-            "CSINC" => self.select(Otherwise::Increment),
-            "CSINV" => self.select(Otherwise::Invert),
-            "CSNEG" => self.select(Otherwise::Negate),
-            "CSET" => self.set(Otherwise::Increment),
-            "CSETM" => self.set(Otherwise::Invert),
-            "CINC" => self.change(Otherwise::Increment),
-            "CINV" => self.change(Otherwise::Invert),
-            "CNEG" => self.change(Otherwise::Negate),
+            "CSEL" => self.select(SelectKind::Csel),
+            "CSINC" => self.select(SelectKind::Csinc),
+            "CSINV" => self.select(SelectKind::Csinv),
+            "CSNEG" => self.select(SelectKind::Csneg),
+            "CSET" => self.set(SelectKind::Csinc),
+            "CSETM" => self.set(SelectKind::Csinv),
+            "CINC" => self.change(SelectKind::Csinc),
+            "CINV" => self.change(SelectKind::Csinv),
+            "CNEG" => self.change(SelectKind::Csneg),
             _ => return None,
         })
     }
@@ -342,22 +361,22 @@ impl Reader<'_> {
         Ok(Instruction::Extract { to: self.reg(0)?, from: self.reg(1)?, field: Field { low: 0, width, signed } })
     }
 
-    fn select(&self, otherwise: Otherwise) -> Read {
+    fn select(&self, kind: SelectKind) -> Read {
         let (left, right) = (self.reg(1)?, self.reg(2)?);
-        Ok(Instruction::Select { to: self.reg(0)?, left, right, otherwise, when: self.flags(3)? })
+        Ok(Instruction::Select { to: self.reg(0)?, left, right, kind, when: self.flags(3)? })
     }
 
-    fn set(&self, otherwise: Otherwise) -> Read {
+    fn set(&self, kind: SelectKind) -> Read {
         let to = self.reg(0)?;
         let nought = Sized { register: Register::ZERO, ..to };
         let when = self.flags(1)?.opposite();
-        Ok(Instruction::Select { to, left: nought, right: nought, otherwise, when })
+        Ok(Instruction::Select { to, left: nought, right: nought, kind, when })
     }
 
-    fn change(&self, otherwise: Otherwise) -> Read {
+    fn change(&self, kind: SelectKind) -> Read {
         let (to, from) = (self.reg(0)?, self.reg(1)?);
         let when = self.flags(2)?.opposite();
-        Ok(Instruction::Select { to, left: from, right: from, otherwise, when })
+        Ok(Instruction::Select { to, left: from, right: from, kind, when })
     }
 
     /// Accesses of two neighbours.

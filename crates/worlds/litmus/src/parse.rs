@@ -125,6 +125,8 @@ impl<'t> Reader<'t> {
             self.text[start..].find('{').ok_or_else(|| self.malformed(start, "there is no `{` of an initial state"))?
                 + start;
         let close = self.closing(open).ok_or_else(|| self.malformed(open, "the initial state has no `}`"))?;
+        let information = self.text[start..open].lines().filter_map(|line| line.split_once('='));
+        let information = information.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect();
         let mut names = Names::default();
         let mut registers: Vec<BTreeMap<Register, u64>> = Vec::new();
         self.initial(open + 1, close, &mut names, &mut registers)?;
@@ -168,6 +170,7 @@ impl<'t> Reader<'t> {
         observed.dedup();
         Ok(Test {
             name,
+            information,
             locations: names.locations,
             objects: names.objects,
             initial: names.initial,
@@ -378,7 +381,12 @@ impl<'t> Reader<'t> {
         }
         lines
             .into_iter()
-            .map(|(at, text)| instruction(text, &labels).map_err(|error| error.at_line(self.line(at))))
+            .map(|(at, text)| match instruction(text, &labels) {
+                Ok(Instruction::Maintain { address, invalidate, .. }) => {
+                    Ok(Instruction::Maintain { address, invalidate, line: self.line(at) })
+                }
+                read => read.map_err(|error| error.at_line(self.line(at))),
+            })
             .collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::test::{
-    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Otherwise, Register, Sized, Test, Test1, Update,
+    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind, Sized, Test, Test1, Update,
     Width, Writeback, address_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -348,16 +348,16 @@ impl State {
                 let value = if *signed { (high.cast_signed() >> unused).cast_unsigned() } else { high >> unused };
                 self.set(*to, found.with(value));
             }
-            Instruction::Select { to, left, right, otherwise, when } => {
+            Instruction::Select { to, left, right, kind, when } => {
                 let chosen = if self.flags.hold(*when) {
                     self.sized(*left)
                 } else {
                     let right = self.sized(*right);
-                    right.with(match otherwise {
-                        Otherwise::Same => right.value,
-                        Otherwise::Increment => right.value.wrapping_add(1),
-                        Otherwise::Invert => !right.value,
-                        Otherwise::Negate => right.value.wrapping_neg(),
+                    right.with(match kind {
+                        SelectKind::Csel => right.value,
+                        SelectKind::Csinc => right.value.wrapping_add(1),
+                        SelectKind::Csinv => !right.value,
+                        SelectKind::Csneg => right.value.wrapping_neg(),
                     })
                 };
                 self.set(*to, Value { picked: chosen.picked | self.flags.picked, ..chosen });
@@ -487,6 +487,9 @@ impl State {
                 };
                 let effect = self.effect(kind);
                 self.push(Effect { is_synchronization: *is_synchronization, ..effect })?;
+            }
+            Instruction::Maintain { line, .. } => {
+                return Err(Error::Unsupported { line: *line, what: "maintenance of caches".to_owned() });
             }
             Instruction::Branch { to } => return Ok(self.jump(*to)),
             Instruction::BranchZero { of, nonzero, to } => {

@@ -104,8 +104,8 @@ impl Board {
     /// A cold board, with words that hold `values`.
     pub(crate) fn new(cpus: usize, values: &[u64], options: MachineOptions) -> Self {
         let machine = Machine::new(cpus, values, options.cells_per_line);
-        machine.names.set(names(cpus).with_waits(&WAITS));
-        machine.exclusives.set(!options.lse);
+        machine.settings().set_names(names(cpus).with_waits(&WAITS));
+        machine.settings().set_exclusives(!options.lse);
         let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
         let state = |cpu| CpuState {
             cluster: cpu / CPUS_PER_CLUSTER,

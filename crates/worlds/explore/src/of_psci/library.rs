@@ -108,7 +108,7 @@ mod tests {
             let domains = cpus.div_ceil(CPUS_PER_CLUSTER) + 1;
             let named = cpus * WORDS_OF_CPU + domains * WORDS_OF_DOMAIN + 2 * cpus + 2;
             with_sound(cpus, MachineOptions::default(), |board, _| {
-                assert_eq!(board.memory.borrow().lines(), named);
+                assert_eq!(board.memory().lines(), named);
                 let names = names(cpus);
                 assert_eq!(names.cell(named as u16 - 2), "the suspend mode");
                 assert_eq!(names.cell(named as u16 - 3), format!("CPU {}'s bakery word of the system", cpus - 1));

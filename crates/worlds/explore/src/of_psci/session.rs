@@ -45,7 +45,7 @@ pub(crate) fn with_session<R>(
 ) -> R {
     let scenario = RefCell::new(Scenario::default());
     let main = |process: usize, entry: u32| frame(board, library, &scenario, process, entry);
-    let runner = Runner::with_chooser(&board.scheduler, &main, MachineChoice(board));
+    let runner = Runner::with_chooser(board.scheduler(), &main, MachineChoice(board));
     let mut session = Session { board, scenario: &scenario, runner, snapshots: HashMap::new(), limits, length: 500 };
     use_it(&mut session)
 }
@@ -92,7 +92,7 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
     }
 
     fn accesses(&self, each: &mut dyn FnMut(Access)) {
-        let cpus = self.board.cpus.len();
+        let cpus = self.board.cpus().len();
         let scenario = self.scenario.borrow();
         let mut actors = vec![reached::WARM_BOOT; cpus + 1];
         for step in self.board.steps_of_run().iter() {
@@ -130,7 +130,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
     /// interrupted.
     fn set_up(&mut self, scenario: &Scenario) -> Result<Snapshot, RunResult> {
         let board = self.board;
-        let count = board.cpus.len();
+        let count = board.cpus().len();
         // CPU 0 boots; if it is to be off, it goes off last, once another one runs.
         let mut boot = Scenario { cpus: vec![Vec::new(); count], ..scenario.clone() };
         let stays_off = |cpu: usize| scenario.off.contains(&(cpu as u8));
@@ -145,8 +145,8 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         self.scenario.borrow_mut().clone_from(&boot);
         board.resident.set(None);
         board.ledger.replace(Ledger::new(count));
-        let blank = Memory::blank_of(&board.memory.borrow());
-        board.memory.borrow_mut().restore(&blank);
+        let blank = Memory::blank_of(&board.memory());
+        board.memory_mut().restore(&blank);
         let everybody_off = (0..count).fold(0, |mask, cpu| mask | 1 << cpu);
         self.reset_cpus(everybody_off, &vec![(false, false); board.clusters.len()]);
         self.start(BOOT, everybody_off & !1);
@@ -155,7 +155,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
             return Err(ran);
         }
         Ok(Snapshot {
-            memory: board.memory.borrow().clone(),
+            memory: board.memory().clone(),
             ledger: board.ledger.borrow().clone(),
             clusters: board.clusters.iter().map(|cluster| (cluster.power.get(), cluster.port.get())).collect(),
         })
@@ -163,14 +163,14 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
 
     fn restore(&mut self, key: (u64, bool)) {
         let snapshot = &self.snapshots[&key];
-        self.board.memory.borrow_mut().restore(&snapshot.memory);
+        self.board.memory_mut().restore(&snapshot.memory);
         self.reset_cpus(key.0, &snapshot.clusters);
     }
 
     fn reset_cpus(&self, off: u64, clusters: &[(bool, bool)]) {
         for (index, cpu) in self.board.states.iter().enumerate() {
             let is_off = off >> index & 1 != 0;
-            self.board.cpus[index].begin(if is_off { Waits::Absent } else { Waits::Nothing });
+            self.board.cpus()[index].begin(if is_off { Waits::Absent } else { Waits::Nothing });
             cpu.power.set(if is_off { Power::Off } else { Power::On });
             cpu.position.set(0);
             cpu.turn_ons.borrow_mut().clear();
@@ -187,8 +187,8 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
     /// Starts all processes; CPUs that are `off` wait for their power.
     fn start(&mut self, entry: u32, off: u64) {
         self.board.forget();
-        self.board.limits.set(self.limits);
-        for cpu in 0..self.board.cpus.len() {
+        self.board.settings().set_limits(self.limits);
+        for cpu in 0..self.board.cpus().len() {
             let is_off = off >> cpu & 1 != 0;
             self.runner.start(cpu, if is_off { DOWN } else { entry });
             if !is_off {
@@ -205,10 +205,10 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         let board = self.board;
         let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
         if let Err(payload) = result {
-            *board.failure.borrow_mut() = Some(Failure::of_panic(&*payload));
+            board.set_failure(Failure::of_panic(&*payload));
         }
-        let failure = board.failure.take().or_else(|| at_the_end(board));
-        let steps = board.steps.get();
+        let failure = board.take_failure().or_else(|| at_the_end(board));
+        let steps = board.step_count();
         self.length = (self.length * 7 + u64::from(steps)) / 8;
         RunResult { failure, steps, hash: board.hash() }
     }
@@ -229,13 +229,13 @@ fn at_the_end(board: &Board) -> Option<Failure> {
         }
     }
     let stuck =
-        |index: usize| board.states[index].power.get() == Power::On && board.cpus[index].waits.get() != Waits::Done;
-    if let Some(index) = (0..board.cpus.len()).find(|&index| stuck(index)) {
+        |index: usize| board.states[index].power.get() == Power::On && board.cpus()[index].waits() != Waits::Done;
+    if let Some(index) = (0..board.cpus().len()).find(|&index| stuck(index)) {
         return fails(Invariant::EverybodyWakes, format!("nobody is left to go on: {}", board.describe_waits()), index);
     }
-    let memory = board.memory.borrow();
+    let memory = board.memory();
     let compared = board.ledger.borrow().compare(|owner, state| {
-        let [time, count] = statistics(board.cpus.len(), owner, state).map(|cell| memory.newest(cell));
+        let [time, count] = statistics(board.cpus().len(), owner, state).map(|cell| memory.newest(cell));
         (count, time)
     });
     compared.err().and_then(|(invariant, what)| fails(invariant, what, 0))
@@ -243,7 +243,7 @@ fn at_the_end(board: &Board) -> Option<Failure> {
 
 /// The frame of a process.
 fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, process: usize, entry: u32) {
-    if board.over.get() {
+    if board.is_over() {
         board.stay();
     }
     if process == board.last_process() {
@@ -254,9 +254,9 @@ fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, pro
             board.comes_up();
             let cluster = &board.clusters[board.state().cluster];
             cluster.port.set(true);
-            board.memory.borrow_mut().join(process);
+            board.memory_mut().join(process);
             library.boot();
-            let result = board.ledger.borrow_mut().is_out(process, false, None, board.steps.get());
+            let result = board.ledger.borrow_mut().is_out(process, false, None, board.step_count());
             board.hold(result);
             board.state().on_since.set(1);
             board.state().off_since.set(0);
@@ -291,7 +291,7 @@ fn enter(board: &Board, landing: Landing) {
     board.act(Did::Act { act: &ENTERED, with: landing.entry.pc });
     let process = board.process();
     let cpu = &board.states[process];
-    if !board.memory.borrow().is_coherent(process) {
+    if !board.memory().is_coherent(process) {
         board.fail(Invariant::EntryPoint, format!("CPU {process} enters the normal world with its caches off"));
     }
     board.check_holder("enters the normal world");
@@ -323,9 +323,9 @@ fn enter(board: &Board, landing: Landing) {
             format!("CPU {process} comes from {after} to {pc:#x} with {context_id:#x}, and was asked to go to {asked}"),
         );
     }
-    cpu.on_since.set(board.steps.get());
+    cpu.on_since.set(board.step_count());
     cpu.off_since.set(0);
-    let result = board.ledger.borrow_mut().returns(process, None, false, board.steps.get());
+    let result = board.ledger.borrow_mut().returns(process, None, false, board.step_count());
     board.hold(result);
 }
 
@@ -348,14 +348,14 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
         Ask::Mode(_) => Asks::Mode,
         Ask::On(_) | Ask::Affinity(_) | Ask::Count { .. } | Ask::Residency { .. } => Asks::Nothing,
     };
-    let called = board.steps.get();
+    let called = board.step_count();
     board.ledger.borrow_mut().calls(process, asks, called);
     if !matches!(ask, Ask::Off | Ask::Suspend { .. } | Ask::DefaultSuspend) {
         // What these calls are held to is what was plain when they were made: the caller has heard
         // of it.
-        board.memory.borrow_mut().learn(process);
+        board.memory_mut().learn(process);
     }
-    let others = || (0..board.cpus.len()).filter(|&other| other != process);
+    let others = || (0..board.cpus().len()).filter(|&other| other != process);
     // Since before the call, and still.
     let was_on = |other: usize| (1..=called).contains(&board.states[other].on_since.get());
     let was_off = |other: usize| (1..=called).contains(&board.states[other].off_since.get());
@@ -397,7 +397,7 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
                 );
             }
             if x0 != SUCCESS && off != 0 && !undecided && alone && other.power.get() == Power::Off {
-                other.off_since.set(board.steps.get());
+                other.off_since.set(board.step_count());
             }
             Some(x0)
         }
@@ -406,7 +406,7 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
             cpu.on_since.set(0);
             match library.call(smc::CPU_OFF, [0; 3]) {
                 Answer::Return(x0) => {
-                    cpu.on_since.set(board.steps.get());
+                    cpu.on_since.set(board.step_count());
                     Some(x0)
                 }
                 Answer::Enter(landing) => {
@@ -512,7 +512,7 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
     };
     let early = board.ledger.borrow().did_leave_early(process);
     let resident = board.resident.get() == Some(process as u8);
-    let result = board.ledger.borrow_mut().returns(process, x0, resident, board.steps.get());
+    let result = board.ledger.borrow_mut().returns(process, x0, resident, board.step_count());
     board.hold(result);
     (x0, early)
 }

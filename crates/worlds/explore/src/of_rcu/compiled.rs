@@ -4,12 +4,13 @@
 macro_rules! library {
     ($library:ident, $module:ident) => {
         pub(crate) mod $module {
-            use crate::cell::{Mark, Word};
+            use crate::Word;
             use crate::of_rcu::kernel::{Kernel, stall_s};
             use crate::of_rcu::library::{COUNTED, HZ, Interrupted, Library, Need, Stepped};
             use crate::of_rcu::oracle::Reported;
             use crate::of_rcu::scenario::{KernelScenario, Mode, Urgency};
             use crate::of_rcu::thread::Thread;
+            use interleavings::subject::Mark;
             use interleavings::subject::{AtomicOrder, Fence, Order};
             use $library::{
                 Callback, Form, IdleNeed, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step,
@@ -22,19 +23,19 @@ macro_rules! library {
                         $library::Order::Acquire => AtomicOrder::Acquire,
                         $library::Order::Full => AtomicOrder::Full,
                     };
-                    kernel.machine.compare_exchange(self.cell, current.to_word(), new.to_word(), order)
+                    kernel.machine.compare_exchange(self.number(), current.to_word(), new.to_word(), order)
                 }
 
                 fn store_release(&self, kernel: &Kernel, value: T) {
-                    kernel.machine.store(self.cell, value.to_word(), Order::Ordered);
+                    kernel.machine.store(self.number(), value.to_word(), Order::Ordered);
                 }
 
                 fn load_relaxed(&self, kernel: &Kernel) -> T {
-                    T::from_word(kernel.load(self.cell, Order::Relaxed))
+                    T::from_word(kernel.load(self.number(), Order::Relaxed))
                 }
 
                 fn store_relaxed(&self, kernel: &Kernel, value: T) {
-                    kernel.machine.store(self.cell, value.to_word(), Order::Relaxed);
+                    kernel.machine.store(self.number(), value.to_word(), Order::Relaxed);
                 }
             }
 

@@ -13,7 +13,7 @@ use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency};
 use super::thread::Thread;
 use ::points::{Point, Sink};
 use interleavings::subject::{
-    Act, AtomicOrder, Did, Invariant, Kind, Machine, OnMachine, OperationIndex, Order, Told, Waits,
+    Act, AtomicOrder, Did, Invariant, Kind, Machine, OnMachine, OperationIndex, Order, Signal, Waits,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ struct Task {
     depth: Cell<u32>,
     running: Cell<bool>,
     /// By the CPU that ran it last, for the next one.
-    told: Cell<Told>,
+    told: Cell<Signal>,
 }
 
 #[derive(Default)]
@@ -36,7 +36,7 @@ struct ThreadState {
     until: Cell<Option<u64>>,
     running: Cell<bool>,
     /// By those who woke it, and by the CPU that ran it last.
-    told: Cell<Told>,
+    told: Cell<Signal>,
 }
 
 /// The activity of a CPU, as the clock sees it.
@@ -72,7 +72,7 @@ struct CpuState {
     in_softirq: Cell<bool>,
     resched: Cell<bool>,
     /// By those who interrupted it so.
-    told: Cell<Told>,
+    told: Cell<Signal>,
     /// A thread is to run here, or a CPU that went off is to be looked after.
     kicked: Cell<bool>,
     task: Cell<Option<usize>>,
@@ -84,7 +84,7 @@ pub(crate) struct Kernel {
     pub(crate) machine: Machine,
     pub(crate) jiffies: Cell<u64>,
     /// The jiffy of each group's timer, and what was told by the CPU that set it.
-    pub(crate) timers: RefCell<BTreeMap<usize, (u64, Told)>>,
+    pub(crate) timers: RefCell<BTreeMap<usize, (u64, Signal)>>,
     pub(crate) scenario: RefCell<KernelScenario>,
     pub(crate) mode: Cell<Mode>,
     pub(crate) oracle: Oracle,
@@ -98,7 +98,7 @@ pub(crate) struct Kernel {
     threads: RefCell<BTreeMap<Thread, ThreadState>>,
     /// A CPU goes off or comes up; and one that has gone off and whose callbacks are still there.
     hotplug_busy: Cell<bool>,
-    hotplug: Cell<Told>,
+    hotplug: Cell<Signal>,
     gone: Cell<Option<usize>>,
     /// CPUs that have done all their actions, and the jiffy within which all callbacks must then
     /// have been invoked.
@@ -125,7 +125,7 @@ pub(super) fn stall_s(scenario: &KernelScenario) -> u64 {
 impl Kernel {
     /// A kernel on a machine of `cpus` CPUs.
     pub(crate) fn new(machine: Machine) -> Self {
-        let cpus = machine.cpus.len();
+        let cpus = machine.cpus().len();
         let state = |_| CpuState {
             doing: Cell::new(Doing::Work),
             ticked: Cell::new(0),
@@ -197,7 +197,7 @@ impl Kernel {
     }
 
     fn goes_on(&self) -> bool {
-        !self.ended.get() && !self.machine.over.get()
+        !self.ended.get() && !self.machine.is_over()
     }
 
     fn act(&self, act: &'static Act, with: usize) {
@@ -212,7 +212,7 @@ impl Kernel {
 
     /// Ends what a process waits for, if it waits.
     fn rouse(&self, process: usize) {
-        if self.machine.awake.get() >> process & 1 == 0 {
+        if !self.machine.is_awake(process) {
             self.machine.unblock(process);
         }
     }
@@ -224,7 +224,7 @@ impl Kernel {
     /// for it.
     #[inline(always)]
     pub(crate) fn load(&self, cell: u16, order: Order) -> u64 {
-        self.machine.cpu().polled.set((u16::MAX, 0, 0));
+        self.machine.cpu().forget_polled();
         self.machine.load(cell, order)
     }
 
@@ -287,7 +287,7 @@ impl Kernel {
 
     /// Waits until the word of a lock that could not be had changes.
     pub(crate) fn wait_for_lock(&self) {
-        let word = self.machine.cpu().last_atomic.get();
+        let word = self.machine.cpu().last_atomic();
         self.machine.block(Waits::Change(word));
     }
 
@@ -402,7 +402,7 @@ impl Kernel {
         }
         // What RCU wants is no action, and is counted by itself.
         let actions = self.scenario.borrow().cpus[cpu].len();
-        self.machine.operations[cpu].set(OperationIndex::start_of(actions));
+        self.machine.count_operations_from(cpu, OperationIndex::start_of(actions));
         self.finished.set(self.finished.get() + 1);
         if self.finished.get() == self.states.len() {
             self.oracle.work_is_done(self.jiffies.get());
@@ -610,7 +610,7 @@ impl Kernel {
     /// Replaces an object, and has the old one freed.
     fn replace(&self, rcu: &dyn Library<Kernel>, pointer: u8, urgency: Urgency) {
         let new = self.oracle.object();
-        self.machine.memory.borrow_mut().watch_plain(1);
+        self.machine.memory_mut().watch_plain(1);
         let word = self.pointers.get() + u16::from(pointer);
         // The least that hides an object. Who replaces the same one holds a lock of the kernel's.
         let old = self.machine.swap(word, new as u64, AtomicOrder::Relaxed);
@@ -834,7 +834,7 @@ impl OnMachine for Kernel {
 
 impl Sink for Kernel {
     fn now(&self) -> u64 {
-        u64::from(self.machine.steps.get())
+        u64::from(self.machine.step_count())
     }
 
     fn capture(&self, point: Point, number: u32, _: u64) {

@@ -1,9 +1,8 @@
 //! The types of `std::sync::atomic` by another path.
 
-use crate::cell::OnMachine as _;
 use crate::current::machine;
+use crate::machine::{Did, Fence, OnMachine as _};
 use crate::memory::{AtomicOrder, Order};
-use crate::step::{Did, Fence};
 use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
 pub use std::sync::atomic::{Ordering, compiler_fence};
@@ -41,7 +40,7 @@ impl InWord for bool {
 fn load_order(order: Ordering) -> Order {
     match order {
         Ordering::Relaxed => Order::Relaxed,
-        Ordering::Acquire if machine().rcpc.get() => Order::AcquirePc,
+        Ordering::Acquire if machine().settings().rcpc() => Order::AcquirePc,
         Ordering::Acquire | Ordering::SeqCst => Order::Ordered,
         _ => panic!("there is no such thing as a release load"),
     }
@@ -121,7 +120,7 @@ impl<T: InWord> Word<T> {
         let did = Did::CompareExchange { cell: self.word, value: new };
         let change = |before| (before == expected).then_some(new);
         let order = both(success, failure);
-        let result = match weak && machine().exclusives.get() {
+        let result = match weak && machine().settings().exclusives() {
             true => machine().update_exclusively(self.word, order, did, new, &change),
             false => Ok(machine().update(self.word, order, did, new, change)),
         };

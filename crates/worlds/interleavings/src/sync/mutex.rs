@@ -1,8 +1,8 @@
 //! A lock with its data.
 
 use crate::current::machine;
+use crate::machine::Did;
 use crate::memory::{AtomicOrder, Order};
-use crate::step::Did;
 use std::fmt::{self, Debug, Formatter};
 use std::ops::{Deref, DerefMut};
 

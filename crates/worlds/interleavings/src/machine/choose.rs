@@ -1,0 +1,94 @@
+//! Who answers the choices of a run.
+
+use super::choice::Deviation;
+use super::chooser::{Chooser, Dpor, Every, RandomChoices, ReplayedChoices, Strategy};
+use super::state::Machine;
+use engine::Candidate;
+
+/// The one who chooses.
+pub enum By<'a> {
+    /// A strategy, from a seed.
+    RandomChoices(Strategy, u64),
+    /// A tape of all choices.
+    Every(Every),
+    /// Every run that differs.
+    Dpor(Box<Dpor>),
+    /// The choices of a schedule that is written down.
+    Schedule(&'a [Deviation]),
+}
+
+/// Takes the process that the machine has chosen.
+pub struct MachineChoice<'m>(pub &'m Machine);
+
+impl engine::Chooser for MachineChoice<'_> {
+    #[inline(always)]
+    fn choose(&mut self, candidates: &[Candidate]) -> usize {
+        match self.0.take_next() {
+            Some(process) => candidates.iter().position(|candidate| candidate.process == process).unwrap_or(0),
+            None => 0,
+        }
+    }
+}
+
+impl Machine {
+    /// Says who answers the choices of the next run, which has about `length` operations.
+    pub fn choose_by(&self, by: By<'_>, length: u64) {
+        let traces = matches!(by, By::Dpor(_));
+        self.settings.traces.set(traces);
+        self.memory.borrow_mut().keep_trace(traces);
+        let mut chooser = self.choices.chooser.borrow_mut();
+        match by {
+            By::Schedule(schedule) => {
+                *chooser = Chooser::ReplayedChoices(ReplayedChoices::new(schedule, self.cpus.len() + 1))
+            }
+            By::Every(every) => *chooser = Chooser::Every(every),
+            By::Dpor(dpor) => *chooser = Chooser::Dpor(dpor),
+            By::RandomChoices(strategy, seed) => {
+                if !matches!(*chooser, Chooser::RandomChoices(_)) {
+                    *chooser = Chooser::RandomChoices(RandomChoices::new());
+                }
+                if let Chooser::RandomChoices(drawn) = &mut *chooser {
+                    drawn.begin(strategy, seed, length);
+                }
+            }
+        }
+    }
+
+    /// The choices that go on after this run, if there are any.
+    pub(crate) fn take_tape(&self) -> Chooser {
+        self.choices.chooser.replace(Chooser::RandomChoices(RandomChoices::new()))
+    }
+
+    pub(crate) fn put_tape_back(&self, tape: Chooser) {
+        if matches!(tape, Chooser::Every(_) | Chooser::Dpor(_)) {
+            self.choices.chooser.replace(tape);
+        }
+    }
+
+    /// The same for every run that differs.
+    pub(crate) fn take_dpor(&self) -> Option<Box<Dpor>> {
+        self.end_last_step();
+        match self.choices.chooser.replace(Chooser::RandomChoices(RandomChoices::new())) {
+            Chooser::Dpor(dpor) => Some(dpor),
+            _ => None,
+        }
+    }
+
+    /// The choices of the run after the last one; `None` if there is no other.
+    pub(crate) fn take_next_choices(&self) -> Option<By<'static>> {
+        self.end_last_step();
+        match self.take_tape() {
+            Chooser::Every(mut every) => every.advance().then_some(By::Every(every)),
+            Chooser::Dpor(mut dpor) => dpor.advance().then_some(By::Dpor(dpor)),
+            _ => None,
+        }
+    }
+
+    /// The tape of the last run, if it was one of every run.
+    pub fn take_every(&self) -> Option<Every> {
+        match self.choices.chooser.replace(Chooser::RandomChoices(RandomChoices::new())) {
+            Chooser::Every(every) => Some(every),
+            _ => None,
+        }
+    }
+}
