@@ -3,7 +3,7 @@
 
 use crate::coverage::add_coverage;
 use crate::record::{experiment, record};
-use crate::recorded::Recorded;
+use crate::recorded::Recordable;
 use document::nearest;
 use experiment::setting::{Checked, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
@@ -120,7 +120,7 @@ impl Experiment for ExploreRcu {
     }
 }
 
-fn run<S: Recorded>(subject: &S, limits: Limits, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+fn run<S: Recordable>(subject: &S, limits: Limits, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     let settings = &request.settings;
     let (schedules, seed) = (settings.get(SCHEDULES), settings.get(SEED));
     let strategies = settings.get(STRATEGY).map_or_else(Strategy::in_turn, |strategy| vec![strategy]);
@@ -153,7 +153,7 @@ fn run<S: Recorded>(subject: &S, limits: Limits, request: &Request<'_>, sink: &m
 }
 
 /// A recording of runs that broke nothing: how many there were, and what they have reached.
-pub fn nothing_found<S: Recorded>(subject: &S, tally: &TallyOf<S>, seed: u64) -> Recording {
+pub fn nothing_found<S: Recordable>(subject: &S, tally: &TallyOf<S>, seed: u64) -> Recording {
     let mut header = Header::new(&experiment::<S>(), World::Explore.name(), "us");
     header.seed = seed;
     header.iterations = 1;
@@ -165,7 +165,7 @@ pub fn nothing_found<S: Recorded>(subject: &S, tally: &TallyOf<S>, seed: u64) ->
 
 /// Notes how much was tried, in a case of its own: the other is named after the invariant that
 /// broke.
-fn count<S: Recorded>(recording: &mut Recording, subject: &S, tally: &TallyOf<S>) {
+fn count<S: Recordable>(recording: &mut Recording, subject: &S, tally: &TallyOf<S>) {
     let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
     let series = recording.series(variant, TRIED, "");
     for (metric, value) in [(&metrics::SCHEDULES, tally.schedules), (&metrics::OPERATIONS_TRIED, tally.steps)] {

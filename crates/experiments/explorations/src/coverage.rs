@@ -1,6 +1,6 @@
 //! The reach of an exploration, as facts.
 
-use crate::recorded::Recorded;
+use crate::recorded::Recordable;
 use explore::{Kind, TallyOf};
 use recording::{Recording, facts};
 use std::collections::BTreeMap;
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 const ONE_WAY_SHOWN: usize = 12;
 
 /// Adds to a recording's facts what all runs of its exploration have reached.
-pub fn add_coverage<S: Recorded>(recording: &mut Recording, tally: &TallyOf<S>) {
+pub fn add_coverage<S: Recordable>(recording: &mut Recording, tally: &TallyOf<S>) {
     let mut told: facts::Exploration = recording.header.facts().unwrap_or_default();
     told.coverage = Some(coverage::<S>(tally));
     recording.header.set_facts(&told);
 }
 
 /// The reach of an exploration's runs.
-fn coverage<S: Recorded>(tally: &TallyOf<S>) -> facts::Coverage {
+fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
     let coverage = &tally.coverage;
     let counted = coverage.counted.iter().zip(&coverage.counts).map(|(counted, &count)| facts::Reached {
         group: counted.group.to_owned(),
@@ -71,7 +71,7 @@ fn coverage<S: Recorded>(tally: &TallyOf<S>) -> facts::Coverage {
 }
 
 /// Functions that were never called, by file, and the branches of the others that were never taken.
-fn never<S: Recorded>(reached: &[u64]) -> (Vec<String>, Vec<String>) {
+fn never<S: Recordable>(reached: &[u64]) -> (Vec<String>, Vec<String>) {
     let mut called: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let (mut taken, mut inside) = (Vec::new(), true);
     for (place, &count) in S::places().iter().zip(reached) {

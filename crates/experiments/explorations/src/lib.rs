@@ -14,5 +14,5 @@ mod schedule;
 pub use campaign::{ExplorePsci, ExploreRcu, nothing_found};
 pub use coverage::add_coverage;
 pub use record::{experiment, record};
-pub use recorded::Recorded;
+pub use recorded::Recordable;
 pub use schedule::{Schedule, ScheduleError, subject_of};

@@ -1,13 +1,13 @@
 //! A run of the explorer as a recording.
 
-use crate::recorded::Recorded;
+use crate::recorded::Recordable;
 use crate::schedule::Schedule;
-use explore::{CounterexampleIn, Did, Kind, Limits, Script, Step};
+use explore::{CounterexampleIn, Kind, Limits, Operation, Script, Step};
 use recording::{Header, Lane, Recording, facts};
 use std::collections::BTreeMap;
 
 /// The experiment's name in recordings.
-pub fn experiment<S: Recorded>() -> String {
+pub fn experiment<S: Recordable>() -> String {
     format!("explore-{}", S::NAME)
 }
 
@@ -15,7 +15,7 @@ pub fn experiment<S: Recorded>() -> String {
 const MISSED_SHOWN: usize = 3;
 
 /// Records a finding, with the steps of its run.
-pub fn record<S: Recorded>(
+pub fn record<S: Recordable>(
     subject: &S,
     found: &CounterexampleIn<S>,
     steps: &[Step],
@@ -69,7 +69,7 @@ pub fn record<S: Recorded>(
         let (time, step) = (at as u64, &steps[at]);
         let cpu = u16::from(step.process);
         let process = usize::from(step.process);
-        if let Did::Action { number } = step.did {
+        if let Operation::Action { number } = step.did {
             let before: usize = (0..process).map(|cpu| found.script.actions(cpu)).sum();
             // An action of a kernel has no end but the next one.
             if std::mem::take(&mut calling[process]) {
@@ -90,11 +90,11 @@ pub fn record<S: Recorded>(
         }
         recording.event(series, 0, cpu, time, time, operation, operations[step.did.kind()]);
         recording.event(series, 0, cpu, time + 1, time + 1, operation_end, 0);
-        if let Did::Loaded { newest: Some(_), early: false, .. } = step.did {
+        if let Operation::Loaded { newest: Some(_), early: false, .. } = step.did {
             let point = recording.point(STALE.0);
             recording.event(series, 0, cpu, time, time, point, 0);
         }
-        let ends = matches!(step.did, Did::Act { act, .. } if act.ends_action);
+        let ends = matches!(step.did, Operation::Act { act, .. } if act.ends_action);
         if ends && std::mem::take(&mut calling[process]) {
             recording.event(series, 0, cpu, time + 1, time + 1, call_end, 0);
         }

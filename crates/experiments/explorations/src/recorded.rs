@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// A subject whose runs can be recorded and repeated.
-pub trait Recorded: Subject<Machine = Self::Kind, Script = Self::Actions> {
+pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> {
     /// The way in which a machine is built.
     type Kind: Copy + Serialize + DeserializeOwned;
     /// The actions of CPUs in a run.
@@ -46,7 +46,7 @@ pub trait Recorded: Subject<Machine = Self::Kind, Script = Self::Actions> {
     fn narrator(machine: Self::Kind, script: &Self::Actions) -> Narrator<'_, Self::Actions>;
 }
 
-impl Recorded for Psci {
+impl Recordable for Psci {
     type Kind = MachineOptions;
     type Actions = Scenario;
 
@@ -93,7 +93,7 @@ impl Recorded for Psci {
     }
 }
 
-impl Recorded for Rcu {
+impl Recordable for Rcu {
     type Kind = Mode;
     type Actions = KernelScenario;
 

@@ -1,6 +1,6 @@
 //! A schedule as text.
 
-use crate::recorded::Recorded;
+use crate::recorded::Recordable;
 use document::Document;
 use explore::{
     Counterexample, CounterexampleIn, Deviation, Failure, Invariant, Limits, OperationIndex, Script, Strategy,
@@ -71,7 +71,7 @@ pub enum ScheduleError {
     Scenario(String),
 }
 
-fn own_sources<S: Recorded>() -> String {
+fn own_sources<S: Recordable>() -> String {
     format!("{:016x}", S::SOURCES)
 }
 
@@ -98,7 +98,7 @@ where
     C: Script + Serialize + serde::de::DeserializeOwned,
 {
     /// The schedule of what was found.
-    pub fn new<S: Recorded<Kind = M, Actions = C>>(found: &CounterexampleIn<S>, subject: &S, limits: Limits) -> Self {
+    pub fn new<S: Recordable<Kind = M, Actions = C>>(found: &CounterexampleIn<S>, subject: &S, limits: Limits) -> Self {
         Self {
             format: FORMAT,
             subject: S::NAME.to_owned(),
@@ -131,12 +131,12 @@ where
         Ok(schedule.read()?)
     }
 
-    /// Opens a schedule: its subject, its finding, and the limits of a run. With `anyway`, a
+    /// Testbed a schedule: its subject, its finding, and the limits of a run. With `anyway`, a
     /// library whose sources have changed is no error.
     ///
     /// # Errors
     /// It is for another build, or its parts do not fit together.
-    pub fn open<S: Recorded<Kind = M, Actions = C>>(
+    pub fn open<S: Recordable<Kind = M, Actions = C>>(
         &self,
         anyway: bool,
     ) -> Result<(S, CounterexampleIn<S>, Limits), ScheduleError> {

@@ -41,7 +41,7 @@ fn chromium() -> PathBuf {
 }
 
 impl Page {
-    /// Opens a file of this machine, with the network cut off.
+    /// Testbed a file of this machine, with the network cut off.
     pub fn open(file: &Path, look: Look) -> Self {
         Self::open_at(file, "", look)
     }
@@ -130,7 +130,7 @@ impl Page {
         self.settle();
     }
 
-    /// Waits until the page has drawn what it was asked for.
+    /// Wait until the page has drawn what it was asked for.
     pub fn settle(&self) {
         std::thread::sleep(Duration::from_millis(120));
         // Without scripts no frame calls back.

@@ -32,9 +32,9 @@ mod of_rcu;
 
 pub use interleavings::story;
 pub use interleavings::subject::{
-    Act, Bodies, Config, Counterexample, CounterexampleIn, Coverage, Deviation, Did, Exploration, Failure, Invariant,
-    Kind, Limits, MOST_ACTIONS, MOST_CPUS, Machine, OperationIndex, RunResult, Script, Step, Strategy, Subject, Tally,
-    TallyOf, Watchdog, watch,
+    Act, Bodies, Config, Counterexample, CounterexampleIn, Coverage, Deviation, Exploration, Failure, Invariant, Kind,
+    Limits, MOST_ACTIONS, MOST_CPUS, Machine, Operation, OperationIndex, RunResult, Script, Step, Strategy, Subject,
+    Tally, TallyOf, Watchdog, watch,
 };
 pub use of_psci::{Ask, Board, MachineOptions, Model, POWER_CONTROLLER, Psci, Scenario, ScenarioError, check};
 pub use of_rcu::{Action, CLOCK, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};

@@ -1,6 +1,6 @@
 //! The machine that a test with types like those of std runs on.
 
-use crate::machine::{Machine, OnMachine, Waits};
+use crate::machine::{Machine, OnMachine, Wait};
 use std::cell::{Cell, RefCell};
 
 type Body = Box<dyn FnOnce()>;
@@ -23,9 +23,9 @@ pub(crate) fn machine() -> &'static Machine {
 }
 
 /// A machine of this many threads that lives on.
-pub(crate) struct Lasting(&'static Machine);
+pub(crate) struct TestMachine(&'static Machine);
 
-impl Lasting {
+impl TestMachine {
     pub(crate) fn new(threads: usize) -> Self {
         let idle = IDLE.with_borrow_mut(|idle| {
             let at = idle.iter().position(|(of, _)| *of == threads)?;
@@ -38,7 +38,7 @@ impl Lasting {
     }
 }
 
-impl Drop for Lasting {
+impl Drop for TestMachine {
     fn drop(&mut self) {
         MACHINE.set(None);
         BODIES.take();
@@ -46,7 +46,7 @@ impl Drop for Lasting {
     }
 }
 
-impl OnMachine for Lasting {
+impl OnMachine for TestMachine {
     fn machine(&self) -> &Machine {
         self.0
     }
@@ -64,7 +64,7 @@ pub(crate) fn begin(threads: usize) {
 pub(crate) fn spawn(body: Body) -> usize {
     let machine = machine();
     machine.settle();
-    let absent = |thread: &usize| machine.cpus()[*thread].waits() == Waits::Absent;
+    let absent = |thread: &usize| machine.cpus()[*thread].waits() == Wait::Absent;
     let Some(thread) = (0..machine.cpus().len()).find(absent) else {
         panic!("the test has more than {} threads: `Config::threads` allows more", machine.cpus().len());
     };

@@ -3,11 +3,11 @@
 //! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a
 //! shared word: a run that fails is thrown away where it stands.
 
-use crate::current::{self, Lasting};
+use crate::current::{self, TestMachine};
 use crate::limits::Limits;
 use crate::machine::{
-    By, Deviation, Did, Dpor, Every, Failure, Invariant, Machine, MachineChoice, Names, OnMachine, Step, Strategy,
-    Waits, made_by, watch,
+    ChoiceSource, Deviation, Dpor, EveryRun, Failure, Invariant, Machine, MachineChoice, Names, OnMachine, Operation,
+    Step, Strategy, Wait, made_by, watch,
 };
 use crate::operation::OperationIndex;
 use crate::search::{RunResult, Runs, Script, Tally, shrink};
@@ -136,7 +136,7 @@ impl<P> Model<P> {
 impl Machine {
     /// A point at which another CPU may go first.
     pub fn pause(&self) {
-        self.act(Did::Own);
+        self.act(Operation::Own);
     }
 
     /// Ends the run with a failure if `holds` is false.
@@ -148,14 +148,14 @@ impl Machine {
 
     /// This CPU's caches go on, and it is in coherency.
     pub fn join(&self) {
-        self.act(Did::CachesOn);
+        self.act(Operation::CachesOn);
         let process = self.process();
         self.memory_mut().join(process);
     }
 
     /// This CPU cleans its caches, turns them off and leaves coherency.
     pub fn leave_with_flush(&self) {
-        self.act(Did::Flush { level: 1 });
+        self.act(Operation::Flush { level: 1 });
         let process = self.process();
         self.memory_mut().flush(process, true);
         self.memory_mut().leave_coherency(process);
@@ -185,7 +185,7 @@ pub fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(),
 pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> {
     assert!((1..=crate::MOST_CPUS).contains(&config.threads), "a test has 1 to {} threads", crate::MOST_CPUS);
     let test = Rc::new(test);
-    let set_up = |model: &mut Model<Lasting>| {
+    let set_up = |model: &mut Model<TestMachine>| {
         current::begin(config.threads);
         let test = Rc::clone(&test);
         model.cpu(move |_| test());
@@ -195,7 +195,7 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
         model.absent = config.threads - 1;
     };
     let make = |threads, _: &[u64]| {
-        let lasting = Lasting::new(threads);
+        let lasting = TestMachine::new(threads);
         lasting.machine().memory_mut().watch_all_plain();
         lasting.machine().settings().find_spins(true);
         lasting
@@ -251,7 +251,7 @@ pub fn check_on<P: OnMachine>(
     if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
         let schedule = read(&path, cpus);
         session.keep_steps(true);
-        let ran = session.run(&script, By::Schedule(&schedule));
+        let ran = session.run(&script, ChoiceSource::Schedule(&schedule));
         let tally = Tally { schedules: 1, steps: u64::from(ran.steps), ..Tally::default() };
         if let Some(failure) = ran.failure {
             panic!("{}", story(&script, &failure, &session.schedule(), &session.steps(), None));
@@ -263,7 +263,7 @@ pub fn check_on<P: OnMachine>(
     if let Some(found) = &tally.found {
         let shrunk = shrink(&mut session, found);
         session.keep_steps(true);
-        session.run(&script, By::Schedule(&shrunk.schedule));
+        session.run(&script, ChoiceSource::Schedule(&shrunk.schedule));
         let file = leave(&shrunk.schedule, cpus, config.folder.as_ref());
         panic!("{}", story(&script, &shrunk.failure, &shrunk.schedule, &session.steps(), Some(&file)));
     }
@@ -282,7 +282,7 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
     let mut tally = Tally::default();
     let mut every = match config.strategies[..] {
         [Strategy::Every(preemptions)] => {
-            Some(Every::new(preemptions).with_orders(config.orders).with_acts_of_caches(config.acts_of_caches))
+            Some(EveryRun::new(preemptions).with_orders(config.orders).with_acts_of_caches(config.acts_of_caches))
         }
         _ => None,
     };
@@ -295,8 +295,9 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         let run = tally.schedules;
         let strategy = config.strategies[(run % config.strategies.len() as u64) as usize];
         let ran = match every.take() {
-            Some(tape) => session.run(script, By::Every(tape)),
-            None => session.run(script, By::RandomChoices(strategy, SplitMix64::fork(config.seed, run + 1).next())),
+            Some(tape) => session.run(script, ChoiceSource::Every(tape)),
+            None => session
+                .run(script, ChoiceSource::RandomChoices(strategy, SplitMix64::fork(config.seed, run + 1).next())),
         };
         tally.note(session, (), ran, strategy);
         if tally.found.is_some() {
@@ -304,7 +305,7 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         }
         if matches!(strategy, Strategy::Every(_)) {
             every = session.machine().take_every();
-            if every.as_mut().is_some_and(Every::advance) {
+            if every.as_mut().is_some_and(EveryRun::advance) {
                 continue;
             }
             let stored = session.machine().memory().all_later_values();
@@ -337,7 +338,7 @@ fn try_all_that_differ(
     let mut dpor = Box::new(Dpor::new(config.orders));
     let mut later = Vec::new();
     while tally.schedules < config.schedules {
-        let ran = session.run(script, By::Dpor(dpor));
+        let ran = session.run(script, ChoiceSource::Dpor(dpor));
         tally.note(session, (), ran, Strategy::Dpor);
         let Some(tape) = session.machine().take_dpor().filter(|_| tally.found.is_none()) else { return };
         dpor = tape;
@@ -388,7 +389,7 @@ struct ModelSession<'s, P, M: Fn(usize, u32), S> {
 }
 
 impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for ModelSession<'_, P, M, S> {
-    fn run_once(&mut self, _: &Bodies, by: By<'_>) -> RunResult {
+    fn run_once(&mut self, _: &Bodies, by: ChoiceSource<'_>) -> RunResult {
         let machine = self.on.machine();
         let cpus = machine.cpus().len();
         // What an earlier run has left of its frames goes before its words and bodies do.
@@ -404,10 +405,10 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
         machine.forget_run();
         machine.settings().set_limits(self.config.limits);
         for cpu in machine.cpus() {
-            cpu.begin(Waits::Nothing);
+            cpu.begin(Wait::Nothing);
         }
         let present = cpus - self.model.borrow().absent;
-        machine.cpus()[present..].iter().for_each(|cpu| cpu.begin(Waits::Absent));
+        machine.cpus()[present..].iter().for_each(|cpu| cpu.begin(Wait::Absent));
         (0..present).for_each(|cpu| machine.can_go(cpu));
         machine.begin();
         let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
@@ -418,7 +419,7 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
         if machine.is_pruned() {
             return RunResult { failure, steps: machine.step_count(), hash: machine.hash() };
         }
-        let stuck = || machine.cpus().iter().any(|cpu| !matches!(cpu.waits(), Waits::Done | Waits::Absent));
+        let stuck = || machine.cpus().iter().any(|cpu| !matches!(cpu.waits(), Wait::Done | Wait::Absent));
         if failure.is_none() && stuck() {
             let what = format!("nobody is left to go on: {}", machine.describe_waits());
             failure = Some(Failure {

@@ -4,15 +4,15 @@
 
 pub use crate::limits::{CPUS_PER_CLUSTER, Limits, MOST_CPUS};
 pub use crate::machine::{
-    Act, By, Cpu, Deviation, Did, Failure, Fence, Invariant, Kind, Machine, MachineChoice, Mark, Names, OnMachine,
-    Step, Strategy, Waits, Watchdog, Word, made_by, make_word, marks_made, watch, writer_name,
+    Act, ChoiceSource, Cpu, Deviation, Failure, Fence, Invariant, Kind, Machine, MachineChoice, Mark, Names, OnMachine,
+    Operation, Step, Strategy, Wait, Watchdog, Word, made_by, make_word, marks_made, watch, writer_name,
 };
-pub use crate::memory::{Answers, AtomicOrder, Delay, Lost, Memory, Moment, Newest, Order, Signal};
+pub use crate::memory::{Answers, AtomicOrder, Delay, LostData, Memory, Moment, Newest, Order, Signal};
 pub use crate::model::{Bodies, Config, Model, check_on};
 pub use crate::operation::{MOST_ACTIONS, OperationIndex};
 pub use crate::search::{
-    Access, Counted, Counterexample, CounterexampleIn, Coverage, Exploration, Growth, Kinds, Opens, RunResult, Runs,
-    Script, Subject, Tally, TallyOf,
+    Access, Counter, Counterexample, CounterexampleIn, Coverage, Exploration, Growth, Kinds, RunResult, Runs, Script,
+    Subject, Tally, TallyOf, Testbed,
 };
 pub use crate::story::Narrator;
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// The means that keep two accesses of a thread in order, or do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Within {
+enum Edge {
     ProgramOrder,
     BarrierFull,
     BarrierLoad,
@@ -21,7 +21,7 @@ enum Within {
 
 /// The instruction of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum AccessKind {
     Plain,
     /// LDAR or STLR.
     Ordered,
@@ -34,7 +34,7 @@ enum How {
 #[derive(Clone, Copy, Debug)]
 struct Access {
     is_write: bool,
-    how: How,
+    how: AccessKind,
     location: usize,
     /// The value that is written, or is to be read.
     value: u64,
@@ -51,7 +51,7 @@ const WORD: Size = Size { letter: "", kind: "" };
 const SIZES: [Size; 4] = [WORD, WORD, Size { letter: "B", kind: "uint8_t" }, Size { letter: "H", kind: "uint16_t" }];
 
 /// The accesses of a thread, and what is between them.
-type Steps = (Access, Option<(Within, Access)>);
+type Steps = (Access, Option<(Edge, Access)>);
 
 /// A cycle.
 #[derive(Clone, Debug)]
@@ -65,9 +65,9 @@ pub struct Cycle {
 }
 
 /// Numbers that look drawn: a linear congruential generator (Knuth's MMIX).
-struct Drawn(u64);
+struct Generator(u64);
 
-impl Drawn {
+impl Generator {
     fn below(&mut self, options: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % options as u64) as usize
@@ -81,7 +81,7 @@ impl Cycle {
     /// accesses are read-modify-writes in one instruction. `None` where what was drawn does not fit
     /// together.
     pub fn drawn(number: u64, atomics: bool) -> Option<Self> {
-        let mut drawn = Drawn(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut drawn = Generator(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         drawn.below(2);
         let threads = 2 + drawn.below(3);
         // Each thread has one access or two; the communication to the next one starts at its last.
@@ -90,51 +90,47 @@ impl Cycle {
         if !(2..=LOCATIONS.len()).contains(&steps) {
             return None;
         }
-        let mut shapes: Vec<(bool, Option<(Within, bool)>)> = Vec::new();
+        let mut shapes: Vec<(bool, Option<(Edge, bool)>)> = Vec::new();
         for pair in &pairs {
             let first = drawn.below(2) == 1;
             let second = pair.then(|| {
                 let is_write = drawn.below(2) == 1;
-                let within: &[Within] = match (first, is_write) {
+                let within: &[Edge] = match (first, is_write) {
                     (false, false) => &[
-                        Within::ProgramOrder,
-                        Within::BarrierFull,
-                        Within::BarrierLoad,
-                        Within::Address,
-                        Within::Control,
-                        Within::ControlBarrier,
+                        Edge::ProgramOrder,
+                        Edge::BarrierFull,
+                        Edge::BarrierLoad,
+                        Edge::Address,
+                        Edge::Control,
+                        Edge::ControlBarrier,
                     ],
                     (false, true) => &[
-                        Within::ProgramOrder,
-                        Within::BarrierFull,
-                        Within::BarrierLoad,
-                        Within::Address,
-                        Within::Data,
-                        Within::Control,
+                        Edge::ProgramOrder,
+                        Edge::BarrierFull,
+                        Edge::BarrierLoad,
+                        Edge::Address,
+                        Edge::Data,
+                        Edge::Control,
                     ],
-                    (true, true) => {
-                        &[Within::ProgramOrder, Within::BarrierFull, Within::BarrierStore, Within::Synchronization]
-                    }
-                    (true, false) => {
-                        &[Within::ProgramOrder, Within::BarrierFull, Within::BarrierLoad, Within::Synchronization]
-                    }
+                    (true, true) => &[Edge::ProgramOrder, Edge::BarrierFull, Edge::BarrierStore, Edge::Synchronization],
+                    (true, false) => &[Edge::ProgramOrder, Edge::BarrierFull, Edge::BarrierLoad, Edge::Synchronization],
                 };
                 (within[drawn.below(within.len())], is_write)
             });
             shapes.push((first, second));
         }
         // Communication between reads is none.
-        let last_of = |shape: &(bool, Option<(Within, bool)>)| shape.1.map_or(shape.0, |(_, second)| second);
+        let last_of = |shape: &(bool, Option<(Edge, bool)>)| shape.1.map_or(shape.0, |(_, second)| second);
         for (number, shape) in shapes.iter().enumerate() {
             if !last_of(shape) && !shapes[(number + 1) % threads].0 {
                 return None;
             }
         }
         let mut how = |is_write: bool| match (drawn.below(if atomics { 8 } else { 6 }), is_write) {
-            (0, _) => How::Ordered,
-            (1, false) => How::AcquirePc,
-            (6 | 7, _) => How::Atomic(["", "A", "L", "AL"][drawn.below(4)]),
-            _ => How::Plain,
+            (0, _) => AccessKind::Ordered,
+            (1, false) => AccessKind::AcquirePc,
+            (6 | 7, _) => AccessKind::Atomic(["", "A", "L", "AL"][drawn.below(4)]),
+            _ => AccessKind::Plain,
         };
         let mut cycle = Self { name: String::new(), threads: Vec::new(), size: WORD, last: vec![None; steps] };
         // The walk starts behind the last step within a thread, so that the accesses of a location
@@ -187,10 +183,10 @@ impl Cycle {
     fn named(&self, number: u64) -> String {
         let access = |access: &Access| {
             let how = match access.how {
-                How::Plain => "",
-                How::Ordered => "o",
-                How::AcquirePc => "q",
-                How::Atomic(letters) => match letters {
+                AccessKind::Plain => "",
+                AccessKind::Ordered => "o",
+                AccessKind::AcquirePc => "q",
+                AccessKind::Atomic(letters) => match letters {
                     "" => "r",
                     "A" => "ra",
                     "L" => "rl",
@@ -203,15 +199,15 @@ impl Cycle {
             None => access(first),
             Some((within, second)) => {
                 let within = match within {
-                    Within::ProgramOrder => "po",
-                    Within::BarrierFull => "dmb",
-                    Within::BarrierLoad => "ld",
-                    Within::BarrierStore => "st",
-                    Within::Synchronization => "dsbst",
-                    Within::Address => "addr",
-                    Within::Data => "data",
-                    Within::Control => "ctrl",
-                    Within::ControlBarrier => "ctrlisb",
+                    Edge::ProgramOrder => "po",
+                    Edge::BarrierFull => "dmb",
+                    Edge::BarrierLoad => "ld",
+                    Edge::BarrierStore => "st",
+                    Edge::Synchronization => "dsbst",
+                    Edge::Address => "addr",
+                    Edge::Data => "data",
+                    Edge::Control => "ctrl",
+                    Edge::ControlBarrier => "ctrlisb",
                 };
                 format!("{}{within}{}", access(first), access(second))
             }
@@ -264,28 +260,28 @@ impl Cycle {
                     let mut offset = "";
                     let mut data = None;
                     match within {
-                        Within::ProgramOrder => {}
-                        Within::BarrierFull => lines.push("DMB SY".to_owned()),
-                        Within::BarrierLoad => lines.push("DMB LD".to_owned()),
-                        Within::BarrierStore => lines.push("DMB ST".to_owned()),
-                        Within::Synchronization => lines.push("DSB ST".to_owned()),
-                        Within::Address if matches!(second.how, How::Plain) => {
+                        Edge::ProgramOrder => {}
+                        Edge::BarrierFull => lines.push("DMB SY".to_owned()),
+                        Edge::BarrierLoad => lines.push("DMB LD".to_owned()),
+                        Edge::BarrierStore => lines.push("DMB ST".to_owned()),
+                        Edge::Synchronization => lines.push("DSB ST".to_owned()),
+                        Edge::Address if matches!(second.how, AccessKind::Plain) => {
                             lines.push("EOR W5,W0,W0".to_owned());
                             offset = ",W5,SXTW";
                         }
-                        Within::Address => {
+                        Edge::Address => {
                             lines.push("EOR W5,W0,W0".to_owned());
                             lines.push("ADD X11,X11,W5,SXTW".to_owned());
                         }
-                        Within::Data => {
+                        Edge::Data => {
                             lines.push("EOR W5,W0,W0".to_owned());
                             lines.push(format!("ADD W5,W5,#{}", second.value));
                             data = Some("W5");
                         }
-                        Within::Control | Within::ControlBarrier => {
+                        Edge::Control | Edge::ControlBarrier => {
                             lines.push(format!("CBNZ W0,L{thread}"));
                             lines.push(format!("L{thread}:"));
-                            lines.extend((*within == Within::ControlBarrier).then(|| "ISB".to_owned()));
+                            lines.extend((*within == Edge::ControlBarrier).then(|| "ISB".to_owned()));
                         }
                     }
                     lines.extend(instructions(second, 1, offset, data, letter));
@@ -323,13 +319,13 @@ fn instructions(access: &Access, place: usize, offset: &str, data: Option<&str>,
         (false, _) => "WZR".to_owned(),
     };
     lines.push(match (access.is_write, access.how) {
-        (true, How::Atomic(letters)) => format!("SWP{letters}{size} {operand},W{},{address}", 8 + place),
-        (true, How::Ordered) => format!("STLR{size} {operand},{address}"),
+        (true, AccessKind::Atomic(letters)) => format!("SWP{letters}{size} {operand},W{},{address}", 8 + place),
+        (true, AccessKind::Ordered) => format!("STLR{size} {operand},{address}"),
         (true, _) => format!("STR{size} {operand},{address}"),
-        (false, How::Plain) => format!("LDR{size} W{place},{address}"),
-        (false, How::Ordered) => format!("LDAR{size} W{place},{address}"),
-        (false, How::AcquirePc) => format!("LDAPR{size} W{place},{address}"),
-        (false, How::Atomic(letters)) => format!("LDADD{letters}{size} WZR,W{place},{address}"),
+        (false, AccessKind::Plain) => format!("LDR{size} W{place},{address}"),
+        (false, AccessKind::Ordered) => format!("LDAR{size} W{place},{address}"),
+        (false, AccessKind::AcquirePc) => format!("LDAPR{size} W{place},{address}"),
+        (false, AccessKind::Atomic(letters)) => format!("LDADD{letters}{size} WZR,W{place},{address}"),
     });
     lines
 }

@@ -117,7 +117,7 @@ impl Program {
         let mut loads = 0;
         let mut registers = Vec::new();
         for (instructions, initial) in test.threads.iter().zip(&test.registers) {
-            let known = initial.iter().map(|(register, value)| (*register, Known::number(*value))).collect();
+            let known = initial.iter().map(|(register, value)| (*register, Content::number(*value))).collect();
             let mut thread = Thread { test, registers: known, loads, operations: Vec::new() };
             for (at, instruction) in instructions.iter().enumerate() {
                 thread.add(at, instruction)?;
@@ -143,7 +143,7 @@ fn caches_off(test: &Test) -> Result<Vec<bool>, Error> {
     Ok(off)
 }
 
-fn outcome(test: &Test, registers: &[BTreeMap<Register, Known>], condition: &Condition) -> Outcome {
+fn outcome(test: &Test, registers: &[BTreeMap<Register, Content>], condition: &Condition) -> Outcome {
     let part = |condition: &Condition| outcome(test, registers, condition);
     match condition {
         Condition::True => Outcome::Known(true),
@@ -157,7 +157,7 @@ fn outcome(test: &Test, registers: &[BTreeMap<Register, Known>], condition: &Con
         },
         Condition::Is(Variable::Register(thread, number), value) => {
             let known = registers[*thread].get(&Register(*number)).copied();
-            match known.unwrap_or(Known::number(0)).value {
+            match known.unwrap_or(Content::number(0)).value {
                 Value::Number(number) => Outcome::Known(number == *value),
                 Value::Loaded(load) => Outcome::Loaded(load, *value),
             }
@@ -167,13 +167,13 @@ fn outcome(test: &Test, registers: &[BTreeMap<Register, Known>], condition: &Con
 
 /// The content of a register.
 #[derive(Clone, Copy)]
-struct Known {
+struct Content {
     value: Value,
     /// The load on which it depends.
     from: Option<usize>,
 }
 
-impl Known {
+impl Content {
     fn number(number: u64) -> Self {
         Self { value: Value::Number(number), from: None }
     }
@@ -181,7 +181,7 @@ impl Known {
 
 struct Thread<'t> {
     test: &'t Test,
-    registers: BTreeMap<Register, Known>,
+    registers: BTreeMap<Register, Content>,
     loads: usize,
     operations: Vec<Operation>,
 }
@@ -206,12 +206,12 @@ impl Thread<'_> {
                 let (location, address) = self.location(address)?;
                 let number = self.loads;
                 self.loads += 1;
-                self.set(to.register, Known { value: Value::Loaded(number), from: Some(number) })?;
+                self.set(to.register, Content { value: Value::Loaded(number), from: Some(number) })?;
                 Operation::Load { location, number, order: order(orders), address }
             }
             Instruction::Store { from, address, orders, .. } => {
                 let (location, address) = self.location(address)?;
-                let Known { value, from: data } = self.known(from.register);
+                let Content { value, from: data } = self.known(from.register);
                 Operation::Store { location, value, order: order(orders), address, data }
             }
             Instruction::Maintain { address, invalidate, .. } => {
@@ -231,20 +231,20 @@ impl Thread<'_> {
         Ok(())
     }
 
-    fn known(&self, register: Register) -> Known {
-        self.registers.get(&register).copied().unwrap_or(Known::number(0))
+    fn known(&self, register: Register) -> Content {
+        self.registers.get(&register).copied().unwrap_or(Content::number(0))
     }
 
-    fn set(&mut self, register: Register, known: Known) -> Result<(), Error> {
+    fn set(&mut self, register: Register, known: Content) -> Result<(), Error> {
         if register != Register::ZERO {
             self.registers.insert(register, known);
         }
         Ok(())
     }
 
-    fn operand(&self, operand: Operand) -> Result<Known, Error> {
+    fn operand(&self, operand: Operand) -> Result<Content, Error> {
         match operand {
-            Operand::Number(number) => Ok(Known::number(number)),
+            Operand::Number(number) => Ok(Content::number(number)),
             Operand::Register(register, Extend { shift: 0, .. }) => Ok(self.known(register.register)),
             Operand::Register(..) => Err(unsupported("a register that is shifted")),
         }
@@ -252,7 +252,7 @@ impl Thread<'_> {
 
     /// The location of an address, and the load on which the address depends.
     fn location(&self, address: Address) -> Result<(usize, Option<usize>), Error> {
-        let Known { value, from } = compute(
+        let Content { value, from } = compute(
             Compute::Add,
             (address.base, address.offset),
             self.known(address.base),
@@ -275,7 +275,7 @@ fn order(orders: Orders) -> Order {
 }
 
 /// The result of a computation: of numbers, or of a loaded value with itself.
-fn compute(what: Compute, of: (Register, Operand), left: Known, right: Known) -> Result<Known, Error> {
+fn compute(what: Compute, of: (Register, Operand), left: Content, right: Content) -> Result<Content, Error> {
     let is_same = matches!(of, (left, Operand::Register(right, _)) if left == right.register);
     let value = match (what, left.value, right.value) {
         (Compute::Xor | Compute::Sub, _, _) if is_same => 0,
@@ -287,5 +287,5 @@ fn compute(what: Compute, of: (Register, Operand), left: Known, right: Known) ->
         (Some(left), Some(right)) if left != right => return Err(unsupported("a value that depends on two loads")),
         (left, right) => left.or(right),
     };
-    Ok(Known { value: Value::Number(value), from })
+    Ok(Content { value: Value::Number(value), from })
 }

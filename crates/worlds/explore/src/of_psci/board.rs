@@ -1,18 +1,18 @@
 //! The board that the PSCI library runs on: clusters, their power, and a power controller, on the
 //! explorer's machine.
 
-use super::ledger::{Broken, Ledger};
+use super::ledger::{Breach, Ledger};
 use super::names::names;
 use super::options::MachineOptions;
 use super::reached;
-use interleavings::subject::{CPUS_PER_CLUSTER, Machine, OnMachine, Waits};
+use interleavings::subject::{CPUS_PER_CLUSTER, Machine, OnMachine, Wait};
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 
 /// The terminal WFI waits for the power controller.
-pub(crate) const FOR_POWER_DOWN: Waits = Waits::Other(0);
+pub(crate) const FOR_POWER_DOWN: Wait = Wait::Other(0);
 /// The power controller waits for a command.
-pub(crate) const FOR_COMMAND: Waits = Waits::Other(1);
+pub(crate) const FOR_COMMAND: Wait = Wait::Other(1);
 /// Both in words, in their order.
 const WAITS: [&str; 2] = ["waits to be powered down or turned on", "waits for a command"];
 
@@ -44,7 +44,7 @@ impl Command {
 
 /// The place where a CPU is to enter the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Entered {
+pub(crate) struct Entry {
     pub(crate) pc: u64,
     pub(crate) context_id: u64,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Entered {
 /// A CPU_ON that was made for a CPU, and what became of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TurnOn {
-    pub(crate) entry: Entered,
+    pub(crate) entry: Entry,
     pub(crate) result: Option<u64>,
     pub(crate) entered: bool,
 }
@@ -64,7 +64,7 @@ pub(crate) struct CpuState {
     /// Calls made so far.
     pub(crate) position: Cell<usize>,
     /// The place where the present suspend resumes.
-    pub(crate) resumes_at: Cell<Entered>,
+    pub(crate) resumes_at: Cell<Entry>,
     /// CPU_ON calls of which this CPU is the target.
     pub(crate) turn_ons: RefCell<Vec<TurnOn>>,
     /// Since which step the CPU has been on (in the normal world or asleep) or off for everybody to
@@ -136,7 +136,7 @@ impl Board {
     }
 
     /// The run fails if the books say so.
-    pub(crate) fn hold(&self, result: Result<(), Broken>) {
+    pub(crate) fn hold(&self, result: Result<(), Breach>) {
         if let Err((invariant, what)) = result {
             self.fail(invariant, what);
         }

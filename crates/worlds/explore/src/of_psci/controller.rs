@@ -3,7 +3,7 @@
 use super::acts::{POWER_OFF, POWER_OFF_WITH_CLUSTER, POWER_ON, RESET, WAIT_FOR_POWER_DOWN};
 use super::board::{Board, Command, FOR_COMMAND, FOR_POWER_DOWN, Power};
 use super::frame::DOWN;
-use interleavings::subject::{Did, Invariant, Kind, Waits};
+use interleavings::subject::{Invariant, Kind, Operation, Wait};
 
 impl Board {
     pub(crate) fn send(&self, command: Command) {
@@ -25,7 +25,7 @@ impl Board {
 
     /// The terminal WFI. Returns if an interrupt ends it.
     pub(crate) fn wait_for_power_down(&self) {
-        self.act(Did::Act { act: &WAIT_FOR_POWER_DOWN, with: 0 });
+        self.act(Operation::Act { act: &WAIT_FOR_POWER_DOWN, with: 0 });
         let process = self.process();
         // The port's WFI has a DSB before it.
         self.barrier_now();
@@ -57,7 +57,7 @@ impl Board {
                         continue;
                     }
                     let act = if cluster { &POWER_OFF_WITH_CLUSTER } else { &POWER_OFF };
-                    self.operation(Did::Act { act, with: cpu.into() });
+                    self.operation(Operation::Act { act, with: cpu.into() });
                     // It may have left its WFI meanwhile: then the command is gone.
                     if self.commands.borrow().first() == Some(&command) {
                         self.commands.borrow_mut().remove(0);
@@ -65,7 +65,7 @@ impl Board {
                     }
                 }
                 Command::On { cpu } => {
-                    self.operation(Did::Act { act: &POWER_ON, with: cpu.into() });
+                    self.operation(Operation::Act { act: &POWER_ON, with: cpu.into() });
                     self.commands.borrow_mut().remove(0);
                     self.power_on(usize::from(cpu));
                 }
@@ -76,7 +76,7 @@ impl Board {
     fn power_off(&self, index: usize, cluster: bool, wakes: bool) {
         let cpu = &self.states[index];
         cpu.power.set(if wakes { Power::Asleep } else { Power::Off });
-        self.cpus()[index].set_waits(Waits::Absent);
+        self.cpus()[index].set_waits(Wait::Absent);
         let alone = self.states.iter().all(|other| other.cluster != cpu.cluster || other.power.get() != Power::On);
         let cluster = cluster && alone;
         if cluster {
@@ -125,10 +125,10 @@ impl Board {
         let process = self.process();
         let cpu = &self.states[process];
         cpu.power.set(Power::On);
-        self.cpus()[process].set_waits(Waits::Nothing);
+        self.cpus()[process].set_waits(Wait::Nothing);
         self.clusters[cpu.cluster].power.set(true);
         self.memory_mut().learn(process);
         self.ledger.borrow_mut().wakes(process, self.step_count());
-        self.operation(Did::Act { act: &RESET, with: 0 });
+        self.operation(Operation::Act { act: &RESET, with: 0 });
     }
 }

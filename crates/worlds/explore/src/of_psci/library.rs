@@ -1,6 +1,6 @@
 //! The PSCI library, in either of its two compilations.
 
-use super::board::{Board, Entered};
+use super::board::{Board, Entry};
 use super::layout;
 use super::options::MachineOptions;
 use interleavings::subject::{CPUS_PER_CLUSTER, made_by};
@@ -8,7 +8,7 @@ use interleavings::subject::{CPUS_PER_CLUSTER, made_by};
 /// The place where a CPU enters the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Landing {
-    pub(crate) entry: Entered,
+    pub(crate) entry: Entry,
     /// It comes from a suspend, not from a CPU_ON.
     pub(crate) resumes: bool,
 }
@@ -39,7 +39,7 @@ macro_rules! library {
                 match self.handle_smc($library::Call { function, args, entered: 0 }) {
                     $library::Outcome::Return([x0, ..]) => Answer::Return(x0),
                     $library::Outcome::Enter(entry) => Answer::Enter(Landing {
-                        entry: Entered { pc: entry.pc, context_id: entry.context_id },
+                        entry: Entry { pc: entry.pc, context_id: entry.context_id },
                         resumes: entry.after == $library::PowerUp::Resume,
                     }),
                 }
@@ -48,7 +48,7 @@ macro_rules! library {
             fn warm_boot(&self) -> Landing {
                 let entry = $library::Psci::warm_boot(self);
                 Landing {
-                    entry: Entered { pc: entry.pc, context_id: entry.context_id },
+                    entry: Entry { pc: entry.pc, context_id: entry.context_id },
                     resumes: entry.after == $library::PowerUp::Resume,
                 }
             }

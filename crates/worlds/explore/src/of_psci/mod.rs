@@ -18,7 +18,7 @@ mod session;
 
 pub use board::Board;
 use engine::SplitMix64;
-use interleavings::subject::{Counted, Kinds, Limits, Narrator, Opens, Runs, Subject};
+use interleavings::subject::{Counter, Kinds, Limits, Narrator, Runs, Subject, Testbed};
 use library::{with_faults, with_sound};
 pub use options::MachineOptions;
 pub use own::{Model, check};
@@ -41,7 +41,7 @@ impl Subject for Psci {
     const NAME: &'static str = "psci";
 }
 
-impl Opens for Psci {
+impl Testbed for Psci {
     type Machine = MachineOptions;
     type Script = Scenario;
 
@@ -56,7 +56,7 @@ impl Opens for Psci {
         script.draw(random, self.cpus, counts);
     }
 
-    fn counted(&self) -> Vec<Counted> {
+    fn counted(&self) -> Vec<Counter> {
         reached::counted()
     }
 

@@ -8,7 +8,7 @@ use super::names::lock;
 use super::reached;
 use crate::Word;
 use ::points::{Point, Sink};
-use interleavings::subject::{Did, Invariant, Kind, Order, Waits};
+use interleavings::subject::{Invariant, Kind, Operation, Order, Wait};
 
 impl Sink for Board {
     fn now(&self) -> u64 {
@@ -91,7 +91,7 @@ impl Board {
     }
 
     fn flush(&self, level: u8) {
-        self.act(Did::Flush { level });
+        self.act(Operation::Flush { level });
         self.check_holder("flushes its caches");
         let process = self.process();
         self.memory_mut().flush(process, level > 0);
@@ -100,14 +100,14 @@ impl Board {
     }
 
     fn leave_without_flush(&self) {
-        self.act(Did::Own);
+        self.act(Operation::Own);
         let process = self.process();
         self.memory_mut().leave_coherency(process);
         self.wake_pollers();
     }
 
     fn turn_caches_on(&self) {
-        self.act(Did::CachesOn);
+        self.act(Operation::CachesOn);
         let process = self.process();
         let cluster = self.states[process].cluster;
         if !self.clusters[cluster].port.get() {
@@ -120,7 +120,7 @@ impl Board {
     }
 
     fn announce(&self, states: [u8; 4], wakes: bool) {
-        self.act(Did::Act { act: &POWER_DOWN, with: 0 });
+        self.act(Operation::Act { act: &POWER_DOWN, with: 0 });
         let process = self.process();
         let result = self.ledger.borrow_mut().goes_down(process, [states[0], states[1], states[2]]);
         self.hold(result);
@@ -155,7 +155,7 @@ impl Board {
     }
 
     fn open(&self, states: [u8; 4], counts: bool) {
-        self.act(Did::Act { act: &POWERED_UP, with: 0 });
+        self.act(Operation::Act { act: &POWERED_UP, with: 0 });
         self.note_out(states, counts);
         if layout::loses(1, states[1]) {
             self.check_holder("opens the cluster's port");
@@ -164,7 +164,7 @@ impl Board {
     }
 
     fn turn_on(&self, target: usize) -> bool {
-        self.act(Did::Act { act: &TURN_ON, with: target as u64 });
+        self.act(Operation::Act { act: &TURN_ON, with: target as u64 });
         if self.answer(Kind::PowerOnFails, 2) == 1 {
             self.ledger.borrow_mut().power_on_failed(self.process());
             return false;
@@ -174,25 +174,25 @@ impl Board {
     }
 
     fn keep_contents(&self, states: [u8; 4]) {
-        self.act(Did::Act { act: &STANDBY, with: 0 });
+        self.act(Operation::Act { act: &STANDBY, with: 0 });
         let (process, states) = (self.process(), [states[0], states[1], states[2]]);
         let result = self.ledger.borrow_mut().goes_down(process, states);
         self.hold(result);
         self.barrier_now();
         self.ledger.borrow_mut().rests(process, self.step_count());
-        self.block(Waits::Interrupt);
+        self.block(Wait::Interrupt);
         self.ledger.borrow_mut().standby_ends(process, states, self.step_count());
     }
 
     fn is_interrupted(&self) -> bool {
-        self.act(Did::Own);
+        self.act(Operation::Own);
         let pending = self.answer(Kind::Pending, 2) == 1;
         self.ledger.borrow_mut().looks(self.process(), pending);
         pending
     }
 
     fn allows_power_down(&self) -> bool {
-        self.act(Did::Own);
+        self.act(Operation::Own);
         let allowed = self.answer(Kind::Denied, 2) == 0;
         if !allowed {
             self.ledger.borrow_mut().vetoed(self.process());
@@ -304,7 +304,7 @@ macro_rules! platform {
             fn barrier(&self) {
                 // Not an operation that ends a poll: a load with its maintenance is polled as a
                 // whole.
-                self.operation(Did::Barrier);
+                self.operation(Operation::Barrier);
                 self.barrier_now();
             }
 
@@ -317,12 +317,12 @@ macro_rules! platform {
             }
 
             fn save_context(&self) {
-                self.act(Did::Own);
+                self.act(Operation::Own);
                 self.state().saved.set(true);
             }
 
             fn restore_context(&self) {
-                self.act(Did::Own);
+                self.act(Operation::Own);
                 if !self.state().saved.replace(false) {
                     self.fail(Invariant::EntryPoint, format!("CPU {} restores a context that it did not save", self.process()));
                 }
@@ -333,15 +333,15 @@ macro_rules! platform {
             }
 
             fn interrupts_off(&self) {
-                self.act(Did::Own);
+                self.act(Operation::Own);
             }
 
             fn interrupts_on(&self) {
-                self.act(Did::Own);
+                self.act(Operation::Own);
             }
 
             fn interrupts_init(&self) {
-                self.act(Did::Own);
+                self.act(Operation::Own);
             }
 
             fn flush_caches(&self, level: $library::Level) {
@@ -353,7 +353,7 @@ macro_rules! platform {
             }
 
             fn warm_reset(&self) {
-                self.act(Did::Own);
+                self.act(Operation::Own);
                 if self.options.coherent {
                     let process = self.process();
                     self.memory_mut().join(process);

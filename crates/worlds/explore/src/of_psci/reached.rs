@@ -1,7 +1,7 @@
 //! The reach of runs of the PSCI library: calls by outcome, and states that were granted.
 
 use super::ledger::States;
-use interleavings::subject::Counted;
+use interleavings::subject::Counter;
 
 /// A call, as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,15 +137,15 @@ pub(crate) const ACTORS: u16 = 2 * (WARM_BOOT + 1);
 pub(crate) const COUNTED: usize = OUTCOMES + COORDINATORS.len() * GRANTED.len();
 
 /// All that is counted.
-pub(crate) fn counted() -> Vec<Counted> {
+pub(crate) fn counted() -> Vec<Counter> {
     let mut all = Vec::with_capacity(COUNTED);
     for call in Call::ALL {
         let of = call.name();
         let outcomes = call.outcomes().iter().chain(&[OTHER]);
-        all.extend(outcomes.map(|what| Counted { group: "calls by outcome", of, what }));
+        all.extend(outcomes.map(|what| Counter { group: "calls by outcome", of, what }));
     }
     for of in COORDINATORS {
-        all.extend(GRANTED.map(|(_, what)| Counted {
+        all.extend(GRANTED.map(|(_, what)| Counter {
             group: "states granted to a CPU, its cluster and the system",
             of,
             what,

@@ -2,17 +2,17 @@
 
 use super::acts::{ENTERED, RESET, RETURNED};
 use super::board::FREQUENCY;
-use super::board::{Board, Entered, Power, TurnOn};
+use super::board::{Board, Entry, Power, TurnOn};
 use super::frame::{BOOT, DOWN, SCRIPT};
 use super::layout;
-use super::ledger::{Asks, DENIED, Ledger};
+use super::ledger::{DENIED, Ledger, Request};
 use super::library::{Answer, Landing, Library};
 use super::names::{kind_of, statistics};
 use super::reached;
 use super::scenario::{Ask, Scenario};
 use engine::Runner;
 use interleavings::subject::{
-    Access, By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Memory, RunResult, Runs, Waits,
+    Access, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Memory, Operation, RunResult, Runs, Wait,
 };
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub(crate) struct Session<'s, M: Fn(usize, u32)> {
     length: u64,
 }
 
-/// Opens a session on a board with the library and hands it to `use_it`.
+/// Testbed a session on a board with the library and hands it to `use_it`.
 pub(crate) fn with_session<R>(
     board: &Board,
     library: &dyn Library,
@@ -51,7 +51,7 @@ pub(crate) fn with_session<R>(
 }
 
 impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
-    fn run_once(&mut self, scenario: &Scenario, by: By<'_>) -> RunResult {
+    fn run_once(&mut self, scenario: &Scenario, by: ChoiceSource<'_>) -> RunResult {
         let mask = scenario.off.iter().fold(0u64, |mask, &cpu| mask | 1 << cpu);
         let key = (mask, scenario.os_initiated);
         if !self.snapshots.contains_key(&key) {
@@ -98,25 +98,25 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
         for step in self.board.steps_of_run().iter() {
             let actor = &mut actors[usize::from(step.process)];
             let (cell, stores) = match step.did {
-                Did::Action { number } => {
+                Operation::Action { number } => {
                     let ask =
                         scenario.cpus.get(usize::from(step.process)).and_then(|asks| asks.get(usize::from(number)));
                     *actor = ask.map_or(reached::WARM_BOOT, |ask| ask.call() as u16);
                     continue;
                 }
-                Did::Act { act, .. } => {
+                Operation::Act { act, .. } => {
                     if act == &RESET {
                         *actor = reached::WARM_BOOT;
                     }
                     continue;
                 }
-                Did::Loaded { cell, .. } => (cell, false),
-                Did::Store { cell, .. }
-                | Did::FetchAdd { cell, .. }
-                | Did::Swap { cell, .. }
-                | Did::CompareExchange { cell, .. }
-                | Did::Update { cell, .. }
-                | Did::StoreExclusive { cell, .. } => (cell, true),
+                Operation::Loaded { cell, .. } => (cell, false),
+                Operation::Store { cell, .. }
+                | Operation::FetchAdd { cell, .. }
+                | Operation::Swap { cell, .. }
+                | Operation::CompareExchange { cell, .. }
+                | Operation::Update { cell, .. }
+                | Operation::StoreExclusive { cell, .. } => (cell, true),
                 _ => continue,
             };
             let (word, actor) = (kind_of(cpus, cell), 2 * *actor + u16::from(stores));
@@ -141,7 +141,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         if stays_off(0) {
             boot.cpus[0].push(Ask::Off);
         }
-        board.choose_by(By::Schedule(&[]), self.length);
+        board.choose_by(ChoiceSource::Schedule(&[]), self.length);
         self.scenario.borrow_mut().clone_from(&boot);
         board.resident.set(None);
         board.ledger.replace(Ledger::new(count));
@@ -170,7 +170,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
     fn reset_cpus(&self, off: u64, clusters: &[(bool, bool)]) {
         for (index, cpu) in self.board.states.iter().enumerate() {
             let is_off = off >> index & 1 != 0;
-            self.board.cpus()[index].begin(if is_off { Waits::Absent } else { Waits::Nothing });
+            self.board.cpus()[index].begin(if is_off { Wait::Absent } else { Wait::Nothing });
             cpu.power.set(if is_off { Power::Off } else { Power::On });
             cpu.position.set(0);
             cpu.turn_ons.borrow_mut().clear();
@@ -229,7 +229,7 @@ fn at_the_end(board: &Board) -> Option<Failure> {
         }
     }
     let stuck =
-        |index: usize| board.states[index].power.get() == Power::On && board.cpus()[index].waits() != Waits::Done;
+        |index: usize| board.states[index].power.get() == Power::On && board.cpus()[index].waits() != Wait::Done;
     if let Some(index) = (0..board.cpus().len()).find(|&index| stuck(index)) {
         return fails(Invariant::EverybodyWakes, format!("nobody is left to go on: {}", board.describe_waits()), index);
     }
@@ -288,7 +288,7 @@ fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, pro
 
 /// The CPU enters the normal world.
 fn enter(board: &Board, landing: Landing) {
-    board.act(Did::Act { act: &ENTERED, with: landing.entry.pc });
+    board.act(Operation::Act { act: &ENTERED, with: landing.entry.pc });
     let process = board.process();
     let cpu = &board.states[process];
     if !board.memory().is_coherent(process) {
@@ -316,7 +316,7 @@ fn enter(board: &Board, landing: Landing) {
                 .collect(),
         };
         let asked = if asked.is_empty() { "nowhere".to_owned() } else { asked.join(" or ") };
-        let Entered { pc, context_id } = landing.entry;
+        let Entry { pc, context_id } = landing.entry;
         let after = if landing.resumes { "a suspend" } else { "a CPU_ON" };
         board.fail(
             Invariant::EntryPoint,
@@ -338,15 +338,15 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
     board.start_action(number);
     let process = board.process();
     let (pc, context_id) = layout::entry_of(process, number);
-    let entry = Entered { pc, context_id };
+    let entry = Entry { pc, context_id };
     let wide = |function: u32| function | smc::SMC64;
     let asks = match ask {
-        Ask::Off => Asks::Off,
-        Ask::Suspend { states, last } => Asks::Suspend { states, last },
-        Ask::DefaultSuspend => Asks::DefaultSuspend(layout::default_suspend(process)),
-        Ask::SystemSuspend => Asks::SystemSuspend,
-        Ask::Mode(_) => Asks::Mode,
-        Ask::On(_) | Ask::Affinity(_) | Ask::Count { .. } | Ask::Residency { .. } => Asks::Nothing,
+        Ask::Off => Request::Off,
+        Ask::Suspend { states, last } => Request::Suspend { states, last },
+        Ask::DefaultSuspend => Request::DefaultSuspend(layout::default_suspend(process)),
+        Ask::SystemSuspend => Request::SystemSuspend,
+        Ask::Mode(_) => Request::Mode,
+        Ask::On(_) | Ask::Affinity(_) | Ask::Count { .. } | Ask::Residency { .. } => Request::Nothing,
     };
     let called = board.step_count();
     board.ledger.borrow_mut().calls(process, asks, called);
@@ -522,7 +522,7 @@ fn returned(board: &Board, answer: Answer) -> u64 {
     board.check_holder("returns to the normal world");
     match answer {
         Answer::Return(x0) => {
-            board.act(Did::Act { act: &RETURNED, with: x0 });
+            board.act(Operation::Act { act: &RETURNED, with: x0 });
             x0
         }
         Answer::Enter(landing) => board.fail(

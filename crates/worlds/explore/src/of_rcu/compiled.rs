@@ -6,8 +6,8 @@ macro_rules! library {
         pub(crate) mod $module {
             use crate::Word;
             use crate::of_rcu::kernel::{Kernel, stall_s};
-            use crate::of_rcu::library::{COUNTED, HZ, Interrupted, Library, Need, Stepped};
-            use crate::of_rcu::oracle::Reported;
+            use crate::of_rcu::library::{Activity, COUNTED, HZ, Library, Need, Wish};
+            use crate::of_rcu::oracle::StallReport;
             use crate::of_rcu::scenario::{KernelScenario, Mode, Urgency};
             use crate::of_rcu::thread::Thread;
             use interleavings::subject::Mark;
@@ -89,7 +89,7 @@ macro_rules! library {
                 }
 
                 fn stall(&self, stall: &$library::Stall) {
-                    self.stalled(Reported { number: stall.grace_period, age: stall.age, started: stall.started });
+                    self.stalled(StallReport { number: stall.grace_period, age: stall.age, started: stall.started });
                 }
 
                 fn may_wake(&self) -> bool {
@@ -150,7 +150,7 @@ macro_rules! library {
                     self.rcu.threads().into_iter().map(named).collect()
                 }
 
-                fn step(&self, kernel: &Kernel, thread: Thread) -> Stepped {
+                fn step(&self, kernel: &Kernel, thread: Thread) -> Wish {
                     let step = match thread {
                         Thread::GracePeriod => self.rcu.grace_period_thread(kernel),
                         Thread::Offload(cpu) => self.rcu.offload_thread(kernel, $library::Thread::Offload(cpu)),
@@ -158,8 +158,8 @@ macro_rules! library {
                         Thread::OffloadCb(cpu) => self.rcu.offload_thread(kernel, $library::Thread::OffloadCb(cpu)),
                     };
                     match step {
-                        Step::Again => Stepped::Again,
-                        Step::Sleep { until } => Stepped::Sleep(until),
+                        Step::Again => Wish::Again,
+                        Step::Sleep { until } => Wish::Sleep(until),
                     }
                 }
 
@@ -197,11 +197,11 @@ macro_rules! library {
                     self.rcu.irq_exit(kernel);
                 }
 
-                fn tick(&self, kernel: &Kernel, interrupted: Interrupted, current: usize) {
+                fn tick(&self, kernel: &Kernel, interrupted: Activity, current: usize) {
                     let interrupted = match interrupted {
-                        Interrupted::User => $library::Interrupted::User,
-                        Interrupted::Kernel => $library::Interrupted::Kernel,
-                        Interrupted::Idle => $library::Interrupted::Idle,
+                        Activity::User => $library::Interrupted::User,
+                        Activity::Kernel => $library::Interrupted::Kernel,
+                        Activity::Idle => $library::Interrupted::Idle,
                     };
                     self.rcu.tick(kernel, interrupted, &self.readers[current]);
                 }

@@ -12,7 +12,7 @@ mod session;
 mod thread;
 
 use engine::SplitMix64;
-use interleavings::subject::{Counted, Kinds, Limits, Narrator, Opens, Runs, Subject};
+use interleavings::subject::{Counter, Kinds, Limits, Narrator, Runs, Subject, Testbed};
 pub use scenario::{Action, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
 
@@ -31,7 +31,7 @@ impl Subject for Rcu {
     const NAME: &'static str = "rcu";
 }
 
-impl Opens for Rcu {
+impl Testbed for Rcu {
     type Machine = Mode;
     type Script = KernelScenario;
 
@@ -45,7 +45,7 @@ impl Opens for Rcu {
         script.draw(mode, random, self.cpus);
     }
 
-    fn counted(&self) -> Vec<Counted> {
+    fn counted(&self) -> Vec<Counter> {
         library::COUNTED.to_vec()
     }
 

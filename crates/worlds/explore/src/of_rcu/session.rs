@@ -4,14 +4,14 @@ use super::compiled::{faulty, sound};
 use super::kernel::{Kernel, WAITS};
 use super::library::{COUNTED, Library};
 use super::names;
-use super::oracle::Broken;
+use super::oracle::Breach;
 use super::scenario::{Action, KernelScenario, Mode, POINTERS};
 use super::thread::Thread;
 use crate::Word;
 use engine::Runner;
 use interleavings::subject::{
-    Access, By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Names, OperationIndex, RunResult, Runs, Waits,
-    made_by, marks_made,
+    Access, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Names, Operation, OperationIndex,
+    RunResult, Runs, Wait, made_by, marks_made,
 };
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,7 +29,7 @@ struct Session<'s, M: Fn(usize, u32)> {
     length: u64,
 }
 
-/// Opens a session on a kernel with RCU and hands it to `use_it`.
+/// Testbed a session on a kernel with RCU and hands it to `use_it`.
 pub(super) fn with_session<R>(
     cpus: usize,
     mode: Mode,
@@ -104,7 +104,7 @@ fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library<Kernel>>>>, pr
 
 impl<M: Fn(usize, u32)> Session<'_, M> {
     /// Keeps the library's counts, and compares those that are known from outside.
-    fn compare(&mut self, counts: [u64; COUNTED.len()]) -> Result<(), Broken> {
+    fn compare(&mut self, counts: [u64; COUNTED.len()]) -> Result<(), Breach> {
         for (sum, count) in self.counts.iter_mut().zip(counts) {
             *sum += count;
         }
@@ -113,7 +113,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
 }
 
 impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
-    fn run_once(&mut self, scenario: &KernelScenario, by: By<'_>) -> RunResult {
+    fn run_once(&mut self, scenario: &KernelScenario, by: ChoiceSource<'_>) -> RunResult {
         let kernel = self.kernel;
         let machine = &kernel.machine;
         let cpus = machine.cpus().len();
@@ -136,7 +136,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         machine.forget_run();
         machine.settings().set_limits(self.limits);
         for cpu in machine.cpus() {
-            cpu.begin(Waits::Nothing);
+            cpu.begin(Wait::Nothing);
         }
         (0..=cpus).for_each(|process| machine.can_go(process));
         machine.begin();
@@ -145,7 +145,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         if let Err(payload) = result {
             failure = Some(Failure::of_panic(&*payload));
         }
-        if failure.is_none() && machine.cpus().iter().any(|cpu| cpu.waits() != Waits::Done) {
+        if failure.is_none() && machine.cpus().iter().any(|cpu| cpu.waits() != Wait::Done) {
             let what = format!("nobody is left to go on: {}", machine.describe_waits());
             failure = Some(Failure {
                 invariant: Invariant::EverybodyWakes,
@@ -188,18 +188,18 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         for step in machine.steps_of_run().iter() {
             let process = usize::from(step.process);
             let (cell, stores) = match step.did {
-                Did::Action { number } => {
+                Operation::Action { number } => {
                     let action = scenario.cpus.get(process).and_then(|all| all.get(usize::from(number)));
                     actors[process] = action.map_or(last, Action::kind);
                     continue;
                 }
-                Did::Loaded { cell, .. } => (cell, false),
-                Did::Store { cell, .. }
-                | Did::FetchAdd { cell, .. }
-                | Did::Swap { cell, .. }
-                | Did::CompareExchange { cell, .. }
-                | Did::Update { cell, .. }
-                | Did::StoreExclusive { cell, .. } => (cell, true),
+                Operation::Loaded { cell, .. } => (cell, false),
+                Operation::Store { cell, .. }
+                | Operation::FetchAdd { cell, .. }
+                | Operation::Swap { cell, .. }
+                | Operation::CompareExchange { cell, .. }
+                | Operation::Update { cell, .. }
+                | Operation::StoreExclusive { cell, .. } => (cell, true),
                 _ => continue,
             };
             let (word, actor) = (super::names::kind_of(names.counts(), cell), 2 * actors[process] + u16::from(stores));

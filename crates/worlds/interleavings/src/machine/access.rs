@@ -1,10 +1,10 @@
 //! Loads and stores of shared words, as operations of the CPU that runs.
 
 use super::answers::LoggedAnswers;
-use super::cpu::{Cpu, Waits};
+use super::cpu::{Cpu, Wait};
 use super::state::Machine;
-use super::step::Did;
-use crate::memory::{Loaded, Newest, Order};
+use super::step::Operation;
+use crate::memory::{LoadResult, Newest, Order};
 
 impl Machine {
     /// The order of a load that acquires and may go before an earlier store that releases: `LDAPR`
@@ -25,7 +25,7 @@ impl Machine {
 
     fn load_with(&self, cell: u16, order: Order, may_be_late: bool) -> u64 {
         self.settle_word(cell);
-        self.operation(Did::Load { cell });
+        self.operation(Operation::Load { cell });
         let process = self.process();
         if order == Order::Relaxed && may_be_late {
             match self.try_late(process, cell) {
@@ -47,7 +47,7 @@ impl Machine {
             if times >= 1 && loaded.is_newest_here {
                 match loaded.newest_elsewhere {
                     Some(_) if self.memory.borrow().is_coherent(process) => self.let_others_go(),
-                    _ => self.block(Waits::Change(cell)),
+                    _ => self.block(Wait::Change(cell)),
                 }
             }
         } else {
@@ -56,7 +56,7 @@ impl Machine {
         loaded.value
     }
 
-    fn load_now(&self, process: usize, cell: u16, order: Order) -> Loaded {
+    fn load_now(&self, process: usize, cell: u16, order: Order) -> LoadResult {
         let mut chooser = self.choices.chooser.borrow_mut();
         let mut schedule = self.choices.schedule.borrow_mut();
         let operation = self.turns.operations[process].get();
@@ -76,8 +76,8 @@ impl Machine {
             && let Some(step) = self.record.log.borrow_mut().last_mut()
         {
             let cached = self.memory.borrow().is_coherent(process);
-            let Loaded { value, newest_elsewhere: newest, is_newest_here, .. } = loaded;
-            step.did = Did::Loaded { cell, value, newest, cached, early: !is_newest_here };
+            let LoadResult { value, newest_elsewhere: newest, is_newest_here, .. } = loaded;
+            step.did = Operation::Loaded { cell, value, newest, cached, early: !is_newest_here };
         }
         loaded
     }
@@ -89,7 +89,7 @@ impl Machine {
         } else {
             self.settle();
         }
-        self.operation(Did::Store { cell, value });
+        self.operation(Operation::Store { cell, value });
         self.cpu().forget_polled();
         self.mix_stored(value);
         self.ends_spin();

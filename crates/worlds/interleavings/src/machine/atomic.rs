@@ -3,24 +3,26 @@
 use super::choice::Kind;
 use super::failure::Invariant;
 use super::state::Machine;
-use super::step::{Did, Fence};
+use super::step::{Fence, Operation};
 use crate::memory::AtomicOrder;
 
 impl Machine {
     /// Adds to a word; `wrap` cuts the sum to its width. The value before.
     pub fn fetch_add(&self, cell: u16, value: u64, order: AtomicOrder, wrap: impl Fn(u64) -> u64) -> u64 {
-        self.update(cell, order, Did::FetchAdd { cell, value }, value, |before| Some(wrap(before.wrapping_add(value))))
+        self.update(cell, order, Operation::FetchAdd { cell, value }, value, |before| {
+            Some(wrap(before.wrapping_add(value)))
+        })
     }
 
     /// Stores `value`, and returns what the word held.
     pub fn swap(&self, cell: u16, value: u64, order: AtomicOrder) -> u64 {
-        self.update(cell, order, Did::Swap { cell, value }, value, |_| Some(value))
+        self.update(cell, order, Operation::Swap { cell, value }, value, |_| Some(value))
     }
 
     /// Stores `value` if the word holds `expected`; whether it did.
     pub fn compare_exchange(&self, cell: u16, expected: u64, value: u64, order: AtomicOrder) -> bool {
         let change = |before| (before == expected).then_some(value);
-        self.update(cell, order, Did::CompareExchange { cell, value }, value, change) == expected
+        self.update(cell, order, Operation::CompareExchange { cell, value }, value, change) == expected
     }
 
     /// Changes a word in one step: `change` makes the new value of the present one, or leaves it.
@@ -32,7 +34,7 @@ impl Machine {
         &self,
         cell: u16,
         order: AtomicOrder,
-        did: Did,
+        did: Operation,
         with: u64,
         change: impl Fn(u64) -> Option<u64>,
     ) -> u64 {
@@ -70,7 +72,7 @@ impl Machine {
         &self,
         cell: u16,
         order: AtomicOrder,
-        did: Did,
+        did: Operation,
         with: u64,
         change: &impl Fn(u64) -> Option<u64>,
     ) -> Result<u64, u64> {
@@ -83,7 +85,7 @@ impl Machine {
             self.note_update(cell, before, false);
             return Ok(before);
         };
-        self.operation(Did::StoreExclusive { cell, value });
+        self.operation(Operation::StoreExclusive { cell, value });
         self.mix_stored(value);
         let fails = self.answer(Kind::ExclusiveFails, 2) == 1;
         let mut stored = false;
@@ -101,7 +103,7 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn start_atomic(&self, cell: u16, order: AtomicOrder, did: Did, with: u64) {
+    fn start_atomic(&self, cell: u16, order: AtomicOrder, did: Operation, with: u64) {
         if order.releases() {
             self.settle();
         } else {

@@ -112,7 +112,7 @@ macro_rules! shared_word {
 
             fn compare_exchange(&self, on: &P, current: T, new: T) -> Result<T, T> {
                 let (expected, value) = (current.to_word(), new.to_word());
-                let did = $crate::subject::Did::CompareExchange { cell: self.cell, value };
+                let did = $crate::subject::Operation::CompareExchange { cell: self.cell, value };
                 let change = |before| (before == expected).then_some(value);
                 let before = on.machine().update(self.cell, P::ATOMICS, did, value, change);
                 if before == expected { Ok(current) } else { Err(T::from_word(before)) }
@@ -120,13 +120,13 @@ macro_rules! shared_word {
 
             fn fetch_or(&self, on: &P, bits: T) -> T {
                 let value = bits.to_word();
-                let did = $crate::subject::Did::Update { cell: self.cell, what: "sets bits of", value };
+                let did = $crate::subject::Operation::Update { cell: self.cell, what: "sets bits of", value };
                 T::from_word(on.machine().update(self.cell, P::ATOMICS, did, value, |before| Some(before | value)))
             }
 
             fn fetch_and(&self, on: &P, bits: T) -> T {
                 let value = bits.to_word();
-                let did = $crate::subject::Did::Update { cell: self.cell, what: "masks", value };
+                let did = $crate::subject::Operation::Update { cell: self.cell, what: "masks", value };
                 T::from_word(on.machine().update(self.cell, P::ATOMICS, did, value, |before| Some(before & value)))
             }
 

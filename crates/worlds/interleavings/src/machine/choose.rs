@@ -1,16 +1,16 @@
 //! Who answers the choices of a run.
 
 use super::choice::Deviation;
-use super::chooser::{Chooser, Dpor, Every, RandomChoices, ReplayedChoices, Strategy};
+use super::chooser::{Chooser, Dpor, EveryRun, RandomChoices, ReplayedChoices, Strategy};
 use super::state::Machine;
 use engine::Candidate;
 
 /// The one who chooses.
-pub enum By<'a> {
+pub enum ChoiceSource<'a> {
     /// A strategy, from a seed.
     RandomChoices(Strategy, u64),
     /// A tape of all choices.
-    Every(Every),
+    Every(EveryRun),
     /// Every run that differs.
     Dpor(Box<Dpor>),
     /// The choices of a schedule that is written down.
@@ -32,18 +32,18 @@ impl engine::Chooser for MachineChoice<'_> {
 
 impl Machine {
     /// Says who answers the choices of the next run, which has about `length` operations.
-    pub fn choose_by(&self, by: By<'_>, length: u64) {
-        let traces = matches!(by, By::Dpor(_));
+    pub fn choose_by(&self, by: ChoiceSource<'_>, length: u64) {
+        let traces = matches!(by, ChoiceSource::Dpor(_));
         self.settings.traces.set(traces);
         self.memory.borrow_mut().keep_trace(traces);
         let mut chooser = self.choices.chooser.borrow_mut();
         match by {
-            By::Schedule(schedule) => {
+            ChoiceSource::Schedule(schedule) => {
                 *chooser = Chooser::ReplayedChoices(ReplayedChoices::new(schedule, self.cpus.len() + 1))
             }
-            By::Every(every) => *chooser = Chooser::Every(every),
-            By::Dpor(dpor) => *chooser = Chooser::Dpor(dpor),
-            By::RandomChoices(strategy, seed) => {
+            ChoiceSource::Every(every) => *chooser = Chooser::Every(every),
+            ChoiceSource::Dpor(dpor) => *chooser = Chooser::Dpor(dpor),
+            ChoiceSource::RandomChoices(strategy, seed) => {
                 if !matches!(*chooser, Chooser::RandomChoices(_)) {
                     *chooser = Chooser::RandomChoices(RandomChoices::new());
                 }
@@ -75,17 +75,17 @@ impl Machine {
     }
 
     /// The choices of the run after the last one; `None` if there is no other.
-    pub(crate) fn take_next_choices(&self) -> Option<By<'static>> {
+    pub(crate) fn take_next_choices(&self) -> Option<ChoiceSource<'static>> {
         self.end_last_step();
         match self.take_tape() {
-            Chooser::Every(mut every) => every.advance().then_some(By::Every(every)),
-            Chooser::Dpor(mut dpor) => dpor.advance().then_some(By::Dpor(dpor)),
+            Chooser::Every(mut every) => every.advance().then_some(ChoiceSource::Every(every)),
+            Chooser::Dpor(mut dpor) => dpor.advance().then_some(ChoiceSource::Dpor(dpor)),
             _ => None,
         }
     }
 
     /// The tape of the last run, if it was one of every run.
-    pub fn take_every(&self) -> Option<Every> {
+    pub fn take_every(&self) -> Option<EveryRun> {
         match self.choices.chooser.replace(Chooser::RandomChoices(RandomChoices::new())) {
             Chooser::Every(every) => Some(every),
             _ => None,

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 
 /// The event that a CPU's process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waits {
+pub enum Wait {
     /// It waits for nothing.
     Nothing,
     /// An event, in WFE.
@@ -31,7 +31,7 @@ pub enum Waits {
 /// A CPU of the machine.
 pub struct Cpu {
     /// The wait of its process.
-    waits: Cell<Waits>,
+    waits: Cell<Wait>,
     /// An event has come that it has not waited for yet.
     pub(super) event: Cell<bool>,
     /// The last word that it loaded, its value, and how often in a row.
@@ -48,7 +48,7 @@ const NOT_POLLED: (u16, u64, u8) = (u16::MAX, 0, 0);
 impl Cpu {
     pub(super) fn new() -> Self {
         Self {
-            waits: Cell::new(Waits::Nothing),
+            waits: Cell::new(Wait::Nothing),
             event: Cell::new(false),
             polled: Cell::new(NOT_POLLED),
             last_atomic: Cell::new(0),
@@ -57,7 +57,7 @@ impl Cpu {
     }
 
     /// Forgets a run.
-    pub fn begin(&self, waits: Waits) {
+    pub fn begin(&self, waits: Wait) {
         self.waits.set(waits);
         self.event.set(false);
         self.forget_polled();
@@ -66,13 +66,13 @@ impl Cpu {
 
     /// The event that its process waits for.
     #[inline(always)]
-    pub fn waits(&self) -> Waits {
+    pub fn waits(&self) -> Wait {
         self.waits.get()
     }
 
     /// The process waits for this from here on, or for nothing.
     #[inline(always)]
-    pub fn set_waits(&self, waits: Waits) {
+    pub fn set_waits(&self, waits: Wait) {
         self.waits.set(waits);
     }
 

@@ -1,24 +1,24 @@
 //! Late loads: what their CPUs do until the value is stored.
 
 use super::choice::{Deviation, Kind};
-use super::cpu::Waits;
-use super::parts::{Followed, LateLoad};
+use super::cpu::Wait;
+use super::parts::{LateLoad, Trail};
 use super::state::Machine;
-use super::step::Did;
+use super::step::Operation;
 
 impl Machine {
     /// Follows the process from its present operation, a load, on.
     pub(crate) fn follow_from_here(&self, process: usize) {
-        self.late.follows[process].set(Followed { load: self.turns.operations[process].get(), ..Followed::default() });
+        self.late.follows[process].set(Trail { load: self.turns.operations[process].get(), ..Trail::default() });
         self.late.followed.set(self.late.followed.get() | 1 << process);
     }
 
     /// Takes an operation, or a value that it stores, into account.
     #[cold]
     pub(crate) fn follow(&self, process: usize, what: u64, is_operation: bool) {
-        let Followed { count, hash, load } = self.late.follows[process].get();
+        let Trail { count, hash, load } = self.late.follows[process].get();
         let hash = (hash ^ what).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
-        let followed = Followed { count: count + u32::from(is_operation), hash, load };
+        let followed = Trail { count: count + u32::from(is_operation), hash, load };
         self.late.follows[process].set(followed);
         if let Some((late, _)) = self.late.tried.get()
             && late.is_at(process, load)
@@ -37,13 +37,13 @@ impl Machine {
             self.late.paid.borrow_mut().push(LateLoad { process, followed: self.late.follows[process].get() });
             self.late.followed.set(self.late.followed.get() & !(1 << process));
             self.note_learns(process, self.process());
-            if self.cpus[process].waits() == Waits::LateLoad {
+            if self.cpus[process].waits() == Wait::LateLoad {
                 self.unblock(process);
             }
         }
     }
 
-    /// Waits until a late load of this process has got its value; true if it had to wait.
+    /// Wait until a late load of this process has got its value; true if it had to wait.
     #[inline(always)]
     pub fn settle(&self) -> bool {
         self.late.followed.get() != 0 && self.settle_now()
@@ -55,7 +55,7 @@ impl Machine {
         let waits = self.memory.borrow().owed(process).is_some();
         while self.memory.borrow().owed(process).is_some() {
             if !self.drain() {
-                self.block(Waits::LateLoad);
+                self.block(Wait::LateLoad);
             }
         }
         waits
@@ -91,7 +91,7 @@ impl Machine {
         if self.settings.keeps_steps.get()
             && let Some(step) = self.record.log.borrow_mut().last_mut()
         {
-            step.did = Did::Loaded { cell, value, newest: None, cached: true, early: false };
+            step.did = Operation::Loaded { cell, value, newest: None, cached: true, early: false };
         }
         Some(value)
     }
@@ -106,7 +106,7 @@ impl Machine {
         }
     }
 
-    /// Waits for a late load of this word.
+    /// Wait for a late load of this word.
     #[inline(always)]
     pub(super) fn settle_word(&self, cell: u16) {
         if self.late.followed.get() != 0 && self.memory.borrow().owed(self.process()) == Some(cell) {

@@ -27,12 +27,12 @@ mod watchdog;
 
 pub use cell::{Mark, OnMachine, Word, made_by, make_word, marks_made};
 pub use choice::{Deviation, HELD, Kind};
-pub use choose::{By, MachineChoice};
+pub use choose::{ChoiceSource, MachineChoice};
 pub(crate) use chooser::Dpor;
-pub use chooser::{Every, Strategy};
-pub use cpu::{Cpu, Waits};
+pub use chooser::{EveryRun, Strategy};
+pub use cpu::{Cpu, Wait};
 pub use failure::{Failure, Invariant};
 pub use names::{Names, writer_name};
 pub use state::Machine;
-pub use step::{Act, Did, Fence, Step};
+pub use step::{Act, Fence, Operation, Step};
 pub use watchdog::{Watchdog, watch};

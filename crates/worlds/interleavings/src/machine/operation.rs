@@ -5,7 +5,7 @@ use super::choice::{Deviation, Kind};
 use super::chooser::Chooser;
 use super::failure::Invariant;
 use super::state::Machine;
-use super::step::{Did, Step};
+use super::step::{Operation, Step};
 use super::watchdog::beat;
 use crate::memory::{Memory, Touch};
 use crate::operation::OperationIndex;
@@ -13,7 +13,7 @@ use crate::operation::OperationIndex;
 impl Machine {
     /// Before an operation: another process may go first, and caches may act on their own.
     #[inline(always)]
-    pub fn operation(&self, did: Did) {
+    pub fn operation(&self, did: Operation) {
         let process = self.process();
         let operation = self.turns.operations[process].get().next();
         self.turns.operations[process].set(operation);
@@ -66,7 +66,7 @@ impl Machine {
             self.memory.borrow_mut().let_overtaken_leave(process, nth as usize);
             self.wake_pollers();
             if self.settings.keeps_steps.get() {
-                self.record.log.borrow_mut().push(Step { process: process as u8, operation, did: Did::Own });
+                self.record.log.borrow_mut().push(Step { process: process as u8, operation, did: Operation::Own });
             }
             operation = operation.next();
             self.turns.operations[process].set(operation);
@@ -94,7 +94,7 @@ impl Machine {
             self.memory.borrow_mut().let_overtaken_leave(process, nth as usize);
             self.wake_pollers();
             if self.settings.keeps_steps.get() {
-                self.record.log.borrow_mut().push(Step { process: process as u8, operation, did: Did::Own });
+                self.record.log.borrow_mut().push(Step { process: process as u8, operation, did: Operation::Own });
             }
         }
         any
@@ -104,11 +104,11 @@ impl Machine {
     /// of the latter count as dependent. An event touches those who wait for it, and comes to the
     /// same in whatever order several are sent.
     #[cold]
-    fn note_hardware(&self, did: Did) {
+    fn note_hardware(&self, did: Operation) {
         let mut memory = self.memory.borrow_mut();
         match did {
-            Did::WaitForEvent => memory.touch([Touch::event(self.process(), true)]),
-            Did::SendEvent => memory.touch((0..self.cpus.len()).map(|cpu| Touch::event(cpu, false))),
+            Operation::WaitForEvent => memory.touch([Touch::event(self.process(), true)]),
+            Operation::SendEvent => memory.touch((0..self.cpus.len()).map(|cpu| Touch::event(cpu, false))),
             _ => memory.touch([Touch::HARDWARE]),
         }
     }
@@ -116,7 +116,7 @@ impl Machine {
     /// The event of the process that runs is looked at or taken.
     pub(crate) fn note_event(&self) {
         if self.settings.traces.get() {
-            self.note_hardware(Did::WaitForEvent);
+            self.note_hardware(Operation::WaitForEvent);
         }
     }
 

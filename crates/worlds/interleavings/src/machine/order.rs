@@ -1,9 +1,9 @@
 //! Barriers, maintenance and events, as operations of the CPU that runs.
 
 use super::choice::Kind;
-use super::cpu::Waits;
+use super::cpu::Wait;
 use super::state::Machine;
-use super::step::{Did, Fence};
+use super::step::{Fence, Operation};
 use crate::memory::Signal;
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ impl Machine {
         if fence != Fence::Stores {
             self.settle();
         }
-        self.operation(Did::Fence { fence });
+        self.operation(Operation::Fence { fence });
         let process = self.process();
         {
             let mut memory = self.memory.borrow_mut();
@@ -32,7 +32,7 @@ impl Machine {
     /// Cleans the line of a word by address, and with `invalidate` takes it out of the caches.
     pub fn maintain(&self, cell: u16, invalidate: bool) {
         self.settle();
-        self.operation(Did::Maintain { cell, invalidate });
+        self.operation(Operation::Maintain { cell, invalidate });
         self.with_memory(|memory, process, asked| memory.maintain(process, cell, invalidate, asked));
     }
 
@@ -44,20 +44,20 @@ impl Machine {
     }
 
     /// An operation that is no access of memory.
-    pub fn act(&self, did: Did) {
-        if did != Did::Own {
+    pub fn act(&self, did: Operation) {
+        if did != Operation::Own {
             self.settle();
         }
         self.operation(did);
         self.cpu().forget_polled();
     }
 
-    /// Waits for an event. It may end without one.
+    /// Wait for an event. It may end without one.
     pub fn wait_for_an_event(&self) {
-        self.act(Did::WaitForEvent);
+        self.act(Operation::WaitForEvent);
         let cpu = self.cpu();
         if self.answer(Kind::Spurious, 2) == 0 && !cpu.event.get() {
-            self.block(Waits::Event);
+            self.block(Wait::Event);
         }
         let process = self.process();
         self.note_event();
@@ -67,11 +67,11 @@ impl Machine {
 
     /// Sends an event to all CPUs.
     pub fn send_an_event(&self) {
-        self.act(Did::SendEvent);
+        self.act(Operation::SendEvent);
         self.barrier_now();
         for (index, cpu) in self.cpus.iter().enumerate() {
             cpu.event.set(true);
-            if cpu.waits() == Waits::Event {
+            if cpu.waits() == Wait::Event {
                 self.unblock(index);
             }
         }

@@ -200,7 +200,7 @@ impl Record {
 /// The operations of a CPU since a load, without the values that it loaded: how many there were,
 /// and their hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Followed {
+pub(super) struct Trail {
     pub(super) count: u32,
     pub(super) hash: u64,
     /// The operation that loaded.
@@ -211,7 +211,7 @@ pub(super) struct Followed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LateLoad {
     pub(super) process: usize,
-    pub(super) followed: Followed,
+    pub(super) followed: Trail,
 }
 
 impl LateLoad {
@@ -233,9 +233,9 @@ impl LateLoad {
 
 /// The late loads of a run.
 pub(super) struct LateLoads {
-    /// Processes whose operations are followed, as a set of bits; see [`Followed`].
+    /// Processes whose operations are followed, as a set of bits; see [`Trail`].
     pub(super) followed: Cell<u64>,
-    pub(super) follows: Vec<Cell<Followed>>,
+    pub(super) follows: Vec<Cell<Trail>>,
     /// The late loads that have got their value.
     pub(super) paid: RefCell<Vec<LateLoad>>,
     /// The run has had late loads.

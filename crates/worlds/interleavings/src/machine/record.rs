@@ -1,6 +1,6 @@
 //! Failures, and what the machine keeps of a run for those who read it.
 
-use super::cpu::Waits;
+use super::cpu::Wait;
 use super::failure::{Failure, Invariant};
 use super::state::Machine;
 use super::step::Step;
@@ -39,14 +39,14 @@ impl Machine {
                 holders.iter().filter(|(_, by)| *by == index).map(|(id, _)| names.lock(*id)).collect();
             let held = if held.is_empty() { String::new() } else { format!(" and holds {}", held.join(", ")) };
             let what = match cpu.waits() {
-                Waits::Done | Waits::Absent => continue,
-                Waits::Nothing => "runs".to_owned(),
-                Waits::Event => "waits for an event".to_owned(),
-                Waits::Change(cell) | Waits::Spin(cell) => format!("waits for {} to change", names.cell(cell)),
-                Waits::Interrupt => "waits for an interrupt".to_owned(),
-                Waits::Process(other) => format!("waits for CPU {other} to end"),
-                Waits::LateLoad => "waits for a late load".to_owned(),
-                Waits::Other(what) => names.waits(what).to_owned(),
+                Wait::Done | Wait::Absent => continue,
+                Wait::Nothing => "runs".to_owned(),
+                Wait::Event => "waits for an event".to_owned(),
+                Wait::Change(cell) | Wait::Spin(cell) => format!("waits for {} to change", names.cell(cell)),
+                Wait::Interrupt => "waits for an interrupt".to_owned(),
+                Wait::Process(other) => format!("waits for CPU {other} to end"),
+                Wait::LateLoad => "waits for a late load".to_owned(),
+                Wait::Other(what) => names.waits(what).to_owned(),
             };
             text.push(format!("CPU {index} {what}{held}"));
         }

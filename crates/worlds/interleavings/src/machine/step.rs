@@ -4,7 +4,7 @@ use crate::operation::OperationIndex;
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Did {
+pub enum Operation {
     /// It is about to load a word.
     Load {
         /// The word.
@@ -174,7 +174,7 @@ impl PartialEq for Act {
 
 impl Eq for Act {}
 
-impl Did {
+impl Operation {
     /// The kind of operation, in a word or two.
     pub fn kind(self) -> &'static str {
         match self {
@@ -233,5 +233,5 @@ pub struct Step {
     /// Which of the process's operations it is.
     pub operation: OperationIndex,
     /// The node's counters.
-    pub did: Did,
+    pub did: Operation,
 }

@@ -2,10 +2,10 @@
 
 use super::choice::{Deviation, Kind};
 use super::chooser::NOBODY;
-use super::cpu::{Cpu, Waits};
+use super::cpu::{Cpu, Wait};
 use super::ready::Ready;
 use super::state::Machine;
-use super::step::Did;
+use super::step::Operation;
 use crate::operation::OperationIndex;
 
 impl Machine {
@@ -41,7 +41,7 @@ impl Machine {
     /// The CPU starts an action, and counts its operations anew.
     pub fn start_action(&self, number: usize) {
         self.turns.operations[self.process()].set(OperationIndex::start_of(number));
-        self.act(Did::Action { number: number as u8 });
+        self.act(Operation::Action { number: number as u8 });
     }
 
     /// Another process may go before an operation of this one.
@@ -90,18 +90,18 @@ impl Machine {
     }
 
     /// The process cannot go on until somebody calls [`Machine::unblock`] for it.
-    pub fn block(&self, waits: Waits) {
+    pub fn block(&self, waits: Wait) {
         let process = self.process();
         self.note_waits(process, waits);
         self.cannot_go(process);
-        if waits == Waits::Interrupt {
+        if waits == Wait::Interrupt {
             self.sleeps(process);
         }
         self.hand_over(process);
         while self.turns.over.get() || !self.is_awake(process) {
             self.scheduler.wait(None);
         }
-        self.note_waits(process, Waits::Nothing);
+        self.note_waits(process, Wait::Nothing);
     }
 
     /// Another process goes on, if one can; this one could as well.
@@ -120,7 +120,7 @@ impl Machine {
         }
     }
 
-    fn note_waits(&self, process: usize, waits: Waits) {
+    fn note_waits(&self, process: usize, waits: Wait) {
         if let Some(cpu) = self.cpus.get(process) {
             cpu.set_waits(waits);
         }
@@ -131,16 +131,16 @@ impl Machine {
         self.memory.borrow_mut().inherit(process, self.process());
         self.note_learns(process, self.process());
         self.wake_pollers();
-        self.note_waits(process, Waits::Nothing);
+        self.note_waits(process, Wait::Nothing);
         self.can_go(process);
     }
 
-    /// Waits until a process has ended, and sees what it has seen and done.
+    /// Wait until a process has ended, and sees what it has seen and done.
     pub(crate) fn wait_for_process(&self, process: usize) {
         self.settle();
-        while self.cpus[process].waits() != Waits::Done {
+        while self.cpus[process].waits() != Wait::Done {
             if !self.drain() {
-                self.block(Waits::Process(process as u8));
+                self.block(Wait::Process(process as u8));
             }
         }
         self.memory.borrow_mut().inherit(self.process(), process);
@@ -150,9 +150,9 @@ impl Machine {
     /// The process is done.
     pub fn leave(&self) {
         let process = self.process();
-        let waits = |cpu: &usize| self.cpus[*cpu].waits() == Waits::Process(process as u8);
+        let waits = |cpu: &usize| self.cpus[*cpu].waits() == Wait::Process(process as u8);
         (0..self.cpus.len()).filter(waits).for_each(|cpu| self.unblock(cpu));
-        self.note_waits(process, Waits::Done);
+        self.note_waits(process, Wait::Done);
         self.cannot_go(process);
         self.hand_over(process);
     }
@@ -204,7 +204,7 @@ impl Machine {
     /// The next process after this one that waits in a loop.
     fn next_in_a_loop(&self, process: usize) -> Option<usize> {
         let count = self.cpus.len();
-        let waits = |cpu: &usize| matches!(self.cpus[*cpu].waits(), Waits::Spin(_));
+        let waits = |cpu: &usize| matches!(self.cpus[*cpu].waits(), Wait::Spin(_));
         (1..=count).map(|step| (process + step) % count).find(waits)
     }
 
@@ -226,11 +226,11 @@ impl Machine {
             let sees = |cpu: &Cpu| match cpu.waits() {
                 // That another word has changed is nothing to who waits for this one; where all is
                 // to be tried, who goes is signal from who could.
-                Waits::Change(cell) if self.settings.traces.get() => changes.contains(&cell),
-                Waits::Spin(_) if self.settings.traces.get() => {
+                Wait::Change(cell) if self.settings.traces.get() => changes.contains(&cell),
+                Wait::Spin(_) if self.settings.traces.get() => {
                     cpu.spin.borrow().loads().iter().any(|(cell, _)| changes.contains(cell))
                 }
-                Waits::Change(_) | Waits::Spin(_) => true,
+                Wait::Change(_) | Wait::Spin(_) => true,
                 _ => false,
             };
             for (index, cpu) in self.cpus.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Loops that wait: their CPUs let others go until a word changes.
 
-use super::cpu::Waits;
+use super::cpu::Wait;
 use super::state::Machine;
 
 impl Machine {
@@ -24,7 +24,7 @@ impl Machine {
         };
         if let (true, Some(&(cell, _))) = (is_newest, looks_at.last()) {
             if !self.settle() && !self.drain() {
-                self.block(Waits::Spin(cell));
+                self.block(Wait::Spin(cell));
             }
         } else {
             self.settle();
@@ -54,11 +54,11 @@ impl Machine {
         }
     }
 
-    /// Waits until a word changes.
+    /// Wait until a word changes.
     pub(crate) fn wait_for_change(&self, cell: u16) {
         // Whatever lets others go may let the word change: then it is looked at again.
         if !self.settle() && !self.drain() {
-            self.block(Waits::Change(cell));
+            self.block(Wait::Change(cell));
         }
     }
 }

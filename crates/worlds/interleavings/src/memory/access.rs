@@ -2,11 +2,11 @@
 
 use super::history::{Message, Moment};
 use super::state::Memory;
-use super::types::{Answers, AtomicOrder, Delay, Loaded, Monitored, Order, Touch};
-use super::view::{Buffered, Entry};
+use super::types::{Answers, AtomicOrder, Delay, LoadResult, Monitor, Order, Touch};
+use super::view::{Entry, EntryKind};
 
 impl Memory {
-    pub(crate) fn load(&mut self, cpu: usize, cell: u16, order: Order, answers: &mut impl Answers) -> Loaded {
+    pub(crate) fn load(&mut self, cpu: usize, cell: u16, order: Order, answers: &mut impl Answers) -> LoadResult {
         self.load_after(cpu, cell, order, 0, answers)
     }
 
@@ -19,7 +19,7 @@ impl Memory {
         order: Order,
         after: Moment,
         answers: &mut impl Answers,
-    ) -> Loaded {
+    ) -> LoadResult {
         let coherent = self.views[cpu].coherent;
         if self.has_buffered(cpu)
             && let Some(own) = self.load_own(cpu, cell, order)
@@ -60,14 +60,14 @@ impl Memory {
         if let Some(trace) = &mut self.trace {
             trace.push(Touch { cell, writes: false });
         }
-        Loaded { value: message.value, newest_elsewhere, is_newest_here: message.at == newest.at, at: message.at }
+        LoadResult { value: message.value, newest_elsewhere, is_newest_here: message.at == newest.at, at: message.at }
     }
 
     /// Lets what must come before a load leave the buffer; the CPU's own store to the word, if it is
     /// still there.
-    fn load_own(&mut self, cpu: usize, cell: u16, order: Order) -> Option<Loaded> {
+    fn load_own(&mut self, cpu: usize, cell: u16, order: Order) -> Option<LoadResult> {
         if order == Order::Ordered {
-            self.leave_while(cpu, |entry| entry.what == Buffered::Release);
+            self.leave_while(cpu, |entry| entry.what == EntryKind::Release);
         }
         if self.views[cpu].coherent {
             let line = self.line_of(cell);
@@ -87,7 +87,7 @@ impl Memory {
             let view = &mut self.views[cpu];
             view.floor = view.floor.max(after);
         }
-        Some(Loaded { value, newest_elsewhere: None, is_newest_here: true, at: after })
+        Some(LoadResult { value, newest_elsewhere: None, is_newest_here: true, at: after })
     }
 
     pub(crate) fn store(&mut self, cpu: usize, cell: u16, value: u64, order: Order, answers: &mut impl Answers) {
@@ -104,7 +104,7 @@ impl Memory {
         after: Moment,
         answers: &mut impl Answers,
     ) {
-        let what = if order == Order::Relaxed { Buffered::Store } else { Buffered::Release };
+        let what = if order == Order::Relaxed { EntryKind::Store } else { EntryKind::Release };
         let (left, asked) = self.delay(Delay::Store, answers);
         let releases = order != Order::Relaxed;
         let tag = self.races.as_mut().map_or(0, |races| races.stores(cpu, releases, 0));
@@ -138,9 +138,9 @@ impl Memory {
     }
 
     /// `LDXR`, or `LDAXR`: the value, and what [`Memory::store_exclusive`] has to be signal.
-    pub(crate) fn load_exclusive(&mut self, cpu: usize, cell: u16, order: AtomicOrder) -> (u64, Monitored) {
+    pub(crate) fn load_exclusive(&mut self, cpu: usize, cell: u16, order: AtomicOrder) -> (u64, Monitor) {
         let message = self.read_exclusively(cpu, cell, order);
-        (message.value, Monitored { message, cell })
+        (message.value, Monitor { message, cell })
     }
 
     /// `STXR`, or `STLXR`: whether it stored. It does not if anybody else has stored to the word
@@ -148,7 +148,7 @@ impl Memory {
     pub(crate) fn store_exclusive(
         &mut self,
         cpu: usize,
-        Monitored { message, cell }: Monitored,
+        Monitor { message, cell }: Monitor,
         value: u64,
         order: AtomicOrder,
         answers: &mut impl Answers,
@@ -173,7 +173,7 @@ impl Memory {
             self.leave_while(cpu, |entry| {
                 entry.what.is_maintenance() && usize::from(entry.cell) / per_line == line
                     || entry.what.is_store() && entry.cell == cell
-                    || order.acquires() && entry.what == Buffered::Release
+                    || order.acquires() && entry.what == EntryKind::Release
             });
         }
         self.fill(self.line_of(cell));
@@ -203,7 +203,7 @@ impl Memory {
         value: u64,
         (left, asked): (u8, u32),
     ) {
-        let what = if order.releases() { Buffered::Release } else { Buffered::Store };
+        let what = if order.releases() { EntryKind::Release } else { EntryKind::Store };
         let tag = self.races.as_mut().map_or(0, |races| races.stores(cpu, order.releases(), found.tag));
         self.reserved += 1;
         let entry = Entry::other(what, cell, left, asked);
@@ -212,7 +212,7 @@ impl Memory {
 
     /// Maintenance by address: `DC CVAC`, or with `invalidate` `DC CIVAC`.
     pub fn maintain(&mut self, cpu: usize, cell: u16, invalidate: bool, answers: &mut impl Answers) {
-        let what = if invalidate { Buffered::CleanInvalidate } else { Buffered::Clean };
+        let what = if invalidate { EntryKind::CleanInvalidate } else { EntryKind::Clean };
         let (left, asked) = self.delay(Delay::Maintenance, answers);
         self.enter(cpu, Entry::other(what, cell, left, asked));
     }

@@ -4,7 +4,7 @@ use super::history::{Dirty, Message};
 use super::races::Tag;
 use super::state::Memory;
 use super::types::{Answers, Delay};
-use super::view::{BUFFER, Buffered, Entry};
+use super::view::{BUFFER, Entry, EntryKind};
 
 impl Memory {
     /// Asks for how long something stays in the buffer; the number of the choice as well.
@@ -51,7 +51,7 @@ impl Memory {
         self.views[cpu].entered += 1;
         entry.age = self.views[cpu].entered;
         let coherent = self.views[cpu].coherent;
-        if self.trace.is_some() && entry.what != Buffered::StoreBarrier {
+        if self.trace.is_some() && entry.what != EntryKind::StoreBarrier {
             self.note_unheld(cpu, entry, coherent);
         }
         if entry.left == 0 && (self.views[cpu].buffered == 0 || !self.must_follow_any(cpu, &entry, coherent)) {
@@ -77,7 +77,7 @@ impl Memory {
 
     /// True if `younger` may leave the buffer only after `older`.
     pub(super) fn follows(&self, older: &Entry, younger: &Entry, coherent: bool) -> bool {
-        use Buffered::{Release, StoreBarrier};
+        use EntryKind::{Release, StoreBarrier};
         if younger.what == Release || younger.what == StoreBarrier || older.what == StoreBarrier {
             return !(older.what.is_maintenance() && younger.what == Release);
         }
@@ -132,18 +132,18 @@ impl Memory {
 
     fn perform(&mut self, cpu: usize, entry: Entry) {
         self.reserved -= u32::from(entry.reserved);
-        if self.trace.is_some() && entry.what != Buffered::StoreBarrier {
+        if self.trace.is_some() && entry.what != EntryKind::StoreBarrier {
             self.note_overtaking(cpu, &entry);
         }
         match entry.what {
-            Buffered::Store => self.write(cpu, entry.cell, entry.value, entry.tag),
-            Buffered::Release => {
+            EntryKind::Store => self.write(cpu, entry.cell, entry.value, entry.tag),
+            EntryKind::Release => {
                 self.write(cpu, entry.cell, entry.value, entry.tag);
                 self.views[cpu].released = self.now;
             }
-            Buffered::Clean => self.clean(cpu, entry.cell, false),
-            Buffered::CleanInvalidate => self.clean(cpu, entry.cell, true),
-            Buffered::StoreBarrier => {}
+            EntryKind::Clean => self.clean(cpu, entry.cell, false),
+            EntryKind::CleanInvalidate => self.clean(cpu, entry.cell, true),
+            EntryKind::StoreBarrier => {}
         }
     }
 

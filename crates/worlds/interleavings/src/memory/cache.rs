@@ -2,7 +2,7 @@
 
 use super::history::{Dirty, Line, Message};
 use super::state::Memory;
-use super::types::Lost;
+use super::types::LostData;
 
 impl Memory {
     /// A line that no cache has is read from memory.
@@ -121,7 +121,7 @@ impl Memory {
 
     /// The CPU loses power, and with `cluster` its cluster does. The first word of a line that was
     /// dirty there, if there is one.
-    pub fn lose_power(&mut self, cpu: usize, cluster: bool) -> Option<Lost> {
+    pub fn lose_power(&mut self, cpu: usize, cluster: bool) -> Option<LostData> {
         let own = self.views[cpu].cluster;
         let mut lost = None;
         for line in 0..self.lines.len() {
@@ -136,7 +136,7 @@ impl Memory {
                 for cell in self.cells_of(line) {
                     let (coherent, memory) = (self.cells[cell].coherent.newest(), self.cells[cell].memory.newest());
                     if coherent.value != memory.value && lost.is_none() {
-                        lost = Some(Lost { cell: cell as u16, writer: coherent.writer });
+                        lost = Some(LostData { cell: cell as u16, writer: coherent.writer });
                     }
                 }
                 self.lines[line] = Line::default();

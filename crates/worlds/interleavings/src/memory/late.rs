@@ -1,7 +1,7 @@
 //! Late loads: a load returns a value that another CPU stores only afterwards.
 
 use super::history::Message;
-use super::state::{Debt, Memory, Stored};
+use super::state::{Debt, Memory, StoredValues};
 
 /// Values of a word that are kept.
 const MOST_STORED: usize = 8;
@@ -10,7 +10,7 @@ impl Memory {
     /// Forgets what other tests have stored.
     pub(crate) fn forget_stored(&mut self) {
         self.stored.clear();
-        self.stored.resize(self.cells.len(), Stored::default());
+        self.stored.resize(self.cells.len(), StoredValues::default());
     }
 
     pub(super) fn forget_debts(&mut self) {

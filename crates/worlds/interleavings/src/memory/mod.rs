@@ -70,4 +70,4 @@ mod view;
 
 pub use history::{Moment, NOBODY};
 pub use state::Memory;
-pub use types::{Answers, AtomicOrder, Delay, Loaded, Lost, Newest, Order, Signal, Touch};
+pub use types::{Answers, AtomicOrder, Delay, LoadResult, LostData, Newest, Order, Signal, Touch};

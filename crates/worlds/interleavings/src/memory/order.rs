@@ -3,7 +3,7 @@
 use super::history::Moment;
 use super::state::Memory;
 use super::types::Signal;
-use super::view::{Buffered, Entry};
+use super::view::{Entry, EntryKind};
 
 impl Memory {
     /// `DSB SY`.
@@ -38,7 +38,7 @@ impl Memory {
     /// `DMB ST`.
     pub fn store_barrier(&mut self, cpu: usize) {
         if self.views[cpu].buffered != 0 {
-            self.enter(cpu, Entry::other(Buffered::StoreBarrier, 0, u8::MAX, 0));
+            self.enter(cpu, Entry::other(EntryKind::StoreBarrier, 0, u8::MAX, 0));
         }
         self.unheld.retain(|(other, _)| *other != cpu);
     }

@@ -32,7 +32,7 @@ impl Clock {
 
 /// The clock that came with a value.
 #[derive(Clone, Copy, Debug)]
-struct Tagged {
+struct TaggedClock {
     clock: Clock,
     /// A process and its own time: whoever knows of that knows all of the clock.
     by: Option<(u8, u32)>,
@@ -89,7 +89,7 @@ pub(crate) struct Races {
     loaded: Vec<Clock>,
     /// The tags of the clocks at the last releasing fence, and the process's own time then.
     fenced: Vec<(Tag, u32)>,
-    tags: Vec<Tagged>,
+    tags: Vec<TaggedClock>,
     /// Of them the first `made` belong to the run.
     plain: Vec<Plain>,
     made: usize,
@@ -120,7 +120,7 @@ impl Races {
             clock.0[process] = 1;
         }
         self.tags.clear();
-        self.tags.push(Tagged { clock: Clock::NOTHING, by: None });
+        self.tags.push(TaggedClock { clock: Clock::NOTHING, by: None });
         self.made = 0;
     }
 
@@ -128,7 +128,7 @@ impl Races {
         // A run with more clocks than that keeps the last one: it may miss a race, and reports none
         // that is not there.
         if self.tags.len() <= usize::from(Tag::MAX) {
-            self.tags.push(Tagged { clock, by });
+            self.tags.push(TaggedClock { clock, by });
         } else if let Some(last) = self.tags.last_mut() {
             last.clock.join(&clock);
             last.by = None;

@@ -14,7 +14,7 @@ pub(super) struct Debt {
 
 /// The values that were stored to a word in any run, for loads that may be late.
 #[derive(Clone, Default)]
-pub(super) struct Stored {
+pub(super) struct StoredValues {
     /// A load of this word may be late.
     pub(super) wanted: bool,
     pub(super) values: Vec<u64>,
@@ -61,7 +61,7 @@ pub struct Memory {
     /// asked.
     pub(super) worth_holding: Vec<u32>,
     /// By word; it outlives runs.
-    pub(super) stored: Vec<Stored>,
+    pub(super) stored: Vec<StoredValues>,
     /// Words whose value changed for somebody since it was last asked, for those who poll.
     pub(super) changed: Option<u16>,
 }
@@ -89,7 +89,7 @@ impl Memory {
             asked: 0,
             unheld: Vec::new(),
             worth_holding: Vec::new(),
-            stored: vec![Stored::default(); values.len()],
+            stored: vec![StoredValues::default(); values.len()],
             changed: None,
         }
     }
@@ -115,7 +115,7 @@ impl Memory {
             *view = View::new(view.cluster);
         }
         if self.stored.len() < values.len() {
-            self.stored.resize(values.len(), Stored::default());
+            self.stored.resize(values.len(), StoredValues::default());
         }
         self.forget_debts();
         self.changed = None;
@@ -138,7 +138,7 @@ impl Memory {
         self.lines.resize(self.cells.len().div_ceil(self.cells_per_line), Line::default());
         self.known.resize(self.cells.len() * 2 * self.views.len(), 0);
         if self.stored.len() < self.cells.len() {
-            self.stored.push(Stored::default());
+            self.stored.push(StoredValues::default());
         }
         number
     }

@@ -2,7 +2,7 @@
 
 use super::state::Memory;
 use super::types::Touch;
-use super::view::{Buffered, Entry};
+use super::view::{Entry, EntryKind};
 
 impl Memory {
     /// Keeps what each step accesses, or does not: where every run is tried that differs.
@@ -81,7 +81,7 @@ impl Memory {
         self.redundant |= entry.left == u8::MAX && !entry.overtaken;
         let view = &mut self.views[cpu];
         for older in &mut view.buffer[..usize::from(view.buffered)] {
-            older.overtaken |= older.what != Buffered::StoreBarrier && older.age < entry.age;
+            older.overtaken |= older.what != EntryKind::StoreBarrier && older.age < entry.age;
         }
     }
 

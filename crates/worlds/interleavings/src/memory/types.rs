@@ -74,7 +74,7 @@ impl Answers for Newest {
 
 /// The result of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadResult {
     /// The value.
     pub value: u64,
     /// The writer of the newest value that the load could have returned at best, and that value;
@@ -89,7 +89,7 @@ pub struct Loaded {
 
 /// Data that was lost: a line was dirty in a cache whose power went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostData {
     /// The word.
     pub cell: u16,
     /// The CPU that had stored it.
@@ -98,7 +98,7 @@ pub struct Lost {
 
 /// The value that a load exclusive has seen.
 #[derive(Clone, Copy)]
-pub(crate) struct Monitored {
+pub(crate) struct Monitor {
     pub(super) message: Message,
     pub(super) cell: u16,
 }

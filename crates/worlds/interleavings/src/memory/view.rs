@@ -9,7 +9,7 @@ pub(super) const BUFFER: usize = 8;
 /// An entry of a store buffer.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
-    pub(super) what: Buffered,
+    pub(super) what: EntryKind,
     pub(super) cell: u16,
     pub(super) value: u64,
     /// Operations of the CPU until it leaves on its own.
@@ -30,13 +30,13 @@ pub(super) struct Entry {
 
 impl Entry {
     /// An entry that is no store.
-    pub(super) fn other(what: Buffered, cell: u16, left: u8, asked: u32) -> Self {
+    pub(super) fn other(what: EntryKind, cell: u16, left: u8, asked: u32) -> Self {
         Self { what, cell, value: 0, left, tag: 0, reserved: false, overtaken: false, age: 0, after: 0, asked }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Buffered {
+pub(super) enum EntryKind {
     Store,
     Release,
     Clean,
@@ -45,7 +45,7 @@ pub(super) enum Buffered {
     StoreBarrier,
 }
 
-impl Buffered {
+impl EntryKind {
     pub(super) fn is_store(self) -> bool {
         matches!(self, Self::Store | Self::Release)
     }
@@ -79,7 +79,7 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn new(cluster: u8) -> Self {
-        let empty = Entry::other(Buffered::Store, 0, 0, 0);
+        let empty = Entry::other(EntryKind::Store, 0, 0, 0);
         Self {
             floor: 0,
             loaded: 0,

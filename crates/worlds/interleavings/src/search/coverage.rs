@@ -4,7 +4,7 @@ use crate::machine::{Deviation, Kind};
 
 /// Something that a subject counts in every run, such as a call with its outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct Counter {
     /// The kind of thing: the heading under which it is told.
     pub group: &'static str,
     /// The subject of the count: a call, a domain.
@@ -56,7 +56,7 @@ pub struct Growth {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// The things that are counted in every run.
-    pub counted: Vec<Counted>,
+    pub counted: Vec<Counter>,
     /// Their counts, in the same order.
     pub counts: Vec<u64>,
     /// Deviations of each [`Kind`], by its number.
@@ -75,7 +75,7 @@ pub struct Coverage {
 
 impl Coverage {
     /// Nothing is reached yet.
-    pub(crate) fn new(counted: Vec<Counted>, kinds: Kinds) -> Self {
+    pub(crate) fn new(counted: Vec<Counter>, kinds: Kinds) -> Self {
         let pairs = usize::from(kinds.words) * usize::from(kinds.actors) * usize::from(kinds.actors);
         Self {
             counts: vec![0; counted.len()],

@@ -1,17 +1,17 @@
 //! Explorations: many runs of a subject, until one breaks an invariant.
 
 use super::counterexample::Counterexample;
-use super::coverage::{Access, Counted, Coverage, Kinds};
+use super::coverage::{Access, Counter, Coverage, Kinds};
 use super::run::{RunResult, Runs};
 use super::script::Script;
 use super::shrink::shrink;
 use crate::limits::Limits;
-use crate::machine::{By, Dpor, Every, Step, Strategy};
+use crate::machine::{ChoiceSource, Dpor, EveryRun, Step, Strategy};
 use engine::SplitMix64;
 use std::fmt::Debug;
 
 /// The subject of an exploration: code under test, and the machines that it runs on.
-pub trait Subject: Opens {
+pub trait Subject: Testbed {
     /// Its name in schedules and on the command line.
     const NAME: &'static str;
 
@@ -23,13 +23,13 @@ pub trait Subject: Opens {
     ) -> TallyOf<Self> {
         let mut tally = Tally { coverage: Coverage::new(self.counted(), self.kinds()), ..Tally::default() };
         if let [Strategy::Every(preemptions)] = exploration.strategies[..] {
-            let choices = || By::Every(Every::new(preemptions));
+            let choices = || ChoiceSource::Every(EveryRun::new(preemptions));
             explore_every(self, exploration, &choices, &mut tally, &mut goes_on);
             tally.coverage.grow(tally.schedules, true);
             return tally;
         }
         if let [Strategy::Dpor] = exploration.strategies[..] {
-            let choices = || By::Dpor(Box::new(Dpor::new(true)));
+            let choices = || ChoiceSource::Dpor(Box::new(Dpor::new(true)));
             explore_every(self, exploration, &choices, &mut tally, &mut goes_on);
             tally.coverage.grow(tally.schedules, true);
             return tally;
@@ -66,7 +66,7 @@ pub trait Subject: Opens {
     fn replay(&self, found: &CounterexampleIn<Self>, limits: Limits) -> (RunResult, Vec<Step>) {
         self.open(found.machine, limits, false, |session| {
             session.keep_steps(true);
-            let ran = session.run(&found.script, By::Schedule(&found.schedule));
+            let ran = session.run(&found.script, ChoiceSource::Schedule(&found.schedule));
             (ran, session.steps())
         })
     }
@@ -91,7 +91,7 @@ pub trait Subject: Opens {
                 self.draw(found.machine, &mut script, &mut random, &[]);
                 let strategy = Strategy::Few(1 << random.below(4));
                 let mut tally = Tally::default();
-                let ran = session.run(&script, By::RandomChoices(strategy, random.next()));
+                let ran = session.run(&script, ChoiceSource::RandomChoices(strategy, random.next()));
                 tally.note(session, found.machine, ran, strategy);
                 let same = |other: &CounterexampleIn<Self>| other.failure.invariant == found.failure.invariant;
                 let Some(other) = tally.found.filter(same) else { continue };
@@ -109,13 +109,13 @@ pub trait Subject: Opens {
 }
 
 /// The finding of an exploration of a subject.
-pub type CounterexampleIn<S> = Counterexample<<S as Opens>::Machine, <S as Opens>::Script>;
+pub type CounterexampleIn<S> = Counterexample<<S as Testbed>::Machine, <S as Testbed>::Script>;
 
 /// The progress of an exploration of a subject.
-pub type TallyOf<S> = Tally<<S as Opens>::Machine, <S as Opens>::Script>;
+pub type TallyOf<S> = Tally<<S as Testbed>::Machine, <S as Testbed>::Script>;
 
 /// The way in which a subject is run.
-pub trait Opens {
+pub trait Testbed {
     /// The way in which a machine is built.
     type Machine: Copy + Debug + PartialEq;
     /// The actions of CPUs in a run.
@@ -128,11 +128,11 @@ pub trait Opens {
     fn machines(&self) -> &[Self::Machine];
 
     /// Draws what CPUs do on this machine, into `script`. `counts` says how often each thing of
-    /// [`Opens::counted`] was reached, or is empty: what was reached less may be drawn more.
+    /// [`Testbed::counted`] was reached, or is empty: what was reached less may be drawn more.
     fn draw(&self, machine: Self::Machine, script: &mut Self::Script, random: &mut SplitMix64, counts: &[u64]);
 
     /// The things that are counted in every run, in the order of the counts.
-    fn counted(&self) -> Vec<Counted> {
+    fn counted(&self) -> Vec<Counter> {
         Vec::new()
     }
 
@@ -208,7 +208,7 @@ const BATCH: u64 = 64;
 fn explore_every<S: Subject + ?Sized>(
     subject: &S,
     exploration: &Exploration<S::Script>,
-    choices: &dyn Fn() -> By<'static>,
+    choices: &dyn Fn() -> ChoiceSource<'static>,
     tally: &mut TallyOf<S>,
     goes_on: &mut dyn FnMut(&TallyOf<S>) -> bool,
 ) {
@@ -266,7 +266,7 @@ fn explore_once<S: Subject + ?Sized>(
         subject.draw(machine, &mut script, &mut random, &tally.coverage.counts);
     }
     let strategy = exploration.strategies[(run % exploration.strategies.len() as u64) as usize];
-    let ran = session.run(&script, By::RandomChoices(strategy, random.next()));
+    let ran = session.run(&script, ChoiceSource::RandomChoices(strategy, random.next()));
     tally.note(session, machine, ran, strategy);
     tally.watch(session, watched);
 }

@@ -8,8 +8,8 @@ mod script;
 mod shrink;
 
 pub use counterexample::Counterexample;
-pub use coverage::{Access, Counted, Coverage, Growth, Kinds};
-pub use exploration::{CounterexampleIn, Exploration, Opens, Subject, Tally, TallyOf};
+pub use coverage::{Access, Counter, Coverage, Growth, Kinds};
+pub use exploration::{CounterexampleIn, Exploration, Subject, Tally, TallyOf, Testbed};
 pub use run::{RunResult, Runs};
 pub use script::Script;
 pub(crate) use shrink::shrink;

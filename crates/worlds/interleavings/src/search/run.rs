@@ -1,7 +1,7 @@
 //! Runs: what CPUs do, under a chooser.
 
 use super::coverage::Access;
-use crate::machine::{By, Deviation, Failure, Machine, Step};
+use crate::machine::{ChoiceSource, Deviation, Failure, Machine, Step};
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +18,11 @@ pub struct RunResult {
 /// Something that can be run again and again.
 pub trait Runs<C> {
     /// Runs a script, whatever its late loads have led to.
-    fn run_once(&mut self, script: &C, by: By<'_>) -> RunResult;
+    fn run_once(&mut self, script: &C, by: ChoiceSource<'_>) -> RunResult;
 
     /// Runs a script. A failure counts only if the store of each late load came, and if its CPU
     /// does the same until then where the load is not late: each is tried, in a run of its own.
-    fn run(&mut self, script: &C, by: By<'_>) -> RunResult {
+    fn run(&mut self, script: &C, by: ChoiceSource<'_>) -> RunResult {
         let ran = self.run_once(script, by);
         // A run that was cut has come to no end.
         if self.machine().is_pruned() {
@@ -42,11 +42,11 @@ pub trait Runs<C> {
             let without: Vec<Deviation> =
                 schedule.iter().filter(|deviation| !late.is_made_by(deviation)).copied().collect();
             self.machine().try_in_time(*late);
-            self.run_once(script, By::Schedule(&without));
+            self.run_once(script, ChoiceSource::Schedule(&without));
             self.machine().take_same()
         });
         // The machine is left as that run left it.
-        self.run_once(script, By::Schedule(&schedule));
+        self.run_once(script, ChoiceSource::Schedule(&schedule));
         self.machine().put_tape_back(tape);
         let failure = ran.failure.filter(|_| independent);
         RunResult { failure, ..ran }
@@ -58,7 +58,7 @@ pub trait Runs<C> {
     fn machine(&self) -> &Machine;
 
     /// Adds what was counted since the last call to `counts`, in the order of
-    /// [`crate::subject::Opens::counted`].
+    /// [`crate::subject::Testbed::counted`].
     fn take_counts(&mut self, counts: &mut [u64]) {
         let _ = counts;
     }

@@ -4,7 +4,7 @@
 use super::counterexample::Counterexample;
 use super::run::Runs;
 use super::script::{Script, length};
-use crate::machine::{By, Deviation, Kind, Strategy};
+use crate::machine::{ChoiceSource, Deviation, Kind, Strategy};
 use std::ops::Range;
 
 /// Leaves out of a failing run whatever it does not need, until nothing more can go: no single
@@ -20,7 +20,7 @@ pub fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Counterexam
             break;
         }
         let strategy = SEARCH[(seed % SEARCH.len() as u64) as usize];
-        let ran = session.run(&best.script, By::RandomChoices(strategy, seed));
+        let ran = session.run(&best.script, ChoiceSource::RandomChoices(strategy, seed));
         let Some(failure) = ran.failure.filter(|failure| failure.invariant == best.failure.invariant) else { continue };
         let schedule = session.schedule();
         if schedule.len() > 4 * best.schedule.len() {
@@ -71,7 +71,7 @@ fn try_run<M: Copy, C: Script>(
     script: &C,
     schedule: &[Deviation],
 ) -> bool {
-    let ran = session.run(script, By::Schedule(schedule));
+    let ran = session.run(script, ChoiceSource::Schedule(schedule));
     match ran.failure {
         Some(failure) if failure.invariant == best.failure.invariant => {
             // What the run did not come to is gone as well. A boot that fails has actions of its

@@ -1,6 +1,6 @@
 //! Steps and deviations in words.
 
-use crate::machine::{Deviation, Did, HELD, Kind, Names, Step, writer_name};
+use crate::machine::{Deviation, HELD, Kind, Names, Operation, Step, writer_name};
 use crate::search::Script;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,35 +40,37 @@ impl<'s, C: Script> Narrator<'s, C> {
     pub fn step(&self, step: &Step) -> String {
         let cell = |cell: u16| self.names.cell(cell);
         match step.did {
-            Did::Load { cell: word } => format!("loads {}", cell(word)),
-            Did::Loaded { cell: word, value, newest: None, .. } => format!("loads {}: {value:#x}", cell(word)),
-            Did::Loaded { cell: word, value, newest: Some((writer, newest)), .. } => {
+            Operation::Load { cell: word } => format!("loads {}", cell(word)),
+            Operation::Loaded { cell: word, value, newest: None, .. } => format!("loads {}: {value:#x}", cell(word)),
+            Operation::Loaded { cell: word, value, newest: Some((writer, newest)), .. } => {
                 format!("loads {}: {value:#x}, while {} has stored {newest:#x}", cell(word), writer_name(writer))
             }
-            Did::Store { cell: word, value } => format!("stores {value:#x} to {}", cell(word)),
-            Did::FetchAdd { cell: word, value } => format!("adds {value:#x} to {}", cell(word)),
-            Did::Swap { cell: word, value } => format!("puts {value:#x} in the place of {}", cell(word)),
-            Did::CompareExchange { cell: word, value } => {
+            Operation::Store { cell: word, value } => format!("stores {value:#x} to {}", cell(word)),
+            Operation::FetchAdd { cell: word, value } => format!("adds {value:#x} to {}", cell(word)),
+            Operation::Swap { cell: word, value } => format!("puts {value:#x} in the place of {}", cell(word)),
+            Operation::CompareExchange { cell: word, value } => {
                 format!("puts {value:#x} in the place of {} if it holds what is expected", cell(word))
             }
-            Did::Update { cell: word, what, value } => format!("{what} {}: {value:#x}", cell(word)),
-            Did::StoreExclusive { cell: word, value } => format!("stores {value:#x} to {} exclusively", cell(word)),
-            Did::Fence { fence } => format!("executes {}", fence.name()),
-            Did::Maintain { cell: word, invalidate: false } => format!("cleans the line of {}", cell(word)),
-            Did::Maintain { cell: word, invalidate: true } => {
+            Operation::Update { cell: word, what, value } => format!("{what} {}: {value:#x}", cell(word)),
+            Operation::StoreExclusive { cell: word, value } => {
+                format!("stores {value:#x} to {} exclusively", cell(word))
+            }
+            Operation::Fence { fence } => format!("executes {}", fence.name()),
+            Operation::Maintain { cell: word, invalidate: false } => format!("cleans the line of {}", cell(word)),
+            Operation::Maintain { cell: word, invalidate: true } => {
                 format!("cleans and invalidates the line of {}", cell(word))
             }
-            Did::Barrier => "waits until its stores and maintenance are complete".to_owned(),
-            Did::WaitForEvent => "waits for an event".to_owned(),
-            Did::SendEvent => "sends an event".to_owned(),
-            Did::Flush { level } => format!("flushes its caches up to level {level} and leaves coherency"),
-            Did::CachesOn => "joins coherency".to_owned(),
-            Did::Own => "works on its own hardware".to_owned(),
-            Did::Action { number } => {
+            Operation::Barrier => "waits until its stores and maintenance are complete".to_owned(),
+            Operation::WaitForEvent => "waits for an event".to_owned(),
+            Operation::SendEvent => "sends an event".to_owned(),
+            Operation::Flush { level } => format!("flushes its caches up to level {level} and leaves coherency"),
+            Operation::CachesOn => "joins coherency".to_owned(),
+            Operation::Own => "works on its own hardware".to_owned(),
+            Operation::Action { number } => {
                 let action = self.script.action(usize::from(step.process), usize::from(number));
                 action.unwrap_or_else(|| "makes a call".to_owned())
             }
-            Did::Act { act, with } => act.words(with),
+            Operation::Act { act, with } => act.words(with),
         }
     }
 
@@ -120,7 +122,7 @@ impl<'s, C: Script> Narrator<'s, C> {
     /// for a step that missed nothing.
     pub fn missed(&self, steps: &[Step], at: usize) -> Option<String> {
         let here = steps.get(at)?;
-        let Did::Loaded { newest: Some((writer, _)), cached, early, .. } = here.did else { return None };
+        let Operation::Loaded { newest: Some((writer, _)), cached, early, .. } = here.did else { return None };
         let who = self.process(here.process);
         let why = match (early, cached) {
             (true, _) => "the load was satisfied early, and nothing orders it after that store".to_owned(),
@@ -147,27 +149,27 @@ impl<'s, C: Script> Narrator<'s, C> {
         let mut found: Vec<(bool, usize, usize, Option<usize>)> = Vec::new();
         for (at, step) in steps.iter().enumerate() {
             match step.did {
-                Did::Store { cell, .. } => {
+                Operation::Store { cell, .. } => {
                     let before = stores.get(&cell).map(|&(before, _)| before);
                     stores.insert(cell, (at, before));
                 }
-                Did::FetchAdd { cell, .. }
-                | Did::Swap { cell, .. }
-                | Did::CompareExchange { cell, .. }
-                | Did::Update { cell, .. }
-                | Did::StoreExclusive { cell, .. } => {
+                Operation::FetchAdd { cell, .. }
+                | Operation::Swap { cell, .. }
+                | Operation::CompareExchange { cell, .. }
+                | Operation::Update { cell, .. }
+                | Operation::StoreExclusive { cell, .. } => {
                     stores.remove(&cell);
                 }
-                Did::Loaded { cell, value, .. } if step.process == last.process => {
+                Operation::Loaded { cell, value, .. } if step.process == last.process => {
                     let Some(&(store, before)) = stores.get(&cell) else { continue };
-                    let stored = |at: usize| matches!(steps[at].did, Did::Store { value: of, .. } if of == value);
+                    let stored = |at: usize| matches!(steps[at].did, Operation::Store { value: of, .. } if of == value);
                     if steps[store].process == step.process || !stored(store) {
                         continue;
                     }
                     let took_own =
                         before.is_some_and(|before| steps[before].process == step.process && !stored(before));
                     found.retain(
-                        |&(_, load, ..)| !matches!(steps[load].did, Did::Loaded { cell: of, .. } if of == cell),
+                        |&(_, load, ..)| !matches!(steps[load].did, Operation::Loaded { cell: of, .. } if of == cell),
                     );
                     found.push((took_own, at, store, before));
                 }
@@ -193,21 +195,21 @@ impl<'s, C: Script> Narrator<'s, C> {
         let mut kept = Vec::new();
         for (at, step) in steps.iter().enumerate().rev() {
             let matters = match step.did {
-                Did::Load { .. } => false,
-                Did::Loaded { cell, .. } => processes.contains(&step.process) && cells.insert(cell),
-                Did::Store { cell, .. }
-                | Did::FetchAdd { cell, .. }
-                | Did::Swap { cell, .. }
-                | Did::CompareExchange { cell, .. }
-                | Did::Update { cell, .. }
-                | Did::StoreExclusive { cell, .. } => {
+                Operation::Load { .. } => false,
+                Operation::Loaded { cell, .. } => processes.contains(&step.process) && cells.insert(cell),
+                Operation::Store { cell, .. }
+                | Operation::FetchAdd { cell, .. }
+                | Operation::Swap { cell, .. }
+                | Operation::CompareExchange { cell, .. }
+                | Operation::Update { cell, .. }
+                | Operation::StoreExclusive { cell, .. } => {
                     let seen = cells.remove(&cell);
                     if seen && !processes.contains(&step.process) {
                         processes.push(step.process);
                     }
                     seen
                 }
-                Did::Action { .. } | Did::Act { .. } => true,
+                Operation::Action { .. } | Operation::Act { .. } => true,
                 _ => processes.contains(&step.process),
             };
             if matters {
@@ -233,13 +235,13 @@ impl<'s, C: Script> Narrator<'s, C> {
             None => String::new(),
         };
         let over = match before.map(|before| &steps[before]) {
-            Some(Step { process, did: Did::Store { value, .. }, .. }) => {
+            Some(Step { process, did: Operation::Store { value, .. }, .. }) => {
                 format!(", over the {value:#x} of {}", self.process(*process))
             }
             _ => String::new(),
         };
         let value = match writer.did {
-            Did::Store { value, .. } => value,
+            Operation::Store { value, .. } => value,
             _ => 0,
         };
         format!(
@@ -255,8 +257,10 @@ impl<'s, C: Script> Narrator<'s, C> {
         let own = |step: &&Step| step.process == steps[within].process;
         for step in steps[within..].iter().filter(own) {
             match step.did {
-                Did::Act { act, with } if act.ends_action => return format!(", for which it {}", act.words(with)),
-                Did::Action { .. } => break,
+                Operation::Act { act, with } if act.ends_action => {
+                    return format!(", for which it {}", act.words(with));
+                }
+                Operation::Action { .. } => break,
                 _ => {}
             }
         }

@@ -1,7 +1,7 @@
 //! The types of `std::sync::atomic` by another path.
 
 use crate::current::machine;
-use crate::machine::{Did, Fence, OnMachine as _};
+use crate::machine::{Fence, OnMachine as _, Operation};
 use crate::memory::{AtomicOrder, Order};
 use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
@@ -110,14 +110,14 @@ impl<T: InWord> Word<T> {
     }
 
     fn update(&self, order: Ordering, what: &'static str, with: T, change: impl Fn(T) -> T) -> T {
-        let did = Did::Update { cell: self.word, what, value: with.to_word() };
+        let did = Operation::Update { cell: self.word, what, value: with.to_word() };
         let change = |before| Some(change(T::from_word(before)).to_word());
         T::from_word(machine().update(self.word, atomic_order(order), did, with.to_word(), change))
     }
 
     fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering, weak: bool) -> Result<T, T> {
         let (expected, new) = (current.to_word(), new.to_word());
-        let did = Did::CompareExchange { cell: self.word, value: new };
+        let did = Operation::CompareExchange { cell: self.word, value: new };
         let change = |before| (before == expected).then_some(new);
         let order = both(success, failure);
         let result = match weak && machine().settings().exclusives() {

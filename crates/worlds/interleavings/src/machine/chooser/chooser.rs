@@ -1,7 +1,7 @@
 //! The source of answers to the choices of one run, whichever it is.
 
 use super::dpor::Dpor;
-use super::every::Every;
+use super::every::EveryRun;
 use super::random::RandomChoices;
 use super::replayed::ReplayedChoices;
 use crate::machine::choice::Kind;
@@ -14,7 +14,7 @@ pub(crate) const NOBODY: usize = usize::MAX;
 /// The source of answers to the choices of one run.
 pub enum Chooser {
     RandomChoices(Box<RandomChoices>),
-    Every(Every),
+    Every(EveryRun),
     Dpor(Box<Dpor>),
     ReplayedChoices(ReplayedChoices),
 }

@@ -22,7 +22,7 @@ fn are_dependent(one: &[Touch], other: &[Touch]) -> bool {
 type Clock = [u32; MOST_CPUS + 1];
 
 /// A process, and what its next step accesses.
-type Sleeping = (usize, Vec<Touch>);
+type Sleeper = (usize, Vec<Touch>);
 
 /// A choice of who goes.
 #[derive(Clone, Debug)]
@@ -32,8 +32,8 @@ struct Node {
     /// Processes that are to be tried here, and those that were.
     backtrack: u64,
     done: u64,
-    sleep: Vec<Sleeping>,
-    explored: Vec<Sleeping>,
+    sleep: Vec<Sleeper>,
+    explored: Vec<Sleeper>,
     /// All that the step of the chosen one has accessed, whatever memory answered.
     accesses: Vec<Touch>,
 }
@@ -82,7 +82,7 @@ pub struct Dpor {
     clocks: [Clock; MOST_CPUS + 1],
     cells: HashMap<u16, CellAccesses>,
     /// Processes that need not go here, since what they would do was tried before.
-    sleep: Vec<Sleeping>,
+    sleep: Vec<Sleeper>,
     /// The step that has begun: its process and choice.
     current: Option<(usize, usize)>,
 }

@@ -4,7 +4,7 @@ use crate::machine::choice::Kind;
 use crate::machine::ready::{Ready, nth};
 
 /// The choices of one run after the other, until all were tried.
-pub struct Every {
+pub struct EveryRun {
     /// The choices so far, each with the number of its alternatives.
     tape: Vec<(u32, u32)>,
     at: usize,
@@ -21,7 +21,7 @@ pub struct Every {
     acts_left: u32,
 }
 
-impl Every {
+impl EveryRun {
     pub fn new(preemptions: u32) -> Self {
         Self {
             tape: Vec::new(),

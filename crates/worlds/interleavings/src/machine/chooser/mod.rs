@@ -9,7 +9,7 @@ mod strategy;
 
 pub(super) use chooser::{Chooser, NOBODY};
 pub use dpor::Dpor;
-pub use every::Every;
+pub use every::EveryRun;
 pub(super) use random::RandomChoices;
 pub(super) use replayed::ReplayedChoices;
 pub use strategy::Strategy;
