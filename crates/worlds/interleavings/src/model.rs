@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The way in which a test is explored.
+/// Settings of the exploration of a test.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Strategies, in turn; [`Strategy::Every`] alone.
@@ -109,7 +109,7 @@ type AtTheEnd<P> = (Box<dyn Fn(&P) -> bool>, &'static str);
 /// A test on a platform: what each CPU does, and what must hold at the end.
 pub struct Model<P> {
     bodies: Vec<Body<P>>,
-    /// This number of them, the last ones, start when another one starts them.
+    /// Number of the last bodies that start only when another one starts them.
     absent: usize,
     at_the_end: Vec<AtTheEnd<P>>,
 }
@@ -203,7 +203,7 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
     check_on(config, make, set_up)
 }
 
-/// As [`explore`], as usual: 100 000 runs by all strategies in turn.
+/// Explores a test as [`explore`] does by default: 100 000 runs by all strategies in turn.
 ///
 /// # Panics
 /// As there.

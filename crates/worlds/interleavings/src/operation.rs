@@ -31,7 +31,7 @@ impl OperationIndex {
         (self.0 >> ACTION).checked_sub(1).map(|action| action as usize)
     }
 
-    /// The same operation when this number of earlier actions are gone.
+    /// Index of the operation once this number of earlier actions are left out.
     pub fn without(self, actions: usize) -> Self {
         Self(self.0 - ((actions as u32) << ACTION))
     }

@@ -11,7 +11,7 @@ use crate::thread::{Effect, Kind};
 /// An effect of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedEffect {
-    /// Its thread.
+    /// Thread of the effect.
     pub thread: usize,
     /// The effect.
     pub effect: Effect,

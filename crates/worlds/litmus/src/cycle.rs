@@ -90,35 +90,7 @@ impl Cycle {
         if !(2..=LOCATIONS.len()).contains(&steps) {
             return None;
         }
-        let mut shapes: Vec<(bool, Option<(Edge, bool)>)> = Vec::new();
-        for pair in &pairs {
-            let first = drawn.below(2) == 1;
-            let second = pair.then(|| {
-                let is_write = drawn.below(2) == 1;
-                let within: &[Edge] = match (first, is_write) {
-                    (false, false) => &[
-                        Edge::ProgramOrder,
-                        Edge::BarrierFull,
-                        Edge::BarrierLoad,
-                        Edge::Address,
-                        Edge::Control,
-                        Edge::ControlBarrier,
-                    ],
-                    (false, true) => &[
-                        Edge::ProgramOrder,
-                        Edge::BarrierFull,
-                        Edge::BarrierLoad,
-                        Edge::Address,
-                        Edge::Data,
-                        Edge::Control,
-                    ],
-                    (true, true) => &[Edge::ProgramOrder, Edge::BarrierFull, Edge::BarrierStore, Edge::Synchronization],
-                    (true, false) => &[Edge::ProgramOrder, Edge::BarrierFull, Edge::BarrierLoad, Edge::Synchronization],
-                };
-                (within[drawn.below(within.len())], is_write)
-            });
-            shapes.push((first, second));
-        }
+        let shapes = shapes(&mut drawn, &pairs);
         // Communication between reads is none.
         let last_of = |shape: &(bool, Option<(Edge, bool)>)| shape.1.map_or(shape.0, |(_, second)| second);
         for (number, shape) in shapes.iter().enumerate() {
@@ -174,7 +146,7 @@ impl Cycle {
         Some(cycle)
     }
 
-    /// The same with accesses of one size: of words, half as often of bytes or of halfwords.
+    /// Gives all accesses one size: words, and half as often bytes or halfwords.
     pub fn sized(self, number: u64) -> Self {
         let size = SIZES[(number / 2 % SIZES.len() as u64) as usize];
         Self { name: format!("{}{}", self.name, size.letter), size, ..self }
@@ -328,4 +300,41 @@ fn instructions(access: &Access, place: usize, offset: &str, data: Option<&str>,
         (false, AccessKind::Atomic(letters)) => format!("LDADD{letters}{size} WZR,W{place},{address}"),
     });
     lines
+}
+
+/// Accesses of a thread: true if the first writes; the edge to the second, if there is one, and true if
+/// that writes.
+type Shape = (bool, Option<(Edge, bool)>);
+
+fn shapes(drawn: &mut Generator, pairs: &[bool]) -> Vec<Shape> {
+    let mut shapes: Vec<Shape> = Vec::new();
+    for pair in pairs {
+        let first = drawn.below(2) == 1;
+        let second = pair.then(|| {
+            let is_write = drawn.below(2) == 1;
+            let within = edges(first, is_write);
+            (within[drawn.below(within.len())], is_write)
+        });
+        shapes.push((first, second));
+    }
+    shapes
+}
+
+/// Edges between two accesses of a thread: true for writes.
+fn edges(first: bool, second: bool) -> &'static [Edge] {
+    match (first, second) {
+        (false, false) => &[
+            Edge::ProgramOrder,
+            Edge::BarrierFull,
+            Edge::BarrierLoad,
+            Edge::Address,
+            Edge::Control,
+            Edge::ControlBarrier,
+        ],
+        (false, true) => {
+            &[Edge::ProgramOrder, Edge::BarrierFull, Edge::BarrierLoad, Edge::Address, Edge::Data, Edge::Control]
+        }
+        (true, true) => &[Edge::ProgramOrder, Edge::BarrierFull, Edge::BarrierStore, Edge::Synchronization],
+        (true, false) => &[Edge::ProgramOrder, Edge::BarrierFull, Edge::BarrierLoad, Edge::Synchronization],
+    }
 }

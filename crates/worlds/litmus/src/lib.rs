@@ -50,7 +50,7 @@ pub enum Error {
     Unsupported {
         /// The line, from 1; 0 for the whole test.
         line: usize,
-        /// The thing that it needs.
+        /// The feature that is not modelled.
         what: String,
     },
 }

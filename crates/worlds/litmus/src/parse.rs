@@ -110,17 +110,7 @@ impl<'t> Reader<'t> {
 
     fn test(&self) -> Result<Test, Error> {
         let start = self.text.len() - self.text.trim_start().len();
-        let first = self.text[start..].lines().next().unwrap_or_default().trim();
-        let name = match first.split_once(char::is_whitespace) {
-            Some(("AArch64", name)) => name.trim().to_owned(),
-            Some((other, _))
-                if ["X86", "X86_64", "PPC", "ARM", "C", "RISCV", "LISA", "MIPS", "LK", "BPF", "CPP11", "ASL"]
-                    .contains(&other) =>
-            {
-                return Err(self.unsupported(start, format!("a test for {other}; tests for AArch64 are read")));
-            }
-            _ => return Err(self.malformed(start, "a test begins with `AArch64` and its name")),
-        };
+        let name = self.name(start)?;
         let open =
             self.text[start..].find('{').ok_or_else(|| self.malformed(start, "there is no `{` of an initial state"))?
                 + start;
@@ -184,7 +174,22 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// The place of the `}` that belongs to a `{`.
+    /// The name of the test, on its first line.
+    fn name(&self, start: usize) -> Result<String, Error> {
+        let first = self.text[start..].lines().next().unwrap_or_default().trim();
+        match first.split_once(char::is_whitespace) {
+            Some(("AArch64", name)) => Ok(name.trim().to_owned()),
+            Some((other, _))
+                if ["X86", "X86_64", "PPC", "ARM", "C", "RISCV", "LISA", "MIPS", "LK", "BPF", "CPP11", "ASL"]
+                    .contains(&other) =>
+            {
+                Err(self.unsupported(start, format!("a test for {other}; tests for AArch64 are read")))
+            }
+            _ => Err(self.malformed(start, "a test begins with `AArch64` and its name")),
+        }
+    }
+
+    /// Position of the `}` that closes a `{`.
     fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0_usize;
         self.text[open..].char_indices().find_map(|(at, c)| {

@@ -83,11 +83,11 @@ pub enum Outcome {
     Loaded(usize, u64),
     /// A location holds the value at the end.
     Location(usize, u64),
-    /// All of them hold.
+    /// Every part holds.
     All(Vec<Self>),
-    /// One of them holds.
+    /// Some part holds.
     Any(Vec<Self>),
-    /// It does not hold.
+    /// The part does not hold.
     Not(Box<Self>),
 }
 

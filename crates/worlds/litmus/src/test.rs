@@ -72,7 +72,7 @@ pub(crate) struct Width {
 }
 
 impl Width {
-    /// That of a register.
+    /// Width of an access of a whole register.
     pub(crate) fn of(register: Sized) -> Self {
         Self { bytes: if register.wide { 8 } else { 4 }, signed: false }
     }

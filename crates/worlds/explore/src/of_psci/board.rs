@@ -42,7 +42,7 @@ impl Command {
     }
 }
 
-/// The place where a CPU is to enter the normal world.
+/// Entry point of a CPU into the normal world: address and argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Entry {
     pub(crate) pc: u64,
@@ -63,7 +63,7 @@ pub(crate) struct CpuState {
     pub(crate) power: Cell<Power>,
     /// Calls made so far.
     pub(crate) position: Cell<usize>,
-    /// The place where the present suspend resumes.
+    /// Entry point of the suspend in progress.
     pub(crate) resumes_at: Cell<Entry>,
     /// CPU_ON calls of which this CPU is the target.
     pub(crate) turn_ons: RefCell<Vec<TurnOn>>,
@@ -71,7 +71,7 @@ pub(crate) struct CpuState {
     /// know; 0 for neither.
     pub(crate) on_since: Cell<u32>,
     pub(crate) off_since: Cell<u32>,
-    /// Its context is saved and not restored yet.
+    /// True while the context of the CPU is saved and not restored yet.
     pub(crate) saved: Cell<bool>,
 }
 

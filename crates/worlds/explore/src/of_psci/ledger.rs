@@ -45,9 +45,9 @@ struct Sleeper {
     granted: States,
     /// The highest level whose lock it held then, and will hold when it wakes.
     locks: u8,
-    /// By CPU_SUSPEND.
+    /// True if the CPU went down by CPU_SUSPEND.
     suspend: bool,
-    /// By CPU_OFF, or since ever.
+    /// True if the CPU went down by CPU_OFF, or was off from the start.
     off: bool,
 }
 
@@ -61,7 +61,7 @@ struct Stays {
     most: [u64; 3],
     /// The operations between which the last one began.
     since: Option<(u32, u32)>,
-    /// Those that are counted for everybody: the call is over in which they ended.
+    /// Stays that every reader of the statistics must see: the call in which they ended is over.
     settled: [u64; 3],
     settled_least: [u64; 3],
 }
@@ -181,7 +181,7 @@ impl Ledger {
         }
     }
 
-    /// The same at the start of a run, whose operations are counted anew.
+    /// Starts a run: its operations are counted anew.
     pub(crate) fn begin_run(&mut self) {
         let again = |stays: &mut Stays| stays.since = stays.since.map(|_| (0, u32::MAX));
         for cpu in &mut self.cpus {
@@ -351,7 +351,37 @@ impl Ledger {
             return Err((Invariant::Answer, what));
         }
         let mode = self.mode_of(cpu);
-        let (granted, lock_to) = match asks {
+        let (granted, lock_to) = self.right_states(cpu, asks, locks)?;
+        if self.is_exact && lock_to != locks {
+            let what = format!(
+                "CPU {cpu} goes down with the locks up to level {locks} held, and those up to level {lock_to} would be right"
+            );
+            return Err((Invariant::DomainState, what));
+        }
+        if self.is_exact && highest(&granted) != up_to {
+            let what = format!(
+                "CPU {cpu} takes what lies above it down up to level {up_to}, and what its CPUs ask for makes {}",
+                shown(&granted)
+            );
+            return Err((Invariant::DomainState, what));
+        }
+        let suspend = matches!(asks, Request::Suspend { .. });
+        let own = &mut self.cpus[cpu];
+        own.down = Some(Sleeper { granted, locks, suspend, off: asks == Request::Off });
+        own.stays.begin(granted[0], began);
+        for (level, &state) in granted.iter().enumerate().skip(1).filter(|(_, state)| **state != 0) {
+            let domain = &mut self.domains[Self::domain_of(cpu, level)];
+            domain.state = state;
+            domain.stays.begin(state, began);
+        }
+        Ok((granted, suspend && mode == Some(1)))
+    }
+
+    /// The states that a request of a CPU makes right, and the level up to which its locks must be
+    /// held.
+    fn right_states(&mut self, cpu: usize, asks: Request, locks: u8) -> Result<(States, u8), Breach> {
+        let mode = self.mode_of(cpu);
+        Ok(match asks {
             Request::Off => (self.coordinate(cpu, &SYSTEM, TOP), TOP),
             Request::SystemSuspend => {
                 let up =
@@ -392,30 +422,7 @@ impl Ledger {
                 }
             }
             Request::Nothing | Request::Mode => ([0; 3], 0),
-        };
-        if self.is_exact && lock_to != locks {
-            let what = format!(
-                "CPU {cpu} goes down with the locks up to level {locks} held, and those up to level {lock_to} would be right"
-            );
-            return Err((Invariant::DomainState, what));
-        }
-        if self.is_exact && highest(&granted) != up_to {
-            let what = format!(
-                "CPU {cpu} takes what lies above it down up to level {up_to}, and what its CPUs ask for makes {}",
-                shown(&granted)
-            );
-            return Err((Invariant::DomainState, what));
-        }
-        let suspend = matches!(asks, Request::Suspend { .. });
-        let own = &mut self.cpus[cpu];
-        own.down = Some(Sleeper { granted, locks, suspend, off: asks == Request::Off });
-        own.stays.begin(granted[0], began);
-        for (level, &state) in granted.iter().enumerate().skip(1).filter(|(_, state)| **state != 0) {
-            let domain = &mut self.domains[Self::domain_of(cpu, level)];
-            domain.state = state;
-            domain.stays.begin(state, began);
-        }
-        Ok((granted, suspend && mode == Some(1)))
+        })
     }
 
     /// A CPU tells the power controller of its states, or waits in them.
@@ -493,13 +500,9 @@ impl Ledger {
         Ok(())
     }
 
-    /// A call is over: it has returned `x0`, or the CPU enters the normal world with `None`.
-    pub(crate) fn returns(&mut self, cpu: usize, x0: Option<u64>, resident: bool, now: u32) -> Result<(), Breach> {
-        let mode = self.mode_of(cpu);
-        let is_exact = self.is_exact;
+    /// Counts the stays that ended in the present call of a CPU for everybody.
+    fn settle(&mut self, cpu: usize) {
         let own = &mut self.cpus[cpu];
-        let asks = std::mem::replace(&mut own.asks, Request::Nothing);
-        own.awake_since.get_or_insert(now);
         for (level, (state, least)) in std::mem::take(&mut own.unsettled).into_iter().enumerate() {
             let stays = match level {
                 0 => &mut self.cpus[cpu].stays,
@@ -508,6 +511,16 @@ impl Ledger {
             stays.settled[usize::from(state)] += 1;
             stays.settled_least[usize::from(state)] += least;
         }
+    }
+
+    /// A call is over: it has returned `x0`, or the CPU enters the normal world with `None`.
+    pub(crate) fn returns(&mut self, cpu: usize, x0: Option<u64>, resident: bool, now: u32) -> Result<(), Breach> {
+        let mode = self.mode_of(cpu);
+        let is_exact = self.is_exact;
+        let own = &mut self.cpus[cpu];
+        let asks = std::mem::replace(&mut own.asks, Request::Nothing);
+        own.awake_since.get_or_insert(now);
+        self.settle(cpu);
         let own = &self.cpus[cpu];
         let Some(x0) = x0 else { return Ok(()) };
         let wrong = |what: String| Err((Invariant::Answer, format!("{what} CPU {cpu} {}", x0 as i64)));

@@ -5,7 +5,7 @@ use super::layout;
 use super::options::MachineOptions;
 use interleavings::subject::{CPUS_PER_CLUSTER, made_by};
 
-/// The place where a CPU enters the normal world.
+/// Entry of a CPU into the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Landing {
     pub(crate) entry: Entry,

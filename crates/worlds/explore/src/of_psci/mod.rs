@@ -31,7 +31,7 @@ use session::with_session;
 pub struct Psci {
     /// Number of CPUs, 1 to [`crate::MOST_CPUS`].
     pub cpus: usize,
-    /// The way in which the machines are built on which it is tried, in turn. At least one.
+    /// Machines on which the library is tried, in turn; at least one.
     pub machines: Vec<MachineOptions>,
     /// The fault that the library has, if any.
     pub fault: Option<&'static Fault>,

@@ -25,7 +25,7 @@ const OF_CPU: [&str; 18] = [
     "stamp 5",
 ];
 
-/// Those of a domain's record that a CPU's has not.
+/// Words of a domain's record that a CPU's record lacks.
 const OF_DOMAIN: [&str; 2] = ["lock", "state"];
 
 /// The words of statistics, with which both end.

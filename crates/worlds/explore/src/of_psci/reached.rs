@@ -49,7 +49,7 @@ impl Call {
         Self::Residency,
     ];
 
-    /// Its weight where nothing is known yet.
+    /// Weight of the call in a draw where nothing is known yet.
     pub(crate) const fn weight(self) -> u64 {
         match self {
             Self::On => 72,
@@ -92,7 +92,7 @@ impl Call {
         }
     }
 
-    /// The place of its first outcome among the counts.
+    /// Index of the call's first outcome among the counts.
     fn first(self) -> usize {
         Self::ALL.iter().take_while(|call| **call != self).map(|call| call.outcomes().len() + 1).sum()
     }
@@ -154,7 +154,7 @@ pub(crate) fn counted() -> Vec<Counter> {
     all
 }
 
-/// The place of a call's outcome among the counts.
+/// Index of a call's outcome among the counts.
 pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) -> usize {
     let what = match (call, x0.map(|x0| x0 as i64)) {
         (Call::Off, None) => TURNED_ON,
@@ -189,7 +189,7 @@ pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) ->
     call.first() + outcomes.iter().position(|other| *other == what).unwrap_or(outcomes.len())
 }
 
-/// The place of states that were granted; `None` for others.
+/// Index of granted states among the counts; `None` for others.
 pub(crate) fn states(granted: &States, by_os: bool) -> Option<usize> {
     let at = GRANTED.iter().position(|(states, _)| states == granted)?;
     Some(OUTCOMES + usize::from(by_os) * GRANTED.len() + at)

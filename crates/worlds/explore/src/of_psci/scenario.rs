@@ -122,7 +122,7 @@ pub enum ScenarioError {
     /// A CPU is named that is not there.
     #[error("{what} names CPU {cpu}, and there are CPUs 0 to {last}")]
     NoSuchCpu {
-        /// The place.
+        /// Position in the file: the CPU and the call.
         what: String,
         /// The CPU.
         cpu: u8,

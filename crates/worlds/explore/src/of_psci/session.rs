@@ -5,7 +5,7 @@ use super::board::FREQUENCY;
 use super::board::{Board, Entry, Power, TurnOn};
 use super::frame::{BOOT, DOWN, SCRIPT};
 use super::layout;
-use super::ledger::{DENIED, Ledger, Request};
+use super::ledger::{DENIED, Ledger, Request, States};
 use super::library::{Answer, Landing, Library};
 use super::names::{kind_of, statistics};
 use super::reached;
@@ -338,8 +338,6 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
     board.start_action(number);
     let process = board.process();
     let (pc, context_id) = layout::entry_of(process, number);
-    let entry = Entry { pc, context_id };
-    let wide = |function: u32| function | smc::SMC64;
     let asks = match ask {
         Ask::Off => Request::Off,
         Ask::Suspend { states, last } => Request::Suspend { states, last },
@@ -355,166 +353,217 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
         // of it.
         board.memory_mut().learn(process);
     }
-    let others = || (0..board.cpus().len()).filter(|&other| other != process);
-    // Since before the call, and still.
-    let was_on = |other: usize| (1..=called).contains(&board.states[other].on_since.get());
-    let was_off = |other: usize| (1..=called).contains(&board.states[other].off_since.get());
+    let call = Call { board, library, process, entry: Entry { pc, context_id }, called };
     let x0 = match ask {
-        Ask::On(target) => {
-            let target_index = usize::from(target);
-            let other = &board.states[target_index];
-            let (on, off) = (other.on_since.get(), other.off_since.replace(0));
-            let place = other.turn_ons.borrow().len();
-            let undecided = other
-                .turn_ons
-                .borrow()
-                .iter()
-                .any(|turn_on| !turn_on.entered && turn_on.result.is_none_or(|x0| x0 == SUCCESS));
-            other.turn_ons.borrow_mut().push(TurnOn { entry, result: None, entered: false });
-            let x0 = returned(board, library.call(wide(smc::CPU_ON), [layout::mpidr(target_index), pc, context_id]));
-            other.turn_ons.borrow_mut()[place].result = Some(x0);
-            board.hold(board.ledger.borrow().turned_on(process, x0));
-            let entered = other.turn_ons.borrow()[place].entered;
-            if x0 != SUCCESS && entered {
-                board.fail(Invariant::OneCpuOnWins, format!("CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} entered where that call said", x0 as i64));
-            }
-            if x0 == SUCCESS && on != 0 && other.on_since.get() == on && target_index != process {
-                board.fail(
-                    Invariant::Affinity,
-                    format!(
-                        "CPU_ON of CPU {target} returned SUCCESS to CPU {process}, and CPU {target} was on all the time"
-                    ),
-                );
-            }
-            let alone = other.turn_ons.borrow().len() == place + 1;
-            if matches!(x0, ALREADY_ON | ON_PENDING) && off != 0 && !undecided && alone {
-                board.fail(
-                    Invariant::Affinity,
-                    format!(
-                        "CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} was off all the time",
-                        x0 as i64
-                    ),
-                );
-            }
-            if x0 != SUCCESS && off != 0 && !undecided && alone && other.power.get() == Power::Off {
-                other.off_since.set(board.step_count());
-            }
-            Some(x0)
-        }
-        Ask::Off => {
-            let cpu = &board.states[process];
-            cpu.on_since.set(0);
-            match library.call(smc::CPU_OFF, [0; 3]) {
-                Answer::Return(x0) => {
-                    cpu.on_since.set(board.step_count());
-                    Some(x0)
-                }
-                Answer::Enter(landing) => {
-                    enter(board, landing);
-                    None
-                }
-            }
-        }
+        Ask::On(target) => Some(call.turn_on(target)),
+        Ask::Off => call.turn_off(),
         Ask::Suspend { states, last } => {
-            board.states[process].resumes_at.set(entry);
-            let raw = layout::power_state(states, last);
-            Some(returned(board, library.call(wide(smc::CPU_SUSPEND), [u64::from(raw), pc, context_id])))
+            let raw = u64::from(layout::power_state(states, last));
+            Some(call.suspend(smc::CPU_SUSPEND, [raw, pc, context_id]))
         }
-        Ask::DefaultSuspend => {
-            board.states[process].resumes_at.set(entry);
-            Some(returned(board, library.call(wide(smc::CPU_DEFAULT_SUSPEND), [pc, context_id, 0])))
-        }
-        Ask::SystemSuspend => {
-            board.states[process].resumes_at.set(entry);
-            let x0 = returned(board, library.call(wide(smc::SYSTEM_SUSPEND), [pc, context_id, 0]));
-            let refused = x0 == DENIED && !board.ledger.borrow().was_vetoed(process);
-            if refused && others().all(was_off) {
-                board.fail(
-                    Invariant::Answer,
-                    format!(
-                        "SYSTEM_SUSPEND returned DENIED to CPU {process}, and all other CPUs were off all the time"
-                    ),
-                );
-            }
-            Some(x0)
-        }
-        Ask::Affinity(target) => {
-            let target_index = usize::from(target);
-            let other = &board.states[target_index];
-            let (on, off) = (other.on_since.get(), other.off_since.get());
-            let x0 = returned(board, library.call(wide(smc::AFFINITY_INFO), [layout::mpidr(target_index), 0, 0]));
-            let (still_on, still_off) =
-                (on != 0 && other.on_since.get() == on, off != 0 && other.off_since.get() == off);
-            if still_on && x0 != 0 || still_off && x0 != 1 {
-                let was = if still_on { "on" } else { "off" };
-                board.fail(
-                    Invariant::Affinity,
-                    format!("AFFINITY_INFO told CPU {process} {x0} of CPU {target}, which was {was} all the time"),
-                );
-            }
-            Some(x0)
-        }
-        Ask::Mode(mode) => {
-            let x0 = returned(board, library.call(smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]));
-            let before = board.ledger.borrow().mode_before();
-            let ledger = board.ledger.borrow();
-            let (mut must, mut must_not) = (before == Some(mode), false);
-            if before.is_some_and(|before| before != mode) {
-                match mode {
-                    0 => {
-                        must = others().all(was_off);
-                        must_not = others().any(was_on);
-                    }
-                    _ => {
-                        must = others().all(|other| ledger.awake_since(other, called));
-                        must_not = others().any(|other| ledger.slept_since(other, called));
-                    }
-                }
-            }
-            drop(ledger);
-            if must && x0 != SUCCESS || must_not && x0 != DENIED {
-                let right = if must { "nothing stood in its way" } else { "another CPU stood in its way" };
-                board.fail(
-                    Invariant::Answer,
-                    format!(
-                        "PSCI_SET_SUSPEND_MODE to {mode} returned {} to CPU {process}, and {right} all the time",
-                        x0 as i64
-                    ),
-                );
-            }
-            board.ledger.borrow_mut().mode_changed(mode, x0 == SUCCESS);
-            Some(x0)
-        }
-        Ask::Count { of, states } | Ask::Residency { of, states } => {
-            let level = states.iter().rposition(|&state| state != 0).unwrap_or(0);
-            let target = usize::from(of);
-            let [counts, _, least, _] = board.ledger.borrow().counts(target, level, states[level]);
-            let raw = u64::from(layout::power_state(states, level as u8));
-            let is_count = matches!(ask, Ask::Count { .. });
-            let function = if is_count { smc::PSCI_STAT_COUNT } else { smc::PSCI_STAT_RESIDENCY };
-            let x0 = returned(board, library.call(wide(function), [layout::mpidr(target), raw, 0]));
-            let [_, began, _, most] = board.ledger.borrow().counts(target, level, states[level]);
-            if is_count && !(counts..=began).contains(&x0) {
-                board.fail(
-                    Invariant::Statistics,
-                    format!("PSCI_STAT_COUNT returned {x0} to CPU {process}, and there were {counts} to {began} stays"),
-                );
-            }
-            let microseconds = |ticks: u64| ticks.saturating_mul(1_000_000) / FREQUENCY;
-            let (least, most) = (microseconds(least), microseconds(most));
-            if !is_count && !(least..=most).contains(&x0) {
-                let what =
-                    format!("PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us");
-                board.fail(Invariant::Statistics, what);
-            }
-            Some(x0)
-        }
+        Ask::DefaultSuspend => Some(call.suspend(smc::CPU_DEFAULT_SUSPEND, [pc, context_id, 0])),
+        Ask::SystemSuspend => Some(call.suspend_the_system()),
+        Ask::Affinity(target) => Some(call.ask_affinity(target)),
+        Ask::Mode(mode) => Some(call.set_mode(mode)),
+        Ask::Count { of, states } => Some(call.ask_statistics(of, states, true)),
+        Ask::Residency { of, states } => Some(call.ask_statistics(of, states, false)),
     };
     let early = board.ledger.borrow().did_leave_early(process);
     let resident = board.resident.get() == Some(process as u8);
     let result = board.ledger.borrow_mut().returns(process, x0, resident, board.step_count());
     board.hold(result);
     (x0, early)
+}
+
+/// A call that a CPU makes, and what is asked of its answer.
+struct Call<'b> {
+    board: &'b Board,
+    library: &'b dyn Library,
+    process: usize,
+    entry: Entry,
+    /// The number of steps of the run when the call was made.
+    called: u32,
+}
+
+/// The function of a call with 64-bit arguments.
+fn wide(function: u32) -> u32 {
+    function | smc::SMC64
+}
+
+impl Call<'_> {
+    fn others(&self) -> impl Iterator<Item = usize> {
+        (0..self.board.cpus().len()).filter(|&other| other != self.process)
+    }
+
+    /// True if the CPU has been on since before the call.
+    fn was_on(&self, other: usize) -> bool {
+        (1..=self.called).contains(&self.board.states[other].on_since.get())
+    }
+
+    /// True if the CPU has been off since before the call.
+    fn was_off(&self, other: usize) -> bool {
+        (1..=self.called).contains(&self.board.states[other].off_since.get())
+    }
+
+    /// CPU_SUSPEND, or another call that resumes at the entry point.
+    fn suspend(&self, function: u32, arguments: [u64; 3]) -> u64 {
+        self.board.states[self.process].resumes_at.set(self.entry);
+        returned(self.board, self.library.call(wide(function), arguments))
+    }
+
+    /// CPU_ON of a CPU.
+    fn turn_on(&self, target: u8) -> u64 {
+        let Self { board, library, process, entry, .. } = *self;
+        let target_index = usize::from(target);
+        let other = &board.states[target_index];
+        let (on, off) = (other.on_since.get(), other.off_since.replace(0));
+        let place = other.turn_ons.borrow().len();
+        let undecided = other
+            .turn_ons
+            .borrow()
+            .iter()
+            .any(|turn_on| !turn_on.entered && turn_on.result.is_none_or(|x0| x0 == SUCCESS));
+        other.turn_ons.borrow_mut().push(TurnOn { entry, result: None, entered: false });
+        let x0 =
+            returned(board, library.call(wide(smc::CPU_ON), [layout::mpidr(target_index), entry.pc, entry.context_id]));
+        other.turn_ons.borrow_mut()[place].result = Some(x0);
+        board.hold(board.ledger.borrow().turned_on(process, x0));
+        let entered = other.turn_ons.borrow()[place].entered;
+        if x0 != SUCCESS && entered {
+            board.fail(Invariant::OneCpuOnWins, format!("CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} entered where that call said", x0 as i64));
+        }
+        if x0 == SUCCESS && on != 0 && other.on_since.get() == on && target_index != process {
+            board.fail(
+                Invariant::Affinity,
+                format!(
+                    "CPU_ON of CPU {target} returned SUCCESS to CPU {process}, and CPU {target} was on all the time"
+                ),
+            );
+        }
+        let alone = other.turn_ons.borrow().len() == place + 1;
+        if matches!(x0, ALREADY_ON | ON_PENDING) && off != 0 && !undecided && alone {
+            board.fail(
+                Invariant::Affinity,
+                format!(
+                    "CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} was off all the time",
+                    x0 as i64
+                ),
+            );
+        }
+        if x0 != SUCCESS && off != 0 && !undecided && alone && other.power.get() == Power::Off {
+            other.off_since.set(board.step_count());
+        }
+        x0
+    }
+
+    /// CPU_OFF; X0 if it returned.
+    fn turn_off(&self) -> Option<u64> {
+        let Self { board, library, process, .. } = *self;
+        let cpu = &board.states[process];
+        cpu.on_since.set(0);
+        match library.call(smc::CPU_OFF, [0; 3]) {
+            Answer::Return(x0) => {
+                cpu.on_since.set(board.step_count());
+                Some(x0)
+            }
+            Answer::Enter(landing) => {
+                enter(board, landing);
+                None
+            }
+        }
+    }
+
+    /// SYSTEM_SUSPEND.
+    fn suspend_the_system(&self) -> u64 {
+        let Self { board, process, .. } = *self;
+        let x0 = self.suspend(smc::SYSTEM_SUSPEND, [self.entry.pc, self.entry.context_id, 0]);
+        let refused = x0 == DENIED && !board.ledger.borrow().was_vetoed(process);
+        if refused && self.others().all(|other| self.was_off(other)) {
+            board.fail(
+                Invariant::Answer,
+                format!("SYSTEM_SUSPEND returned DENIED to CPU {process}, and all other CPUs were off all the time"),
+            );
+        }
+        x0
+    }
+
+    /// AFFINITY_INFO of a CPU.
+    fn ask_affinity(&self, target: u8) -> u64 {
+        let Self { board, library, process, .. } = *self;
+        let target_index = usize::from(target);
+        let other = &board.states[target_index];
+        let (on, off) = (other.on_since.get(), other.off_since.get());
+        let x0 = returned(board, library.call(wide(smc::AFFINITY_INFO), [layout::mpidr(target_index), 0, 0]));
+        let (still_on, still_off) = (on != 0 && other.on_since.get() == on, off != 0 && other.off_since.get() == off);
+        if still_on && x0 != 0 || still_off && x0 != 1 {
+            let was = if still_on { "on" } else { "off" };
+            board.fail(
+                Invariant::Affinity,
+                format!("AFFINITY_INFO told CPU {process} {x0} of CPU {target}, which was {was} all the time"),
+            );
+        }
+        x0
+    }
+
+    /// PSCI_SET_SUSPEND_MODE.
+    fn set_mode(&self, mode: u8) -> u64 {
+        let Self { board, library, process, called, .. } = *self;
+        let x0 = returned(board, library.call(smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]));
+        let before = board.ledger.borrow().mode_before();
+        let ledger = board.ledger.borrow();
+        let (mut must, mut must_not) = (before == Some(mode), false);
+        if before.is_some_and(|before| before != mode) {
+            match mode {
+                0 => {
+                    must = self.others().all(|other| self.was_off(other));
+                    must_not = self.others().any(|other| self.was_on(other));
+                }
+                _ => {
+                    must = self.others().all(|other| ledger.awake_since(other, called));
+                    must_not = self.others().any(|other| ledger.slept_since(other, called));
+                }
+            }
+        }
+        drop(ledger);
+        if must && x0 != SUCCESS || must_not && x0 != DENIED {
+            let right = if must { "nothing stood in its way" } else { "another CPU stood in its way" };
+            board.fail(
+                Invariant::Answer,
+                format!(
+                    "PSCI_SET_SUSPEND_MODE to {mode} returned {} to CPU {process}, and {right} all the time",
+                    x0 as i64
+                ),
+            );
+        }
+        board.ledger.borrow_mut().mode_changed(mode, x0 == SUCCESS);
+        x0
+    }
+
+    /// PSCI_STAT_COUNT of states, or PSCI_STAT_RESIDENCY.
+    fn ask_statistics(&self, of: u8, states: States, is_count: bool) -> u64 {
+        let Self { board, library, process, .. } = *self;
+        let level = states.iter().rposition(|&state| state != 0).unwrap_or(0);
+        let target = usize::from(of);
+        let [counts, _, least, _] = board.ledger.borrow().counts(target, level, states[level]);
+        let raw = u64::from(layout::power_state(states, level as u8));
+        let function = if is_count { smc::PSCI_STAT_COUNT } else { smc::PSCI_STAT_RESIDENCY };
+        let x0 = returned(board, library.call(wide(function), [layout::mpidr(target), raw, 0]));
+        let [_, began, _, most] = board.ledger.borrow().counts(target, level, states[level]);
+        if is_count && !(counts..=began).contains(&x0) {
+            board.fail(
+                Invariant::Statistics,
+                format!("PSCI_STAT_COUNT returned {x0} to CPU {process}, and there were {counts} to {began} stays"),
+            );
+        }
+        let microseconds = |ticks: u64| ticks.saturating_mul(1_000_000) / FREQUENCY;
+        let (least, most) = (microseconds(least), microseconds(most));
+        if !is_count && !(least..=most).contains(&x0) {
+            let what =
+                format!("PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us");
+            board.fail(Invariant::Statistics, what);
+        }
+        x0
+    }
 }
 
 /// X0 of a call that must return.

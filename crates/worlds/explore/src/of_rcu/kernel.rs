@@ -26,7 +26,7 @@ struct Task {
     sees: Cell<Option<usize>>,
     depth: Cell<u32>,
     running: Cell<bool>,
-    /// By the CPU that ran it last, for the next one.
+    /// Signal of the CPU that ran the task last, for the next one.
     told: Cell<Signal>,
 }
 
@@ -35,7 +35,7 @@ struct ThreadState {
     woken: Cell<bool>,
     until: Cell<Option<u64>>,
     running: Cell<bool>,
-    /// By those who woke it, and by the CPU that ran it last.
+    /// Signals of wake-ups, and of the CPU that ran the thread last.
     told: Cell<Signal>,
 }
 
@@ -51,7 +51,7 @@ enum Occupation {
     Off(u64),
 }
 
-/// The doings of an interrupt that comes to an idle CPU does.
+/// What a device interrupt does on an idle CPU.
 #[derive(Clone, Copy)]
 struct Device {
     looks: u8,
@@ -71,7 +71,7 @@ struct CpuState {
     softirq: Cell<bool>,
     in_softirq: Cell<bool>,
     resched: Cell<bool>,
-    /// By those who interrupted it so.
+    /// Signals of the CPUs that sent the interrupt.
     told: Cell<Signal>,
     /// A thread is to run here, or a CPU that went off is to be looked after.
     kicked: Cell<bool>,

@@ -21,7 +21,7 @@ use seeded::Fault;
 pub struct Rcu {
     /// Number of CPUs, 2 to [`crate::MOST_CPUS`].
     pub cpus: usize,
-    /// The way in which RCU is configured, in turn. At least one.
+    /// Configurations of RCU, in turn; at least one.
     pub modes: Vec<Mode>,
     /// The fault that the library has, if any.
     pub fault: Option<&'static Fault>,

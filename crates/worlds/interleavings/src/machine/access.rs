@@ -18,7 +18,7 @@ impl Machine {
         self.load_with(cell, order, self.settings.late_loads.get())
     }
 
-    /// As [`Machine::load`], and never late: of an address, which differs from run to run.
+    /// Loads an address, which differs from run to run, so the load is never late.
     pub(crate) fn load_address(&self, cell: u16, order: Order) -> u64 {
         self.load_with(cell, order, false)
     }

@@ -6,7 +6,7 @@ use super::state::Machine;
 use crate::memory::{Answers, Delay, Memory};
 use crate::operation::OperationIndex;
 
-/// Answers of the chooser for an operation, written down where they differ from the default.
+/// The chooser of an operation; answers that differ from the default go to the schedule.
 pub(super) struct LoggedAnswers<'a> {
     pub(super) chooser: &'a mut Chooser,
     pub(super) schedule: &'a mut Vec<Deviation>,

@@ -58,7 +58,7 @@ pub enum Kind {
 pub struct Deviation {
     /// The process: a CPU, or the power controller after the last CPU.
     pub process: u8,
-    /// Its operation.
+    /// Index of the process's operation.
     pub operation: OperationIndex,
     /// The kind of choice.
     pub kind: Kind,
@@ -67,7 +67,7 @@ pub struct Deviation {
 }
 
 impl Kind {
-    /// All of them, in the order of their numbers.
+    /// All kinds, in the order of their numbers.
     pub const ALL: [Self; 16] = [
         Self::Preempt,
         Self::Next,

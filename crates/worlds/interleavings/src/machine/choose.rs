@@ -5,7 +5,7 @@ use super::chooser::{Chooser, Dpor, EveryRun, RandomChoices, ReplayedChoices, St
 use super::state::Machine;
 use engine::Candidate;
 
-/// The one who chooses.
+/// A source of choices for a run.
 pub enum ChoiceSource<'a> {
     /// A strategy, from a seed.
     RandomChoices(Strategy, u64),
@@ -65,7 +65,7 @@ impl Machine {
         }
     }
 
-    /// The same for every run that differs.
+    /// Takes the choices of runs that differ, to go on with them.
     pub(crate) fn take_dpor(&self) -> Option<Box<Dpor>> {
         self.end_last_step();
         match self.choices.chooser.replace(Chooser::RandomChoices(RandomChoices::new())) {

@@ -38,7 +38,7 @@ pub struct Cpu {
     pub(super) polled: Cell<(u16, u64, u8)>,
     /// The word of its last atomic.
     pub(super) last_atomic: Cell<u16>,
-    /// Its loads since it has done anything else.
+    /// Loads of the CPU since it has done anything else.
     pub(super) spin: RefCell<Spin>,
 }
 

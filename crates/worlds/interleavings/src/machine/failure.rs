@@ -80,7 +80,7 @@ impl Invariant {
         }
     }
 
-    /// Its name in files and on the command line.
+    /// Name of the invariant in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OneHolder => "one-holder",
@@ -110,13 +110,13 @@ impl Invariant {
 /// A run that broke an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Which.
+    /// The invariant that broke.
     pub invariant: Invariant,
     /// The failure, as a sentence without a full stop.
     pub what: String,
     /// The process that showed it.
     pub process: u8,
-    /// Its operation.
+    /// Index of the process's operation.
     pub operation: OperationIndex,
 }
 

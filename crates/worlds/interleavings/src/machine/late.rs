@@ -129,7 +129,7 @@ impl Machine {
         self.late.tried.set(Some((late, late.is_at_once())));
     }
 
-    /// Whether the CPU of the load that was tried without being late has done the same.
+    /// True if the CPU of the load that was tried in time has done the same.
     pub(crate) fn take_same(&self) -> bool {
         self.late.tried.take().is_some_and(|(_, same)| same)
     }

@@ -29,17 +29,17 @@ impl Names {
         }
     }
 
-    /// The same, with names for locks.
+    /// Adds names for locks.
     pub const fn with_locks(self, lock: fn(u32) -> String) -> Self {
         Self { lock, ..self }
     }
 
-    /// The same, with names for plain data, by its number and the same counts.
+    /// Adds names for plain data, by its number and the counts.
     pub const fn with_plain(self, plain: fn([u16; 3], u32) -> String) -> Self {
         Self { plain, ..self }
     }
 
-    /// The same, with words for what CPUs wait for.
+    /// Adds words for what CPUs wait for.
     pub const fn with_waits(self, waits: &'static [&'static str]) -> Self {
         Self { waits, ..self }
     }

@@ -26,7 +26,7 @@ impl Choices {
     }
 }
 
-/// Who can go, and how far each process is.
+/// Turns: the processes that can go, and how far each is.
 pub(super) struct Turns {
     /// Processes that can go, as a set of bits.
     pub(super) awake: Cell<u64>,
@@ -149,7 +149,7 @@ pub(super) struct States {
     /// The same for each process by itself: what it did and got. Code that draws on nothing else
     /// goes on alike from the same number.
     pub(super) own_hashes: Vec<Cell<u64>>,
-    /// By plain data, what its last writer had done by then.
+    /// For each piece of plain data, the hash of what its last writer had done by then.
     pub(super) versions: RefCell<Vec<u64>>,
     /// States from which all was tried, where they are kept.
     pub(super) known: RefCell<Option<HashSet<Vec<u64>>>>,
@@ -176,7 +176,7 @@ impl States {
     }
 }
 
-/// What is told of a run.
+/// Record of a run, for those who read it.
 pub(super) struct Record {
     /// The failure, if anything broke.
     pub(super) failure: RefCell<Option<Failure>>,

@@ -14,7 +14,7 @@ impl Machine {
         self.stay()
     }
 
-    /// As [`Machine::fail`], and goes on.
+    /// Notes a failure unless the run has one, and returns.
     pub fn report(&self, invariant: Invariant, what: String) {
         let process = self.process();
         let mut failure = self.record.failure.borrow_mut();

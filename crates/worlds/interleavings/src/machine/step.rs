@@ -16,7 +16,7 @@ pub enum Operation {
         cell: u16,
         /// The value that it got.
         value: u64,
-        /// The one who had stored another value by then, and that value.
+        /// Writer of a newer value that the load missed, and that value.
         newest: Option<(u8, u64)>,
         /// The CPU's cache was on.
         cached: bool,
@@ -57,7 +57,7 @@ pub enum Operation {
         cell: u16,
         /// The change, as in "sets bits of".
         what: &'static str,
-        /// With what.
+        /// Operand of the change.
         value: u64,
     },
     /// It tried to store a word that it had loaded exclusively.
@@ -69,7 +69,7 @@ pub enum Operation {
     },
     /// A barrier of one kind.
     Fence {
-        /// Which.
+        /// The barrier.
         fence: Fence,
     },
     /// It cleaned a word's line.
@@ -103,7 +103,7 @@ pub enum Operation {
     Act {
         /// The subject.
         act: &'static Act,
-        /// With what.
+        /// Operand of the change.
         with: u64,
     },
 }
@@ -155,7 +155,7 @@ impl Act {
         Self { kind, ends_action: false, number, words }
     }
 
-    /// The same act, which ends the action that the process had started.
+    /// Makes it an act that ends the action which the process had started.
     pub const fn ending(self) -> Self {
         Self { ends_action: true, ..self }
     }
@@ -230,7 +230,7 @@ impl Operation {
 pub struct Step {
     /// The process.
     pub process: u8,
-    /// Which of the process's operations it is.
+    /// Index of the process's operation.
     pub operation: OperationIndex,
     /// The node's counters.
     pub did: Operation,

@@ -215,7 +215,7 @@ impl Machine {
         }
     }
 
-    /// Those who wait for a word to change look again.
+    /// Wakes the CPUs that wait for a word to change.
     #[inline(always)]
     pub fn wake_pollers(&self) {
         if self.memory.borrow_mut().take_changed() {

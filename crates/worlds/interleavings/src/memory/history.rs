@@ -83,14 +83,14 @@ pub(super) struct CellState {
     pub(super) memory: History,
 }
 
-/// The place of the dirty data of a line.
+/// Holder of the dirty data of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Dirty {
     #[default]
     Nowhere,
-    /// In the cache of a CPU.
+    /// The cache of a CPU.
     Cpu(u8),
-    /// In the cache of a cluster.
+    /// The cache of a cluster.
     Cluster(u8),
 }
 

@@ -65,7 +65,7 @@ struct Plain {
     /// The process that alone has touched it since its own last write, or since the start; none if
     /// there are several.
     only: Option<u8>,
-    /// Its last read and its last write.
+    /// Last read and last write of the only process.
     own: [Option<Access>; 2],
     /// The last write where there are several, and the last read of each process since.
     write: Option<Access>,
@@ -90,7 +90,7 @@ pub(crate) struct Races {
     /// The tags of the clocks at the last releasing fence, and the process's own time then.
     fenced: Vec<(Tag, u32)>,
     tags: Vec<TaggedClock>,
-    /// Of them the first `made` belong to the run.
+    /// Pieces of plain data; the first `made` belong to the run.
     plain: Vec<Plain>,
     made: usize,
 }

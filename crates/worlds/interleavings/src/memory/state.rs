@@ -60,7 +60,7 @@ pub struct Memory {
     /// The choices of those that something of their CPU would have overtaken, since that was last
     /// asked.
     pub(super) worth_holding: Vec<u32>,
-    /// By word; it outlives runs.
+    /// Values that late loads may return, for each word; they outlive runs.
     pub(super) stored: Vec<StoredValues>,
     /// Words whose value changed for somebody since it was last asked, for those who poll.
     pub(super) changed: Option<u16>,

@@ -25,7 +25,7 @@ pub enum AtomicOrder {
     Release,
     /// `LDADDAL`, or `LDAXR` and `STLXR`.
     AcquireRelease,
-    /// As Linux's atomics that return a value: `LDADDAL`, or `LDXR`, `STLXR` and then `DMB`.
+    /// A fully ordered atomic of Linux: `LDADDAL`, or `LDXR`, `STLXR` and then `DMB`.
     Full,
 }
 

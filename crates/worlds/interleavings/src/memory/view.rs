@@ -20,9 +20,9 @@ pub(super) struct Entry {
     pub(super) reserved: bool,
     /// A younger store of the CPU has left before it.
     pub(super) overtaken: bool,
-    /// Its number among those of the CPU.
+    /// Number of the entry among those of the CPU.
     pub(super) age: u32,
-    /// Of a store: when the newest of the values came on which its address and its data depend.
+    /// Moment of the newest value on which address and data of a store depend.
     pub(super) after: Moment,
     /// The number of the choice of how long it stays, from 1; 0 if there was none.
     pub(super) asked: u32,

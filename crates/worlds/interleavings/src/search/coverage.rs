@@ -9,7 +9,7 @@ pub struct Counter {
     pub group: &'static str,
     /// The subject of the count: a call, a domain.
     pub of: &'static str,
-    /// Its outcome or state.
+    /// Outcome of the call, or state of the domain.
     pub what: &'static str,
 }
 
@@ -31,9 +31,9 @@ pub struct Access {
 /// The numbers of kinds of words and of actors a subject has; both 0 where nobody watches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kinds {
-    /// Of words.
+    /// Kinds of words.
     pub words: u16,
-    /// Of actors.
+    /// Number of actors.
     pub actors: u16,
     /// Branches of the library.
     pub places: usize,
@@ -63,12 +63,12 @@ pub struct Coverage {
     pub chosen: [u64; Kind::COUNT],
     /// Runs in which branches and pairs were watched as well: one in sixteen.
     pub watched: u64,
-    /// Of those, how many took each branch.
+    /// Watched runs that took each branch.
     pub places: Vec<u64>,
     /// The reach as it grew.
     pub curve: Vec<Growth>,
     kinds: Kinds,
-    /// Which actor came right after which at a word of a kind.
+    /// True for each pair of actors that met in that order at a kind of word.
     met: Vec<bool>,
     last: Vec<Option<Access>>,
 }

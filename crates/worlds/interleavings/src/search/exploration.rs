@@ -12,7 +12,7 @@ use std::fmt::Debug;
 
 /// The subject of an exploration: code under test, and the machines that it runs on.
 pub trait Subject: Testbed {
-    /// Its name in schedules and on the command line.
+    /// Name of the subject in schedules and on the command line.
     const NAME: &'static str;
 
     /// Explores until a run breaks an invariant or `goes_on` says no; it is asked now and then.
@@ -114,9 +114,9 @@ pub type CounterexampleIn<S> = Counterexample<<S as Testbed>::Machine, <S as Tes
 /// The progress of an exploration of a subject.
 pub type TallyOf<S> = Tally<<S as Testbed>::Machine, <S as Testbed>::Script>;
 
-/// The way in which a subject is run.
+/// The machines on which a subject runs, and what its CPUs do.
 pub trait Testbed {
-    /// The way in which a machine is built.
+    /// Options of a machine.
     type Machine: Copy + Debug + PartialEq;
     /// The actions of CPUs in a run.
     type Script: Script;
@@ -172,7 +172,7 @@ pub struct Exploration<C> {
 pub struct Tally<M, C> {
     /// Runs so far.
     pub schedules: u64,
-    /// Those that were cut, since they would have repeated others.
+    /// Runs that were cut, since they would have repeated others.
     pub repeated: u64,
     /// Operations of all runs.
     pub steps: u64,

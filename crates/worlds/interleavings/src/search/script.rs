@@ -23,7 +23,7 @@ pub trait Script: Clone + Default + PartialEq + Debug {
         0
     }
 
-    /// The same with one of those settings as plain as can be, for each of them.
+    /// Plainer scripts: for each of those settings, the script without it.
     fn plainer(&self) -> Vec<Self> {
         Vec::new()
     }

@@ -26,7 +26,7 @@ pub struct Narrator<'s, C> {
 }
 
 impl<'s, C: Script> Narrator<'s, C> {
-    /// Of a run of this script; `last` is the name of the process that is no CPU.
+    /// A narrator of runs of a script; `last` names the process that is no CPU.
     pub fn new(script: &'s C, names: Names, words_per_line: u16, last: &'static str) -> Self {
         Self { script, names, words_per_line, last }
     }
@@ -139,7 +139,7 @@ impl<'s, C: Script> Narrator<'s, C> {
         Some(format!("{who} {} (its operation {}): {why}.", self.step(here), here.operation))
     }
 
-    /// The way by which the process that failed came by its values: the last values that it loaded
+    /// Causes of a failure: the last values that the failed process loaded
     /// and that another one had stored, the latest first, and what those stores had overwritten.
     /// Values that took the place of its own come first.
     pub fn causes(&self, steps: &[Step]) -> Vec<String> {

@@ -174,7 +174,7 @@ macro_rules! common {
                 self.0.compare_exchange(current, new, success, failure, false)
             }
 
-            /// The same; on a core without LSE it may fail for no reason.
+            /// Compares and exchanges; on a core without LSE it may fail for no reason.
             ///
             /// # Errors
             /// It failed.
@@ -367,7 +367,7 @@ impl<T> AtomicPtr<T> {
         result.map(Self::pointer).map_err(Self::pointer)
     }
 
-    /// The same; on a core without LSE it may fail for no reason.
+    /// Compares and exchanges; on a core without LSE it may fail for no reason.
     ///
     /// # Errors
     /// It failed.

@@ -18,7 +18,7 @@ fn are_dependent(one: &[Touch], other: &[Touch]) -> bool {
     one.iter().any(|one| other.iter().any(|other| one.cell == other.cell && (one.writes || other.writes)))
 }
 
-/// By process, the number of the last step that is known, from 1.
+/// A vector clock: for each process, the number of its last known step, from 1.
 type Clock = [u32; MOST_CPUS + 1];
 
 /// A process, and what its next step accesses.
@@ -64,7 +64,7 @@ struct CellAccesses {
 #[derive(Clone, Debug)]
 struct Step {
     process: usize,
-    /// Its choice on the tape.
+    /// Index of the choice on the tape.
     node: usize,
     clock: Clock,
 }

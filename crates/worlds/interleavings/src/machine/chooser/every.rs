@@ -14,7 +14,7 @@ pub struct EveryRun {
     orders: bool,
     /// A store exclusive has failed in this run, though nobody was in its way: none does any more.
     exclusive_failed: bool,
-    /// By word, the values that a load may return although they are stored only afterwards.
+    /// For each word, the values that a late load may return.
     later: Vec<Vec<u64>>,
     /// The number of times that caches may act on their own, in all and from here on.
     acts: u32,
@@ -36,7 +36,7 @@ impl EveryRun {
         }
     }
 
-    /// With all orders of memory, or with the plainest.
+    /// Sets whether all orders of memory are tried, or the plainest alone.
     pub fn with_orders(self, orders: bool) -> Self {
         Self { orders, ..self }
     }
@@ -46,7 +46,7 @@ impl EveryRun {
         Self { tape: Vec::new(), at: 0, left: self.preemptions, acts_left: self.acts, later, ..self }
     }
 
-    /// With caches that evict or fill a line on their own, at most so often in a run.
+    /// Sets how often caches may evict or fill a line on their own in a run.
     pub fn with_acts_of_caches(self, acts: u32) -> Self {
         Self { acts, acts_left: acts, ..self }
     }

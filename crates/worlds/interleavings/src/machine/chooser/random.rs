@@ -16,7 +16,7 @@ const LONGEST_PASS: u64 = 256;
 pub struct RandomChoices {
     strategy: Strategy,
     random: SplitMix64,
-    /// Of 64 choices about memory, caches and hardware, this number differs from the default.
+    /// Number of 64 choices about memory and caches that differ from the default.
     memory: u64,
     hardware: u64,
     /// True if interrupts come before they are needed.
@@ -27,7 +27,7 @@ pub struct RandomChoices {
     operations: u64,
     passed_over: usize,
     left: u64,
-    /// With few deviations: of 2^32 choices, this number differs from the default.
+    /// [`Strategy::Few`]: number of 2^32 choices that differ from the default.
     rare: u64,
 }
 

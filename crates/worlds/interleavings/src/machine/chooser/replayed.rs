@@ -5,7 +5,7 @@ use crate::operation::OperationIndex;
 
 /// The choices of a schedule that is written down.
 pub struct ReplayedChoices {
-    /// By process, in order of operation.
+    /// Deviations of each process, in order of operation.
     deviations: Vec<Vec<Deviation>>,
 }
 

@@ -1,6 +1,6 @@
 //! Strategies: how an exploration chooses.
 
-/// The way in which an exploration chooses.
+/// A strategy: how an exploration chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     /// At each operation all that can go are equally likely.
@@ -24,7 +24,7 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// Those that take turns where none is asked for.
+    /// The default strategies, which take turns.
     pub fn in_turn() -> Vec<Self> {
         vec![Self::Random, Self::Pct(3), Self::PassingOver]
     }
