@@ -1,6 +1,6 @@
 //! `cargo xtask judge`: what takes long or fetches large sources. It is run before a release.
 
-use crate::stages::{cargo, root};
+use crate::tools::{cargo, root};
 use std::process::Command;
 use std::time::Instant;
 

@@ -131,7 +131,7 @@ where
         Ok(schedule.read()?)
     }
 
-    /// Testbed a schedule: its subject, its finding, and the limits of a run. With `anyway`, a
+    /// Opens a schedule: its subject, its finding, and the limits of a run. With `anyway`, a
     /// library whose sources have changed is no error.
     ///
     /// # Errors

@@ -35,7 +35,7 @@ pub fn yield_now() {
 }
 
 impl<T> JoinHandle<T> {
-    /// Wait until the thread has ended, sees all that it has done, and returns what it returned.
+    /// Waits until the thread has ended, sees all that it has done, and returns what it returned.
     ///
     /// # Errors
     /// Never.

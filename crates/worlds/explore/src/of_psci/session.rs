@@ -36,7 +36,7 @@ pub(crate) struct Session<'s, M: Fn(usize, u32)> {
     length: u64,
 }
 
-/// Testbed a session on a board with the library and hands it to `use_it`.
+/// Opens a session on a board with the library and hands it to `use_it`.
 pub(crate) fn with_session<R>(
     board: &Board,
     library: &dyn Library,

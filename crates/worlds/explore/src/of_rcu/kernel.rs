@@ -285,7 +285,7 @@ impl Kernel {
         self.states[self.machine.process()].may_wake.get()
     }
 
-    /// Wait until the word of a lock that could not be had changes.
+    /// Waits until the word of a lock that could not be had changes.
     pub(crate) fn wait_for_lock(&self) {
         let word = self.machine.cpu().last_atomic();
         self.machine.block(Wait::Change(word));

@@ -29,7 +29,7 @@ struct Session<'s, M: Fn(usize, u32)> {
     length: u64,
 }
 
-/// Testbed a session on a kernel with RCU and hands it to `use_it`.
+/// Opens a session on a kernel with RCU and hands it to `use_it`.
 pub(super) fn with_session<R>(
     cpus: usize,
     mode: Mode,

@@ -43,7 +43,7 @@ impl Machine {
         }
     }
 
-    /// Wait until a late load of this process has got its value; true if it had to wait.
+    /// Waits until a late load of this process has got its value; true if it had to wait.
     #[inline(always)]
     pub fn settle(&self) -> bool {
         self.late.followed.get() != 0 && self.settle_now()
@@ -106,7 +106,7 @@ impl Machine {
         }
     }
 
-    /// Wait for a late load of this word.
+    /// Waits for a late load of this word.
     #[inline(always)]
     pub(super) fn settle_word(&self, cell: u16) {
         if self.late.followed.get() != 0 && self.memory.borrow().owed(self.process()) == Some(cell) {

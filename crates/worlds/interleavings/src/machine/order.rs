@@ -52,7 +52,7 @@ impl Machine {
         self.cpu().forget_polled();
     }
 
-    /// Wait for an event. It may end without one.
+    /// Waits for an event. It may end without one.
     pub fn wait_for_an_event(&self) {
         self.act(Operation::WaitForEvent);
         let cpu = self.cpu();

@@ -135,7 +135,7 @@ impl Machine {
         self.can_go(process);
     }
 
-    /// Wait until a process has ended, and sees what it has seen and done.
+    /// Waits until a process has ended, and sees what it has seen and done.
     pub(crate) fn wait_for_process(&self, process: usize) {
         self.settle();
         while self.cpus[process].waits() != Wait::Done {

@@ -54,7 +54,7 @@ impl Machine {
         }
     }
 
-    /// Wait until a word changes.
+    /// Waits until a word changes.
     pub(crate) fn wait_for_change(&self, cell: u16) {
         // Whatever lets others go may let the word change: then it is looked at again.
         if !self.settle() && !self.drain() {
