@@ -25,8 +25,8 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &energy_experiments::RcuLazy,
     &placement_experiments::Placement,
     &placement_experiments::EasEnergy,
-    &explore_experiments::ExplorePsci,
-    &explore_experiments::ExploreRcu,
+    &explorations::ExplorePsci,
+    &explorations::ExploreRcu,
 ];
 
 /// Names of the experiments.

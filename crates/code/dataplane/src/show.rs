@@ -72,7 +72,7 @@ fn runtime_of(report: &Report) -> String {
             out,
             "{:<33}{:^12}{:>16}{:>16}{:>16}{:>16}{:>14.2}{:>16}{:>14}",
             row.name,
-            row.state,
+            row.state.name(),
             c.calls,
             c.vectors,
             0,

@@ -202,7 +202,12 @@ pub fn apply(graph: &mut Graph, command: &Command) -> Result<(), String> {
 
 /// Names of a graph's input nodes.
 pub fn inputs(graph: &Graph) -> Vec<String> {
-    graph.runtime().into_iter().filter(|row| row.state == "polling").map(|row| row.name).collect()
+    graph
+        .runtime()
+        .into_iter()
+        .filter(|row| row.state == dataplane::graph::NodeState::Polling)
+        .map(|row| row.name)
+        .collect()
 }
 
 /// The text that a command prints. `threads` says what `show threads` does.

@@ -50,7 +50,7 @@ pub fn shared_object(source: &Path, folder: &Path) -> PathBuf {
     let object = folder.join(source.file_stem().unwrap()).with_extension("so");
     let built = Command::new("cc")
         .args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"])
-        .arg(root().join("crates/code/packet-loop/include"))
+        .arg(root().join("crates/code/stopwatt-loop/include"))
         .arg(source)
         .arg("-o")
         .arg(&object)

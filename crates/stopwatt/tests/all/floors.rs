@@ -157,6 +157,80 @@ fn every_crate_stands_on_a_floor() {
     assert_eq!(found, floors, "the crates that are there, and those on a floor of crates/floors.toml");
 }
 
+/// The crates of `crates/` by folder, each with the names of its package and its library.
+fn named_crates() -> Vec<(String, String, String)> {
+    let crates = stated().into_iter().filter(|folder| folder.starts_with("crates/"));
+    let named = crates.map(|folder| {
+        let manifest = toml(&root().join(&folder).join("Cargo.toml"));
+        let package = manifest["package"]["name"].as_str().expect("a name").to_owned();
+        let library = manifest.get("lib").and_then(|library| library.get("name")?.as_str());
+        let library = library.map_or_else(|| package.replace('-', "_"), str::to_owned);
+        (folder, package, library)
+    });
+    named.collect()
+}
+
+/// The crates whose names break the rule of `crates/floors.toml`, one line each.
+fn misnamed(crates: &[(String, String, String)]) -> Vec<String> {
+    const EXPERIMENTS: &str = "crates/experiments/";
+    let last = |folder: &str| folder.rsplit('/').next().unwrap_or_default().to_owned();
+    let mut wrong = Vec::new();
+    for (folder, package, library) in crates {
+        let name = last(folder);
+        let own = match folder.starts_with(EXPERIMENTS) && *package == format!("{name}-experiments") {
+            true => package.clone(),
+            false => name.clone(),
+        };
+        if *package != own && *package != format!("stopwatt-{own}") {
+            wrong.push(format!("{folder} holds the package {package}"));
+        }
+        if *library != own.replace('-', "_") {
+            wrong.push(format!("{folder} holds the library {library}"));
+        }
+        // An experiment may have the name of what it measures.
+        let is_pair = |other: &str| {
+            let is_experiment = folder.starts_with(EXPERIMENTS);
+            is_experiment != other.starts_with(EXPERIMENTS) && (!is_experiment || own != name)
+        };
+        let taken = crates.iter().find(|(other, theirs, _)| {
+            other != folder && (*theirs == own || *theirs == *package || last(other) == name && !is_pair(other))
+        });
+        if let Some((other, ..)) = taken {
+            wrong.push(format!("{folder} has the name of {other}"));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn a_crate_has_one_name_and_no_other_crate_has_it() {
+    let crates = named_crates();
+    assert!(crates.len() > 30, "the manifests are no longer read: {crates:?}");
+    let wrong = misnamed(&crates);
+    assert!(wrong.is_empty(), "{}\nsee crates/floors.toml", wrong.join("\n"));
+}
+
+#[test]
+fn a_name_that_is_used_twice_is_found() {
+    let named = |names: &[[&str; 3]]| -> Vec<(String, String, String)> {
+        let owned =
+            |[folder, package, library]: &[&str; 3]| (folder.to_string(), package.to_string(), library.to_string());
+        names.iter().map(owned).collect()
+    };
+    let soc = ["crates/worlds/soc", "stopwatt-soc", "soc"];
+    assert!(misnamed(&named(&[soc, ["crates/experiments/soc", "soc-experiments", "soc_experiments"]])).is_empty());
+    for wrong in [
+        ["crates/record/soc", "soc-record", "soc"],
+        ["crates/record/soc", "stopwatt-soc", "soc"],
+        ["crates/worlds/chip", "soc", "soc"],
+        ["crates/worlds/chip", "stopwatt-chip", "stopwatt_chip"],
+        ["crates/experiments/soc", "soc", "soc"],
+        ["crates/worlds/chip", "chip-experiments", "chip_experiments"],
+    ] {
+        assert!(!misnamed(&named(&[soc, wrong])).is_empty(), "{wrong:?}");
+    }
+}
+
 /// Adds the Rust files below `folder`, by their path from `source`.
 fn read_sources(source: &Path, folder: &Path, sources: &mut uses::Sources) {
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {

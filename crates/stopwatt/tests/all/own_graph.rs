@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-const EXAMPLES: &str = "crates/code/packet-loop/examples";
+const EXAMPLES: &str = "crates/code/stopwatt-loop/examples";
 
 /// Runs a graph of the folder for a moment.
 fn run(folder: &Path, arguments: &[&str]) -> Output {

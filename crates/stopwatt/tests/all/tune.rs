@@ -85,7 +85,7 @@ const struct stopwatt_loop *stopwatt_loop(uint32_t n)
 fn a_loop_in_c_is_tuned_to_its_macros() {
     let folder = tempfile::tempdir().unwrap();
     for example in ["acl", "parser"] {
-        let source = root().join(format!("crates/code/packet-loop/examples/{example}.c"));
+        let source = root().join(format!("crates/code/stopwatt-loop/examples/{example}.c"));
         let object = shared_object(&source, folder.path());
         let name = object.file_name().unwrap().to_str().unwrap();
         let run = ["tune", "--loop", name, "--rounds", "3", "--memory", "4", "--format", "json", "--output", example];
@@ -198,7 +198,7 @@ fn a_measured_core_predicts_a_described_loop() {
     assert!(output.status.success(), "{}", error_of(&output));
     let core: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(core["under_way"]["loads"].as_f64().unwrap() >= 1.0);
-    let recipe = root().join("crates/code/packet-loop/examples/flow_cache.toml");
+    let recipe = root().join("crates/code/stopwatt-loop/examples/flow_cache.toml");
     std::fs::copy(recipe, folder.path().join("flow_cache.toml")).unwrap();
     let run = [
         "tune",

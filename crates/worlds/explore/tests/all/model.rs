@@ -119,7 +119,7 @@ fn spin_lock(model: &mut Model, how: &'static str) {
 /// is more to try there.
 #[test]
 fn every_read_modify_write_is_one_step_with_lse_and_without() {
-    use stopwatt_explore::Core;
+    use interleavings::Core;
     for how in ["swap", "compare_exchange", "fetch_or", "fetch_and"] {
         let runs = [true, false].map(|lse| {
             let core = Core { lse, rcpc: !lse };

@@ -158,5 +158,5 @@ fn only_the_explorer_has_the_faults() {
         .filter(|package| package.contains("\n \"rcu-faults\""))
         .filter_map(|package| package.lines().find_map(|line| line.strip_prefix("name = ")))
         .collect();
-    assert_eq!(with_faults, ["\"explore\"", "\"explore-experiments\"", "\"stopwatt\""]);
+    assert_eq!(with_faults, ["\"explorations\"", "\"explore\"", "\"stopwatt\""]);
 }

@@ -1,14 +1,14 @@
 //! Small programs that are drawn, with types like those of std: the outcomes of every run that
 //! differs, beside those that Arm's axioms allow.
 
+use interleavings::sync::Arc;
+use interleavings::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use interleavings::sync::atomic::{AtomicU64, Ordering, fence};
+use interleavings::{Config, Core, Strategy, explore, thread};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::rc::Rc;
-use stopwatt_explore::sync::Arc;
-use stopwatt_explore::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use stopwatt_explore::sync::atomic::{AtomicU64, Ordering, fence};
-use stopwatt_explore::{Config, Core, Strategy, explore, thread};
 
 #[derive(Clone, Copy, Debug)]
 enum Op {

@@ -1,9 +1,9 @@
 //! Loads that come late: load buffering where Arm allows it, and releases that are missing after
 //! reads.
 
+use interleavings::{Config, Machine, Model, SharedWord, Strategy, Word, check};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use stopwatt_explore::{Config, Machine, Model, SharedWord, Strategy, Word, check};
 
 fn words(count: usize) -> Rc<Vec<Word<u64>>> {
     Rc::new((0..count).map(|_| SharedWord::<u64, Machine>::new(0)).collect())

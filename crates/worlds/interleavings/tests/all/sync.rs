@@ -1,10 +1,10 @@
-//! Code as it is written for std, with the types of `stopwatt_explore`.
+//! Code as it is written for std, with the types of `interleavings`.
 
+use interleavings::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use interleavings::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
+use interleavings::sync::{Arc, Mutex, UnsafeCell};
+use interleavings::{Config, Core, Strategy, explore, hint, thread};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use stopwatt_explore::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use stopwatt_explore::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
-use stopwatt_explore::sync::{Arc, Mutex, UnsafeCell};
-use stopwatt_explore::{Config, Core, Strategy, explore, hint, thread};
 
 fn drawn() -> Config {
     Config { schedules: 5_000, ..Config::default() }
