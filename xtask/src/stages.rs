@@ -260,12 +260,6 @@ fn tests() -> Result<(), String> {
     tests.envs(documents.as_ref().map(|folder| ("STOPWATT_SOURCES", folder)));
     check(&mut tests)?;
     // Tests tell it themselves, but where they pass nobody sees what they print.
-    let user = Command::new("id").arg("-u").output().map_err(|error| format!("cannot start `id`: {error}"))?;
-    if user.stdout != b"0\n" {
-        for test in root_only()? {
-            println!("SKIPPED, since it needs root: {test}");
-        }
-    }
     if documents.is_none() {
         println!(
             "SKIPPED, since it needs the published documents (STOPWATT_SOURCES=FOLDER, or shared/sources beside the checkout): \
@@ -280,23 +274,6 @@ fn published_documents() -> Option<PathBuf> {
     let named = std::env::var_os("STOPWATT_SOURCES").map(PathBuf::from);
     let beside = || Some(root().canonicalize().ok()?.parent()?.join("shared/sources"));
     named.or_else(|| beside().filter(|folder| folder.is_dir()))
-}
-
-/// Names of the forwarder's tests that ask whether they may make network namespaces.
-fn root_only() -> Result<Vec<String>, String> {
-    let folder = root().join("crates/experiments/forwarder/tests");
-    let wrong = |error| format!("{}: {error}", folder.display());
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(&folder).map_err(wrong)? {
-        let path = entry.map_err(wrong)?.path();
-        if path.is_file() {
-            let text = std::fs::read_to_string(&path).map_err(wrong)?;
-            let asks = text.split("may_run(\"").skip(1);
-            names.extend(asks.filter_map(|rest| rest.split_once('"')).map(|(name, _)| name.to_owned()));
-        }
-    }
-    names.sort();
-    Ok(names)
 }
 
 fn features() -> Result<(), String> {
@@ -412,7 +389,7 @@ fn host_target() -> Result<String, String> {
 
 fn aarch64() -> Result<(), String> {
     let mut command = cargo(&["test", "--quiet", "--target", "aarch64-unknown-linux-gnu"]);
-    command.args(["-p", "dataplane", "-p", "forwarder", "-p", "core-model", "--lib", "--test", "packets"]);
+    command.args(["-p", "dataplane", "-p", "core-model", "--lib", "--test", "packets"]);
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu");
     check(&mut command)

@@ -3,8 +3,8 @@
 //!
 //! What is measured here is how the loops over a frame touch memory. They are written once
 //! ([`walk`]), for every shape and prefetch stride, over [`memory::PacketMemory`]: host memory when
-//! packets are forwarded, a model of a core when their cycles are predicted. Drivers, neighbours,
-//! ICMP and threads are another crate's, which forwards.
+//! packets are forwarded, a model of a core when their cycles are predicted. It is for measuring and
+//! no router: neighbours are static, and what is not on the common path is handed to the host.
 //!
 //! # What to read first
 //! [`frame`], then [`graph`] with its picture, then [`walk`]; `examples/route.rs` puts them
@@ -27,7 +27,8 @@
 //! | [`own`] | our addresses, and who answers for them |
 //! | [`mac`] | Ethernet addresses |
 //! | [`epochs`] | when memory that was taken out of a shared table may be used again |
-//! | [`inputs`] | packets from a generator or a list |
+//! | [`inputs`], [`pcap`] | packets from a generator or a list; capture files |
+//! | `packet_socket` | packets of a Linux interface, in and out |
 //! | [`machine`] | prefetch instruction and counter |
 //! | [`show`] | tables of what nodes did, in the words of VPP |
 //! | [`trace`] | following packets through the graph |
@@ -50,6 +51,9 @@ pub mod memory;
 mod node;
 pub mod nodes;
 pub mod own;
+#[cfg(target_os = "linux")]
+pub mod packet_socket;
+pub mod pcap;
 pub mod plane;
 pub mod show;
 pub mod standard;

@@ -62,7 +62,7 @@ pub fn parse(text: &str) -> Result<Runtime, ImportError> {
     let mut thread = 0;
     let mut in_table = false;
     let mut after_gap = false;
-    // What our own forwarder shows has two columns more.
+    // What our own `show runtime` prints has two columns more.
     let mut ours = false;
     for (index, line) in text.lines().enumerate() {
         let wrong = |message: &str| ImportError { line: index + 1, message: message.to_owned() };

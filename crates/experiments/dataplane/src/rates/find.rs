@@ -1,4 +1,4 @@
-//! `--find-rate`: the highest rate without loss of each driver, the rate at full load, and how long
+//! `find-rate`: the highest rate without loss of each driver, the rate at full load, and how long
 //! packets are on their way.
 
 use std::sync::Arc;
@@ -7,9 +7,10 @@ use std::time::Duration;
 use experiment::{Error, Progress};
 use recording::stats;
 
-use super::bench::{Bench, Driver, Plan, Trial};
+use super::bench::{Bench, Driver, Trial};
 use super::search::{Bounds, Outcome, Precision, Tried, bounds};
-use dataplane_experiments::latency::Percentiles;
+use crate::graphs::Load;
+use crate::latency::Percentiles;
 
 /// The way to measure.
 #[derive(Clone, Debug)]
@@ -18,8 +19,8 @@ pub struct Search {
     pub drivers: Vec<Driver>,
     /// The command line of the program that forwards for [`Driver::Command`].
     pub command: String,
-    /// The plan of what they forward.
-    pub plan: Plan,
+    /// The packets, and the graph through which ours takes them.
+    pub load: Load,
     /// Trials at full load.
     pub windows: usize,
     /// Length of a trial.
@@ -43,8 +44,6 @@ const LATENCY_WINDOWS: u32 = 3;
 pub struct DriverRates {
     /// The program that forwards.
     pub driver: Driver,
-    /// Processors: the generator's, and those on which is forwarded.
-    pub processors: (usize, Vec<usize>),
     /// The way in which packets come in, as `show hardware` says it; the command line of a program;
     /// empty for the kernel.
     pub hardware: String,
@@ -68,9 +67,9 @@ pub struct DriverRates {
 /// # Errors
 /// This needs root; or the run is to stop.
 pub fn find(search: &Search, progress: &Arc<Progress>) -> Result<Vec<DriverRates>, Error> {
-    let Search { drivers, command, plan, windows, window, .. } = search;
+    let Search { drivers, command, load, windows, window, .. } = search;
     let benches =
-        drivers.iter().map(|driver| Bench::new(*driver, *plan, command, progress)).collect::<Result<Vec<_>, _>>()?;
+        drivers.iter().map(|driver| Bench::new(*driver, *load, command, progress)).collect::<Result<Vec<_>, _>>()?;
     progress.expect((windows * drivers.len()) as u64, "trials at full load");
     for bench in &benches {
         // Warm-up, which is not counted.
@@ -110,7 +109,5 @@ fn of_driver(search: &Search, bench: &Bench, full: Vec<Trial>, progress: &Arc<Pr
         latencies.push((trial.offered(), Percentiles::new(&trial.latencies.histogram, 1e-3)));
     }
     let hardware = full.last().map(|trial| trial.hardware.clone()).unwrap_or_default();
-    let (generator, workers) = bench.processors();
-    let processors = (generator, workers.to_vec());
-    Ok(DriverRates { driver: bench.driver(), processors, hardware, full, none, partial, tried, latencies, untimed })
+    Ok(DriverRates { driver: bench.driver(), hardware, full, none, partial, tried, latencies, untimed })
 }

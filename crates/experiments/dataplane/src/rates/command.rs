@@ -1,14 +1,17 @@
 //! A program of the user's between the two interfaces of the network for measuring.
+#![expect(unsafe_code, reason = "system calls between fork and exec")]
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use forwarder::process;
+use dataplane::machine;
+use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -25,16 +28,16 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts a command line of the shell in a namespace, on some processors.
+    /// Starts a command line of the shell in a namespace, on a processor.
     ///
     /// # Errors
-    /// There is no shell, or one of the processors.
-    pub fn start(command: &str, namespace: &Namespace, cpus: &[usize]) -> io::Result<Self> {
+    /// There is no shell, or no such processor.
+    pub fn start(command: &str, namespace: &Namespace, cpu: usize) -> io::Result<Self> {
         let mut shell = Command::new("sh");
         // The shell becomes the program, so that what is ended is the program. It keeps a standard
         // input that never ends: some programs stop at its end.
         shell.args(["-c", &format!("exec 2>&1; exec {command}")]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        process::bind(&mut shell, cpus)?;
+        bind(&mut shell, cpu)?;
         let mut child = namespace.within(move || shell.spawn())??;
         let told = Arc::new(Mutex::new(VecDeque::new()));
         if let Some(mut printed) = child.stdout.take() {
@@ -107,4 +110,22 @@ impl Drop for Program {
         let _ = self.child.get_mut().kill();
         let _ = self.child.get_mut().wait();
     }
+}
+
+/// Keeps a program that will be started on a processor, and ends it when the thread that starts
+/// it ends.
+///
+/// # Errors
+/// The processor's number is larger than any.
+fn bind(command: &mut Command, cpu: usize) -> io::Result<()> {
+    let set = machine::processors(&[cpu])?;
+    // SAFETY: between fork and exec there are two system calls and no more; neither allocates nor
+    // takes a lock.
+    unsafe {
+        command.pre_exec(move || {
+            set_pdeathsig(Signal::SIGKILL)?;
+            machine::keep_on(&set)
+        });
+    }
+    Ok(())
 }

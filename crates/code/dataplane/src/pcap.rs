@@ -1,13 +1,6 @@
-//! Capture files in the classic format: read with either byte order and either resolution, written
-//! in microseconds.
+//! Capture files in the classic format, with either byte order and either resolution.
 
 use std::fmt;
-use std::io::{self, Write};
-
-use dataplane::buffers::DATA_BYTES;
-use dataplane::frame::Frame;
-use dataplane::nodes::Device;
-use dataplane::plane::Plane;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
@@ -72,58 +65,17 @@ pub fn read(file: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     Ok(packets)
 }
 
-/// Writes a capture file. Packets carry no time: the same packets give the same bytes.
-pub struct Writer<W: Write> {
-    out: W,
-    failed: Option<io::Error>,
-}
-
-impl<W: Write> Writer<W> {
-    /// Starts a file.
-    pub fn new(mut out: W) -> io::Result<Self> {
-        out.write_all(&MICROSECONDS.to_le_bytes())?;
-        out.write_all(&[2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0])?;
-        out.write_all(&(LONGEST as u32).to_le_bytes())?;
-        out.write_all(&ETHERNET.to_le_bytes())?;
-        Ok(Self { out, failed: None })
+/// The bytes of a capture file with these packets. They carry no time: the same packets give the
+/// same bytes.
+pub fn write<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    let header = [[2, 0, 4, 0], [0; 4], [0; 4], (LONGEST as u32).to_le_bytes(), ETHERNET.to_le_bytes()];
+    let mut file = [&MICROSECONDS.to_le_bytes()[..], header.as_flattened()].concat();
+    for packet in packets {
+        let length = (packet.len() as u32).to_le_bytes();
+        file.extend([[0; 4], [0; 4], length, length].as_flattened());
+        file.extend(packet);
     }
-
-    /// Adds a packet.
-    pub fn packet(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let length = (bytes.len() as u32).to_le_bytes();
-        self.out.write_all(&[0; 8])?;
-        self.out.write_all(&length)?;
-        self.out.write_all(&length)?;
-        self.out.write_all(bytes)
-    }
-
-    /// Ends the file.
-    ///
-    /// # Errors
-    /// The first error of any write since the file was started.
-    pub fn finish(mut self) -> io::Result<W> {
-        self.out.flush()?;
-        match self.failed {
-            Some(error) => Err(error),
-            None => Ok(self.out),
-        }
-    }
-}
-
-impl<W: Write + Send> Device for Writer<W> {
-    fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize {
-        for row in 0..frame.len {
-            let length = (frame.length[row] as usize).min(DATA_BYTES);
-            if let Err(error) = self.packet(&plane.pool.data(frame.buffer[row])[..length]) {
-                self.failed.get_or_insert(error);
-                return row;
-            }
-        }
-        if let Err(error) = self.out.flush() {
-            self.failed.get_or_insert(error);
-        }
-        frame.len
-    }
+    file
 }
 
 #[cfg(test)]
@@ -131,10 +83,7 @@ mod tests {
     use super::*;
 
     fn file() -> Vec<u8> {
-        let mut writer = Writer::new(Vec::new()).unwrap();
-        writer.packet(&[1, 2, 3]).unwrap();
-        writer.packet(&[]).unwrap();
-        writer.finish().unwrap()
+        write([&[1, 2, 3][..], &[]])
     }
 
     #[test]

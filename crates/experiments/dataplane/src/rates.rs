@@ -1,4 +1,4 @@
-//! Rates and latencies over real interfaces, in networks of this command's own.
+//! Rates and latencies over interfaces, in networks that are made for it.
 //!
 //! | file | what it has |
 //! |---|---|

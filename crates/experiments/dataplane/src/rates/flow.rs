@@ -2,16 +2,14 @@
 //! were sent.
 
 use std::io;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use dataplane::inputs::{PACKET_BYTES, udp_packet};
-use dataplane::plane::Mac;
+use dataplane::inputs::PACKET_BYTES;
+use dataplane::packet_socket::{Receiver, Sender};
 use experiment::Progress;
-use forwarder::drivers::packet_socket::{Receiver, Sender};
 use hdrhistogram::Histogram;
 
 /// The place where a packet says that it carries a time: the first bytes behind the UDP header.
@@ -32,12 +30,8 @@ pub struct Offer {
     pub length: Duration,
     /// The number of them that carry a time, each second.
     pub timed: u32,
-    /// Ethernet addresses: whom to, and from whom.
-    pub macs: (Mac, Mac),
-    /// The host they are from.
-    pub from: Ipv4Addr,
-    /// The destinations, in turn: at least one.
-    pub to: Vec<Ipv4Addr>,
+    /// The packets, in turn: at least one.
+    pub templates: Vec<[u8; 64]>,
 }
 
 /// The packets that a generator sent.
@@ -61,8 +55,7 @@ fn now() -> u64 {
 /// # Errors
 /// The interface is not there, or may not be used.
 pub fn generate(interface: &str, offer: &Offer, progress: &Progress) -> io::Result<Sent> {
-    let templates: Vec<[u8; 64]> =
-        offer.to.iter().map(|&to| udp_packet(offer.macs.0, offer.macs.1, offer.from, to, 64)).collect();
+    let templates = &offer.templates;
     let timed_every = match (offer.load, offer.timed) {
         (Some(load), timed @ 1..) => (load / f64::from(timed)).ceil().max(1.0) as u64,
         _ => u64::MAX,

@@ -7,7 +7,9 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use forwarder::netns;
+use nix::errno::Errno;
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -26,7 +28,7 @@ impl Namespace {
         let (jobs, asked): (Sender<Job>, Receiver<Job>) = channel();
         let (tells, told) = channel();
         thread::Builder::new().name(name.to_owned()).spawn(move || {
-            let made = netns::enter_new().and_then(|()| netns::path());
+            let made = enter_new().and_then(|()| path_of_thread());
             let is_made = made.is_ok();
             let _ = tells.send(made);
             if is_made {
@@ -131,6 +133,42 @@ pub fn backlog_drops() -> io::Result<u64> {
     let text = std::fs::read_to_string("/proc/net/softnet_stat")?;
     let dropped = text.lines().filter_map(|line| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok());
     Ok(dropped.sum())
+}
+
+/// Says what failed.
+fn wrong(what: &str) -> impl FnOnce(Errno) -> io::Error {
+    move |error| match error {
+        Errno::EPERM | Errno::EACCES => io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("{what}: this needs root, or the capability CAP_SYS_ADMIN"),
+        ),
+        _ => io::Error::new(io::Error::from(error).kind(), format!("{what}: {}", io::Error::from(error))),
+    }
+}
+
+/// Moves the calling thread into a new network namespace, with a view of `/sys` that shows it.
+/// Threads and programs that it starts from then on are there, too. The namespace has no name: the
+/// kernel removes it, with its interfaces, when nobody is left in it, however its last thread
+/// ended.
+///
+/// # Errors
+/// The thread may not (it needs root), or the system has no namespaces.
+fn enter_new() -> io::Result<()> {
+    unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(wrong("cannot make a network namespace"))?;
+    // Mounts from here on are seen by this thread alone.
+    let (none, stays) = (None::<&str>, MsFlags::MS_REC | MsFlags::MS_SLAVE);
+    mount(Some("none"), "/", none, stays, none).map_err(wrong("cannot keep mounts apart"))?;
+    let mounted = mount(Some("sysfs"), "/sys", Some("sysfs"), MsFlags::empty(), none);
+    mounted.map_err(wrong("cannot mount /sys for a network namespace"))
+}
+
+/// The path at which programs such as `ip` find the calling thread's network namespace, as long as
+/// the thread lives.
+///
+/// # Errors
+/// `/proc` is not mounted.
+fn path_of_thread() -> io::Result<PathBuf> {
+    Ok(PathBuf::from("/proc").join(std::fs::read_link("/proc/thread-self")?).join("ns/net"))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A packet socket of a Linux interface: a ring shared with the kernel to receive, batches of calls
-//! to send.
+//! to send. It is for measuring: the kernel sees every packet, too, and work that the kernel leaves
+//! to a device, such as a checksum or the splitting of a large packet, is not done here.
 
 #![expect(unsafe_code, reason = "addresses and options that the kernel reads, and a ring of memory shared with it")]
 
@@ -9,36 +10,68 @@ use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::errno::Errno;
+use nix::ifaddrs::{InterfaceAddress, getifaddrs};
+use nix::net::if_::if_nametoindex;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
-use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, SocketError};
 use nix::sys::socket::{
-    AddressFamily, LinkAddr, MsgFlags, SockFlag, SockType, SockaddrLike, bind, getsockopt, recv, setsockopt, socket,
+    AddressFamily, LinkAddr, SockFlag, SockType, SockaddrLike, bind, getsockopt, setsockopt, socket,
 };
 
-use super::calls::{
-    PACKET_FANOUT_FLAG_IGNORE_OUTGOING, PacketCopies, PacketFanout, PacketIgnoreOutgoing, PacketMembership,
-    PacketOffload, PacketRing, PacketStatistics, PacketVersion, SocketFilter,
-};
-use super::interface::index;
-use super::offload::{HEADER_BYTES, Offload};
+use crate::buffers::DATA_BYTES;
+use crate::frame::{FRAME_MAX, Frame};
+use crate::mac::Mac;
+use crate::node::{Input, Reason};
+use crate::nodes::Device;
+use crate::plane::Plane;
+
+use options::{PacketIgnoreOutgoing, PacketMembership, PacketRing, PacketStatistics, PacketVersion, SocketFilter};
+
+/// Options of sockets that the crate `nix` has no names for.
+mod options {
+    use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
+
+    /// A name that came late to the C library.
+    const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
+    sockopt_impl!(PacketIgnoreOutgoing, SetOnly, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, bool);
+    sockopt_impl!(PacketVersion, SetOnly, libc::SOL_PACKET, libc::PACKET_VERSION, libc::tpacket_versions);
+    sockopt_impl!(PacketRing, SetOnly, libc::SOL_PACKET, libc::PACKET_RX_RING, libc::tpacket_req);
+    sockopt_impl!(PacketMembership, SetOnly, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, libc::packet_mreq);
+    sockopt_impl!(PacketStatistics, GetOnly, libc::SOL_PACKET, libc::PACKET_STATISTICS, libc::tpacket_stats);
+    sockopt_impl!(SocketFilter, SetOnly, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, libc::sock_fprog);
+}
 
 /// Bytes of a packet's slot in the ring, with the kernel's header in front of it.
-pub(super) const SLOT_BYTES: usize = 2048;
-pub(super) const SLOTS: usize = 1 << 14;
+const SLOT_BYTES: usize = 2048;
+const SLOTS: usize = 1 << 14;
 /// Bytes that the kernel takes from its memory at once.
 const BLOCK_BYTES: usize = 1 << 18;
 const RING_BYTES: NonZeroUsize = NonZeroUsize::new(SLOT_BYTES * SLOTS).unwrap();
-/// Bytes of packets beside the ring, those that are too long for a slot: the kernel drops what is
-/// more. A large packet that is to be split has up to 64 kB.
-const LARGE_BYTES: usize = 32 << 20;
-/// Bytes of the longest packet, with the headers in front of it.
-const LONGEST: usize = 1 << 17;
 /// Packets of one call to send.
-pub(super) const BATCH: usize = 64;
+const BATCH: usize = 64;
+
+fn no_interface() -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, "there is no such interface here (`ip link` lists those that are)")
+}
+
+fn index(interface: &str) -> io::Result<u32> {
+    if_nametoindex(interface).map_err(|error| if error == Errno::ENODEV { no_interface() } else { error.into() })
+}
+
+/// The Ethernet address of an interface of this machine.
+///
+/// # Errors
+/// The interface is not there, or has no such address.
+pub fn mac(interface: &str) -> io::Result<Mac> {
+    let link = |entry: InterfaceAddress| {
+        let is_it = entry.interface_name == interface;
+        entry.address.filter(|_| is_it)?.as_link_addr()?.addr()
+    };
+    getifaddrs()?.find_map(link).map(Mac).ok_or_else(no_interface)
+}
 
 /// Lets only packets with two given bytes at an offset into a socket.
 fn filter(socket: &OwnedFd, offset: u16, mark: [u8; 2]) -> io::Result<()> {
@@ -76,18 +109,6 @@ fn bind_to(socket: &OwnedFd, interface: &str, protocol: u16) -> io::Result<()> {
     Ok(bind(socket.as_raw_fd(), &address.ok_or(Errno::EINVAL)?)?)
 }
 
-/// Receivers of one interface that share its packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fanout(u16);
-
-impl Fanout {
-    /// The group of this process for one of its interfaces, by its number in the graph.
-    pub fn new(number: u16) -> Self {
-        // Groups are numbered for the whole network namespace: processes must not meet.
-        Self((std::process::id() as u16) << 6 | (number & 63))
-    }
-}
-
 /// A packet that came in, readable until the next one is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
@@ -95,8 +116,6 @@ pub struct Received<'a> {
     pub bytes: &'a [u8],
     /// The VLAN tag that the kernel took out of it.
     pub tag: Option<[u8; 4]>,
-    /// The work that the sender left for a device.
-    pub offload: Offload,
     /// True if the packet was longer than what the ring holds of it.
     pub is_cut: bool,
     /// When the kernel put it into the ring, by the system's clock: since 1970.
@@ -105,15 +124,13 @@ pub struct Received<'a> {
 
 /// Receives through a ring (TPACKET_V2): each packet is handed over as it comes. In a ring of
 /// blocks (TPACKET_V3) it would wait until its block is full or a timer of the kernel runs out,
-/// which takes a millisecond at least. Packets that are longer than a slot come by a call.
+/// which takes a millisecond at least.
 pub struct Receiver {
     socket: OwnedFd,
     ring: NonNull<u8>,
     slot: usize,
     /// The slot was read, and goes back to the kernel before the next one is looked at.
     is_read: bool,
-    /// The last packet that was too long for its slot.
-    large: Vec<u8>,
 }
 
 // SAFETY: the ring belongs to the receiver alone; the kernel hands slots over by an atomic status.
@@ -138,12 +155,6 @@ impl Receiver {
             filter(&socket, offset, mark)?;
         }
         setsockopt(&socket, PacketVersion, &libc::tpacket_versions::TPACKET_V2)?;
-        // With it, a packet says whether its checksum is missing and how it is to be split.
-        setsockopt(&socket, PacketOffload, &true)?;
-        // A packet that is longer than a slot is kept whole beside the ring. More room than the
-        // system's limit for sockets needs a right of its own.
-        setsockopt(&socket, PacketCopies, &1)?;
-        setsockopt(&socket, RcvBufForce, &LARGE_BYTES).or_else(|_| setsockopt(&socket, RcvBuf, &LARGE_BYTES))?;
         let request = libc::tpacket_req {
             tp_block_size: BLOCK_BYTES as u32,
             tp_block_nr: (RING_BYTES.get() / BLOCK_BYTES) as u32,
@@ -155,7 +166,7 @@ impl Receiver {
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: a new mapping; the length is what the ring was made with.
         let ring = unsafe { mmap(None, RING_BYTES, access, MapFlags::MAP_SHARED, &socket, 0) }?.cast();
-        let receiver = Self { socket, ring, slot: 0, is_read: false, large: Vec::new() };
+        let receiver = Self { socket, ring, slot: 0, is_read: false };
         bind_to(&receiver.socket, interface, libc::ETH_P_ALL as u16)?;
         // SAFETY: zeros are a value of this plain structure.
         let mut promiscuous: libc::packet_mreq = unsafe { zeroed() };
@@ -163,14 +174,6 @@ impl Receiver {
         promiscuous.mr_type = libc::PACKET_MR_PROMISC as u16;
         setsockopt(&receiver.socket, PacketMembership, &promiscuous)?;
         Ok(receiver)
-    }
-
-    /// Shares the interface with other receivers of this process: each packet comes to one of them,
-    /// all packets of a flow to the same.
-    pub fn join(&self, group: Fanout) -> io::Result<()> {
-        // A group does not take over that its receivers leave alone what goes out.
-        let hashed = (libc::PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_IGNORE_OUTGOING) << 16 | u32::from(group.0);
-        Ok(setsockopt(&self.socket, PacketFanout, &hashed)?)
     }
 
     /// The header of the slot that is next.
@@ -208,37 +211,18 @@ impl Receiver {
             [a, b, c, d]
         });
         let stamp = Duration::new(header.tp_sec.into(), header.tp_nsec);
-        if status & libc::TP_STATUS_COPY != 0 {
-            self.large.resize(LONGEST, 0);
-            // Nothing else is beside the ring, so it is the packet of this slot.
-            let length = recv(self.socket.as_raw_fd(), &mut self.large, MsgFlags::MSG_DONTWAIT).unwrap_or_default();
-            let (offload, bytes) = match self.large[..length].split_first_chunk::<HEADER_BYTES>() {
-                Some((offload, bytes)) => (Offload::parse(*offload), bytes),
-                None => (Offload::default(), &[][..]),
-            };
-            return Some(Received { bytes, tag, offload, is_cut: bytes.len() != header.tp_len as usize, stamp });
-        }
-        let from = (header.tp_mac as usize).clamp(HEADER_BYTES, SLOT_BYTES);
+        let from = (header.tp_mac as usize).min(SLOT_BYTES);
         let length = (header.tp_snaplen as usize).min(SLOT_BYTES - from);
         let is_cut = header.tp_len > header.tp_snaplen;
         // SAFETY: the slot is ours until the next call, and `from` and `length` end within it.
         let bytes =
             unsafe { std::slice::from_raw_parts(self.ring.add(self.slot * SLOT_BYTES + from).as_ptr(), length) };
-        // SAFETY: as above; the socket asked for this header, and the kernel writes it between its
-        // own header and the packet.
-        let offload =
-            unsafe { self.ring.add(self.slot * SLOT_BYTES + from - HEADER_BYTES).cast::<[u8; HEADER_BYTES]>().read() };
-        Some(Received { bytes, tag, offload: Offload::parse(offload), is_cut, stamp })
+        Some(Received { bytes, tag, is_cut, stamp })
     }
 
     /// Packets that the kernel dropped because the ring was full, since the last call.
     pub fn kernel_drops(&self) -> io::Result<u64> {
         Ok(getsockopt(&self.socket, PacketStatistics)?.tp_drops.into())
-    }
-
-    /// Returns true if the interface went down or away since the last call.
-    pub fn has_failed(&self) -> bool {
-        getsockopt(&self.socket, SocketError) != Ok(0)
     }
 
     /// Waits until something may have come in, or the time is over.
@@ -255,47 +239,124 @@ impl Drop for Receiver {
     }
 }
 
-/// Sends to an interface.
-pub struct Sender {
-    socket: OwnedFd,
-    interface: String,
-    /// When the interface was found to be away, or was last looked for.
-    away: Option<Instant>,
+/// Packets of an interface as they come into a graph.
+pub struct PacketInput {
+    receiver: Receiver,
+    interface: u16,
+    /// Packets that were longer than a slot or a buffer.
+    too_long: u64,
+    polls: u32,
 }
 
-/// The number of times that an interface that is away is looked for.
-const LOOK: Duration = Duration::from_secs(1);
+/// The node's name: one interface of a graph is measured.
+pub const INPUT: &str = "af-packet-input";
+
+const TOO_LONG: Reason = Reason::error("packet longer than a buffer: switch off offloads (ethtool -K), lower the mtu");
+
+/// Polls of which one asks the kernel what it dropped: each question is a system call.
+const POLLS: u32 = 256;
+
+impl PacketInput {
+    /// An input node for an interface of the graph, by its number there.
+    pub fn new(receiver: Receiver, interface: u16) -> Self {
+        Self { receiver, interface, too_long: 0, polls: 0 }
+    }
+
+    /// Writes the next packet into a buffer's data and returns its length; `None` if there is none.
+    fn next_into(&mut self, data: &mut [u8; DATA_BYTES]) -> Option<usize> {
+        loop {
+            let Received { bytes, tag, is_cut, .. } = self.receiver.next_packet()?;
+            let length = bytes.len() + tag.map_or(0, |tag| tag.len());
+            if is_cut || length > DATA_BYTES {
+                self.too_long += 1;
+                continue;
+            }
+            // The kernel takes a VLAN's tag out of a packet; it stands between addresses and type.
+            match tag.zip(bytes.split_at_checked(12)) {
+                Some((tag, (addresses, rest))) => {
+                    data[..12].copy_from_slice(addresses);
+                    data[12..16].copy_from_slice(&tag);
+                    data[16..length].copy_from_slice(rest);
+                }
+                None => data[..bytes.len()].copy_from_slice(bytes),
+            }
+            // A longer packet may have lain in this buffer before. Its bytes behind this one must
+            // not be taken for this one's own.
+            data[length..(length + 64).min(DATA_BYTES)].fill(0);
+            return Some(length);
+        }
+    }
+}
+
+impl Input for PacketInput {
+    fn name(&self) -> &str {
+        INPUT
+    }
+
+    fn interface(&self) -> u16 {
+        self.interface
+    }
+
+    fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
+        let (mut bytes, too_long) = (0, self.too_long);
+        // A buffer first: without one, the packet waits where it is.
+        while frame.len < plane.settings.frame_size.min(FRAME_MAX)
+            && plane.pool.allocate(&mut frame.buffer[frame.len..=frame.len]) == 1
+        {
+            let buffer = frame.buffer[frame.len];
+            let Some(length) = self.next_into(plane.pool.data_mut(buffer)) else {
+                plane.pool.free(&[buffer]);
+                break;
+            };
+            frame.length[frame.len] = length as u16;
+            frame.len += 1;
+            bytes += length as u64;
+        }
+        let interface = &mut plane.interfaces[self.interface as usize];
+        let dropped = self.too_long - too_long;
+        interface.rx.add(frame.len as u64 + dropped, bytes);
+        interface.drops += dropped;
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls.is_multiple_of(POLLS) {
+            interface.kernel_drops += self.receiver.kernel_drops().unwrap_or_default();
+        }
+    }
+
+    fn hardware(&self) -> String {
+        format!(
+            "packet socket, ring TPACKET_V2 of {SLOTS} x {} kB; sends by sendmmsg, {BATCH} at a time",
+            SLOT_BYTES >> 10
+        )
+    }
+
+    fn counts(&self) -> Vec<(Reason, u64)> {
+        vec![(TOO_LONG, self.too_long)]
+    }
+
+    fn clear_counts(&mut self) {
+        self.too_long = 0;
+    }
+}
+
+/// Sends to an interface.
+pub struct Sender(OwnedFd);
 
 impl Sender {
     /// Sends to an interface of this network namespace.
+    ///
+    /// # Errors
+    /// The interface is not there, or may not be used.
     pub fn new(interface: &str) -> io::Result<Self> {
         let socket = open()?;
         bind_to(&socket, interface, 0)?;
-        Ok(Self { socket, interface: interface.to_owned(), away: None })
-    }
-
-    /// True if the interface is there. One that is away may come back under its name, as another
-    /// one.
-    fn is_there(&mut self) -> bool {
-        let Some(since) = self.away else { return true };
-        if since.elapsed() < LOOK {
-            return false;
-        }
-        match bind_to(&self.socket, &self.interface, 0) {
-            Ok(()) => self.away = None,
-            Err(_) => self.away = Some(Instant::now()),
-        }
-        self.away.is_none()
+        Ok(Self(socket))
     }
 
     /// Sends packets in order; returns how many the kernel took. One that it refuses (too long for
-    /// the interface) is passed over.
+    /// the interface, or the interface is down) is passed over.
     pub fn send<'a>(&mut self, packets: impl IntoIterator<Item = &'a [u8]>) -> usize {
         let mut packets = packets.into_iter();
-        let (mut sent, mut refused, mut bound_again) = (0, 0, 0);
-        if !self.is_there() {
-            return 0;
-        }
+        let (mut sent, mut refused) = (0, 0);
         loop {
             // SAFETY: zeros are values of these plain structures.
             let (mut parts, mut messages): ([libc::iovec; BATCH], [libc::mmsghdr; BATCH]) =
@@ -316,7 +377,7 @@ impl Sender {
                 // SAFETY: `count - done` messages from `done` on, each with one part that points to
                 // a packet borrowed by the caller; the kernel only reads them.
                 let result =
-                    unsafe { libc::sendmmsg(self.socket.as_raw_fd(), &mut messages[done], (count - done) as u32, 0) };
+                    unsafe { libc::sendmmsg(self.0.as_raw_fd(), &mut messages[done], (count - done) as u32, 0) };
                 match Errno::result(result) {
                     Ok(taken) => {
                         done += taken as usize;
@@ -325,15 +386,6 @@ impl Sender {
                     // The queue is full for a moment.
                     Err(Errno::ENOBUFS) if retries < 1000 => retries += 1,
                     Err(Errno::EINTR) => {}
-                    Err(Errno::ENXIO | Errno::ENODEV | Errno::ENETDOWN) => {
-                        // It may be back already, as another one. The socket tells once more that
-                        // the old one went.
-                        bound_again += 1;
-                        if bound_again > 2 || bind_to(&self.socket, &self.interface, 0).is_err() {
-                            self.away = Some(Instant::now());
-                            return sent + done - refused;
-                        }
-                    }
                     Err(_) => {
                         done += 1;
                         refused += 1;
@@ -345,5 +397,14 @@ impl Sender {
                 return sent - refused;
             }
         }
+    }
+}
+
+impl Device for Sender {
+    fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize {
+        let pool = &plane.pool;
+        let packets =
+            frame.buffers().iter().zip(&frame.length).map(|(buffer, length)| &pool.data(*buffer)[..*length as usize]);
+        Self::send(self, packets)
     }
 }
