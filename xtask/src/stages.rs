@@ -284,8 +284,15 @@ fn features() -> Result<(), String> {
 /// Packages the libraries and builds each from its package. Nothing is uploaded: they find each
 /// other in a registry on disk that Cargo makes for the purpose.
 fn packages() -> Result<(), String> {
-    let crates =
-        ["stopwatt-cells", "stopwatt-points", "stopwatt-smc", "stopwatt-psci", "stopwatt-engine", "stopwatt-explore"];
+    let crates = [
+        "stopwatt-random",
+        "stopwatt-cells",
+        "stopwatt-points",
+        "stopwatt-smc",
+        "stopwatt-psci",
+        "stopwatt-engine",
+        "stopwatt-explore",
+    ];
     forget_unpacked(&crates)?;
     // Nor does Cargo look again at what it compiled of them, so nothing of an earlier run is taken.
     let target = root().join("target/packages");

@@ -21,7 +21,6 @@
 //! | `idle_clock.rs` | `idle-clock` |
 #![deny(unsafe_code)]
 
-mod chance;
 pub mod clocks;
 pub mod closed_loop;
 pub mod counters;

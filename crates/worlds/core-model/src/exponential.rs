@@ -1,33 +1,12 @@
-//! Random numbers from additions, shifts and multiplications alone.
+//! Exponentially distributed numbers from additions, shifts and multiplications alone.
 
-/// A small generator (xorshift with a multiplied output). The costs in `platforms/` were fitted to
-/// this stream, so every prediction of a core depends on it.
-pub(crate) struct Random(u64);
+use random::XorShift;
 
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        // Any odd multiplier spreads neighbouring seeds; zero is the one state the generator cannot
-        // leave.
-        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        for _ in 0..4 {
-            random.next();
-        }
-        random
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// Exponentially distributed with mean 1.
-    pub(crate) fn exponential(&mut self) -> f64 {
-        // In (0, 1], so that the logarithm is finite.
-        let uniform = ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        -ln(uniform)
-    }
+/// Exponentially distributed with mean 1.
+pub(crate) fn exponential(random: &mut XorShift) -> f64 {
+    // In (0, 1], so that the logarithm is finite.
+    let uniform = ((random.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+    -ln(uniform)
 }
 
 /// Natural logarithm of a normal positive number, by the series of the inverse hyperbolic tangent:
@@ -63,8 +42,8 @@ mod tests {
 
     #[test]
     fn the_exponential_has_mean_and_deviation_one() {
-        let mut random = Random::new(3);
-        let values: Vec<f64> = (0..200_000).map(|_| random.exponential()).collect();
+        let mut random = XorShift::new(3);
+        let values: Vec<f64> = (0..200_000).map(|_| exponential(&mut random)).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let square = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / values.len() as f64;
         assert!((mean - 1.0).abs() < 0.01 && (square - 1.0).abs() < 0.03, "{mean} {square}");
