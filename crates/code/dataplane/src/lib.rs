@@ -22,11 +22,10 @@
 //! | [`memory`] | packets as the loops see them, in two layouts |
 //! | [`study`] | the one loop of the stride study |
 //! | [`fib`], [`checksum`] | longest-prefix match; the Internet checksum |
-//! | [`tables`] | the tables that all workers read, and the one lock of whoever changes them |
+//! | [`tables`] | the tables that all workers read, and the one lock of whoever fills them |
 //! | [`adjacency`] | where packets may be sent next |
 //! | [`own`] | our addresses, and who answers for them |
 //! | [`mac`] | Ethernet addresses |
-//! | [`epochs`] | when memory that was taken out of a shared table may be used again |
 //! | [`inputs`], [`pcap`] | packets from a generator or a list; capture files |
 //! | `packet_socket` | packets of a Linux interface, in and out |
 //! | [`machine`] | prefetch instruction and counter |
@@ -39,7 +38,6 @@ pub mod adjacency;
 mod arcs;
 pub mod buffers;
 pub mod checksum;
-pub mod epochs;
 pub mod fib;
 pub mod frame;
 pub mod graph;

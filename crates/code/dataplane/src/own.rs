@@ -13,16 +13,6 @@ pub enum Owner {
     Us,
 }
 
-impl Owner {
-    /// As `show ip address` prints it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Kernel => "kernel",
-            Self::Us => "stopwatt",
-        }
-    }
-}
-
 /// One of our addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnAddress {
@@ -80,11 +70,6 @@ impl Own {
         self.addresses.push(address);
     }
 
-    /// All, in the order in which they were added.
-    pub fn all(&self) -> &[OwnAddress] {
-        &self.addresses
-    }
-
     /// Not 0 for a source that has to be looked at: one that may be ours, or that starts as no
     /// host's address does. 0 for nearly all others, and surely not for those. Two bytes from the
     /// cache are what a loop can afford; they are the address's first and last one.
@@ -96,22 +81,6 @@ impl Own {
     /// Our address with this value.
     pub fn find(&self, address: Ipv4Addr) -> Option<&OwnAddress> {
         self.addresses.iter().find(|own| own.address == address)
-    }
-
-    /// The address from which an interface speaks to a neighbour: that of the neighbour's network,
-    /// or else the interface's first one.
-    pub fn source(&self, interface: u16, to: Option<Ipv4Addr>) -> Option<Ipv4Addr> {
-        let mut here = self.addresses.iter().filter(|own| own.interface == interface);
-        let shares = |own: &&OwnAddress| {
-            own.network().is_some() && own.network() == to.and_then(|to| Prefix::new(to, own.length))
-        };
-        here.clone().find(shares).or_else(|| here.next()).map(|own| own.address)
-    }
-
-    /// The address from which an interface sends what concerns a packet that came in there: one of
-    /// its own, or else any of ours.
-    pub fn speaker(&self, interface: u16) -> Option<Ipv4Addr> {
-        self.source(interface, None).or_else(|| self.addresses.first().map(|own| own.address))
     }
 }
 

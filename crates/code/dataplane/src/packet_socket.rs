@@ -332,10 +332,6 @@ impl Input for PacketInput {
     fn counts(&self) -> Vec<(Reason, u64)> {
         vec![(TOO_LONG, self.too_long)]
     }
-
-    fn clear_counts(&mut self) {
-        self.too_long = 0;
-    }
 }
 
 /// Sends to an interface.

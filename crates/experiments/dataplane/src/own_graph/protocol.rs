@@ -413,8 +413,8 @@ impl Ended {
         line.counts(&[self.rounds]);
         line.list(&self.percentiles, |line, value| line.number(*value));
         line.list(&self.balances, |line, balance| {
-            let Balance { received, sent, dropped, punted, refused, local, generated, held } = *balance;
-            line.counts(&[received, sent, dropped, punted, refused, local, generated, held]);
+            let Balance { received, sent, dropped, punted, refused } = *balance;
+            line.counts(&[received, sent, dropped, punted, refused]);
         });
         line.list(&self.errors, |line, ErrorCount { node, reason, severity, count }| {
             [node, reason, severity].into_iter().for_each(|word| line.word(word));
@@ -431,8 +431,8 @@ impl Ended {
             rounds: line.count(),
             percentiles: line.list(Reading::number),
             balances: line.list(|line| {
-                let [received, sent, dropped, punted, refused, local, generated, held] = line.counts();
-                Balance { received, sent, dropped, punted, refused, local, generated, held }
+                let [received, sent, dropped, punted, refused] = line.counts();
+                Balance { received, sent, dropped, punted, refused }
             }),
             errors: line.list(|line| ErrorCount {
                 node: line.word(),
@@ -523,7 +523,7 @@ mod tests {
         let ended = Ended {
             rounds: 4,
             percentiles: vec![0.5, 1.5],
-            balances: vec![Balance { received: 5, held: 1, ..Default::default() }],
+            balances: vec![Balance { received: 5, sent: 4, punted: 1, ..Default::default() }],
             errors: vec![ErrorCount { node: words("a"), reason: words("b"), severity: words("c"), count: 6 }],
             trace: words("Packet 1\n"),
         };
