@@ -3,13 +3,13 @@
 
     cargo build --release && python3 bench/ci_formats.py [--program target/release/stopwatt]
 
-benchstat reads the text of benchmarks and finds the change that was made, junitparser reads the XML, and check-jsonschema holds the action and the template
-against the schemas of GitHub and GitLab. benchstat is built by Go's own tool, the others come from
-PyPI into an environment of their own below target/.
+benchstat reads the text of benchmarks and finds the change that was made, junitparser reads the
+XML, and check-jsonschema holds the action and the template against the schemas of GitHub and
+GitLab. benchstat is built by Go's own tool, the others come from PyPI into an environment of their
+own below target/.
 """
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
