@@ -24,12 +24,11 @@
 //! | [`fib`], [`checksum`] | longest-prefix match; the Internet checksum |
 //! | [`tables`] | the tables that all workers read, and the one lock of whoever fills them |
 //! | [`adjacency`] | where packets may be sent next |
-//! | [`own`] | our addresses, and who answers for them |
 //! | [`mac`] | Ethernet addresses |
 //! | [`inputs`], [`pcap`] | packets from a generator or a list; capture files |
 //! | `packet_socket` | packets of a Linux interface, in and out |
 //! | [`machine`] | prefetch instruction and counter |
-//! | [`show`] | tables of what nodes did, in the words of VPP |
+//! | [`show`] | traces of packets, in the words of VPP |
 //! | [`trace`] | following packets through the graph |
 //! | [`handed`] | frames as code of others gets them |
 #![deny(unsafe_code)]
@@ -48,7 +47,6 @@ pub mod machine;
 pub mod memory;
 mod node;
 pub mod nodes;
-pub mod own;
 #[cfg(target_os = "linux")]
 pub mod packet_socket;
 pub mod pcap;

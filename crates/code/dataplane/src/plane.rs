@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::buffers::{Pool, Reuse};
 use crate::fib::{Prefix, RouteError};
 use crate::frame::FRAME_SIZES;
-use crate::own::{Own, OwnAddress, Owner};
 use crate::tables::{NoRoom, Side, Tables};
 use crate::walk::{Shape, Strides};
 
@@ -54,8 +53,6 @@ pub struct Interface {
     pub mtu: u16,
     /// The use that is made of packets that come in.
     pub mode: Mode,
-    /// VLANs whose tagged packets are taken; on a routing interface their tag is removed.
-    pub vlans: Vec<u16>,
     /// Traffic that came in.
     pub rx: Traffic,
     /// Traffic that went out.
@@ -121,8 +118,6 @@ pub struct Plane {
     pub interfaces: Vec<Interface>,
     /// Routes and adjacencies, shared by all workers.
     pub tables: Arc<Tables>,
-    /// Our addresses.
-    pub own: Arc<Own>,
     /// Settings of the loops.
     pub settings: Settings,
 }
@@ -144,13 +139,7 @@ impl Plane {
                 let _ = tables.change().fib.add(prefix, adjacency);
             }
         }
-        Self {
-            pool: Pool::new(buffers, reuse),
-            interfaces: Vec::new(),
-            tables: Arc::new(tables),
-            own: Arc::default(),
-            settings,
-        }
+        Self { pool: Pool::new(buffers, reuse), interfaces: Vec::new(), tables: Arc::new(tables), settings }
     }
 
     /// A plane for one more worker: the same interfaces, addresses and settings over the same
@@ -166,7 +155,6 @@ impl Plane {
             pool: Pool::new(self.pool.capacity(), self.pool.reuse()),
             interfaces,
             tables: self.tables.clone(),
-            own: self.own.clone(),
             settings: self.settings,
         }
     }
@@ -178,7 +166,6 @@ impl Plane {
             mac,
             mtu: 1500,
             mode,
-            vlans: Vec::new(),
             rx: Traffic::default(),
             tx: Traffic::default(),
             drops: 0,
@@ -203,24 +190,5 @@ impl Plane {
     /// Adds a route to an adjacency.
     pub fn add_route(&mut self, prefix: Prefix, adjacency: u16) -> Result<(), RouteError> {
         self.tables.change().fib.add(prefix, adjacency).map(|_| ())
-    }
-
-    /// Adds one of our addresses, and the network that it is in.
-    pub fn add_address(&mut self, address: OwnAddress) -> Result<(), NoRoom> {
-        let mut routes = Vec::new();
-        if let Some(network) = address.network() {
-            let side = self.side(address.interface);
-            let at_hand = self.tables.change().add_adjacency(side, Mac::default(), None)?;
-            routes.push((network, at_hand));
-        }
-        let host = |address| Prefix::new(address, 32);
-        let ours = if address.owner == Owner::Kernel { LOCAL } else { OURS };
-        routes.extend(address.broadcast().and_then(host).map(|broadcast| (broadcast, GROUP)));
-        routes.extend(host(address.address).map(|own| (own, ours)));
-        for (prefix, adjacency) in routes {
-            self.add_route(prefix, adjacency).map_err(NoRoom::Routes)?;
-        }
-        Arc::make_mut(&mut self.own).add(address);
-        Ok(())
     }
 }
