@@ -102,9 +102,13 @@ const JUDGES: [Judge; 13] = [
         },
     },
     Judge {
-        name: "soak",
-        asks: "does the data plane hold ten minutes of full load?",
-        command: || cargo(&["xtask", "soak"]),
+        name: "rates",
+        asks: "as root: is a highest rate found between interfaces, of the kernel and of our graph?",
+        command: || {
+            let found = "run --release -- run find-rate --drivers kernel,packet --windows 2 --window 200 --trials 1 --precision 20 \
+                         --output target/judged/rates --replace";
+            cargo(&found.split_whitespace().collect::<Vec<_>>())
+        },
     },
 ];
 

@@ -324,6 +324,7 @@ fn detail() -> Result<(), String> {
 /// other in a registry on disk that Cargo makes for the purpose.
 fn packages() -> Result<(), String> {
     let crates = [
+        "stopwatt-random",
         "stopwatt-cells",
         "stopwatt-points",
         "stopwatt-smc",
