@@ -24,7 +24,7 @@ import sys
 import guest_kernel
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PLATFORM = ROOT / "platforms/idle/qemu-virt.toml"
+PLATFORM = ROOT / "data/platforms/idle/qemu-virt.toml"
 # Run A, and a run B that is no repetition of it: seconds in each idle state before, and seconds that are traced.
 RUNS = {"a": (1, 2), "b": (2, 3)}
 # An idle guest sleeps some thirty times a second.

@@ -112,7 +112,7 @@ pub const VPP_RUNTIME: Target = Target {
 pub const CPUIDLE: Target = Target {
     name: "cpuidle",
     seeds: || {
-        let named = include_str!("../../site/files/after.txt");
+        let named = include_str!("../../xtask/site/files/after.txt");
         let unnamed = "0\n9\nenabled\nCPUIDLE CORE POLL IDLE\n0\n0\nPOLL\n4294967295\n0\n0\n700\n12\n\
                        3\n2\nenabled\nMWAIT 0x00\n0\n2\nC1\n0\n0\n2\n9000\n70\n";
         let table = "kernel,when,state,name,usage,above,below\nk,before,0,C1,5,1,0\nk,after,0,C1,9,2,2\n";
@@ -317,7 +317,7 @@ pub const LITMUS: Target = Target {
 /// A platform file.
 pub const PLATFORM: Target = Target {
     name: "platform",
-    seeds: || vec![include_bytes!("../../platforms/juno-r1.toml").to_vec()],
+    seeds: || vec![include_bytes!("../../data/platforms/juno-r1.toml").to_vec()],
     run: |bytes| match soc::config::Platform::read(&document("p.toml", bytes)) {
         Ok(platform) => {
             assert!(!platform.topology.cpus.is_empty());
@@ -355,9 +355,9 @@ pub const WORKLOAD: Target = Target {
     name: "workload",
     seeds: || {
         let own: [&[u8]; 3] = [
-            include_bytes!("../../workloads/audio-bbench.json"),
-            include_bytes!("../../workloads/cyclictest.json"),
-            include_bytes!("../../workloads/ui-render.json"),
+            include_bytes!("../../data/workloads/audio-bbench.json"),
+            include_bytes!("../../data/workloads/cyclictest.json"),
+            include_bytes!("../../data/workloads/ui-render.json"),
         ];
         own.map(<[u8]>::to_vec).to_vec()
     },

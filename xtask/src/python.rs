@@ -21,7 +21,7 @@ pub fn site(root: &Path, more: &[String]) -> Result<(), String> {
 }
 
 fn build_site(root: &Path, python: &Path, more: &[String]) -> Result<(), String> {
-    succeeds(Command::new(python).arg(root.join("site/build.py")).args(more).env_remove("PYTHONPATH"))
+    succeeds(Command::new(python).arg(root.join("xtask/site/build.py")).args(more).env_remove("PYTHONPATH"))
 }
 
 /// Builds the wheel and installs it into a fresh environment, whose Python it returns.

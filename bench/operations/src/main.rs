@@ -39,7 +39,7 @@ fn duration(cpu: u16, number: u64) -> u64 {
 }
 
 fn machine(cpus: u16) -> Machine {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../platforms");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/platforms");
     let open = |name: &str| Document::open(&root.join(name)).expect("the platform files are in the tree");
     let mut sources = Sources {
         platform: open("juno-r1.toml"),

@@ -29,7 +29,7 @@ fn main() {
         .expect("the command runs");
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 
-    let reference = published::PsciReference::read(&root.join("published/juno-psci.toml")).expect("the reference");
+    let reference = published::PsciReference::read(&root.join("data/published/juno-psci.toml")).expect("the reference");
     let published = published::Published { psci: vec![reference], ..Default::default() };
     let mut page = Vec::new();
     for format in Format::ALL {

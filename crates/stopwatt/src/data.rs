@@ -18,24 +18,25 @@ pub enum Data {
 }
 
 impl Data {
-    /// The given folder, or the nearest one above the working folder that has both `platforms` and
-    /// `published`, or what is built in.
+    /// The given folder, or the nearest one above the working folder, that has both `platforms` and
+    /// `published`, by itself or in a folder `data`; else what is built in.
     pub fn find(given: Option<&Path>) -> miette::Result<Self> {
-        let holds_data = |folder: &Path| folder.join("platforms").is_dir() && folder.join("published").is_dir();
+        let holds_data = |folder: &PathBuf| folder.join("platforms").is_dir() && folder.join("published").is_dir();
+        // A checkout has its data in a folder of that name.
+        let data_of = |folder: &Path| [folder.to_owned(), folder.join("data")].into_iter().find(holds_data);
         if let Some(folder) = given {
-            return match holds_data(folder) {
-                true => Ok(Self::Folder(folder.to_owned())),
-                false => Err(miette!(
+            return match data_of(folder) {
+                Some(data) => Ok(Self::Folder(data)),
+                None => Err(miette!(
                     help =
-                        "give the folder that holds both, such as the root of a Stopwatt checkout, or leave --data out",
+                        "give the folder that holds both, such as `data` of a Stopwatt checkout, or leave --data out",
                     "{} has no folders `platforms` and `published`",
                     folder.display()
                 )),
             };
         }
         let here = std::env::current_dir().into_diagnostic().wrap_err("cannot tell the working folder")?;
-        let found = here.ancestors().find(|folder| holds_data(folder));
-        Ok(found.map_or(Self::BuiltIn, |folder| Self::Folder(folder.to_owned())))
+        Ok(here.ancestors().find_map(data_of).map_or(Self::BuiltIn, Self::Folder))
     }
 
     /// Which data is in force, in words.
@@ -77,7 +78,7 @@ impl Data {
             Self::Folder(folder) => Some(folder.as_path()),
             Self::BuiltIn => None,
         };
-        data.into_iter().chain(above).find(|folder| is_checkout(folder)).map(Path::to_owned)
+        data.into_iter().flat_map(Path::ancestors).chain(above).find(|folder| is_checkout(folder)).map(Path::to_owned)
     }
 }
 

@@ -84,7 +84,7 @@ fn fitting(plan: &str, seeds: u64) -> miette::Result<Fitting> {
 }
 
 fn platforms() -> Folder {
-    Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../platforms"))
+    Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/platforms"))
 }
 
 /// The instructions that valgrind counts for more points, less those for fewer, on one thread.

@@ -10,7 +10,7 @@ use energy_experiments::suite::Suite;
 use experiment::{Files, Folder};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let files = Folder(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms"));
+    let files = Folder(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms"));
     let suite = Suite::read(&Document::new("rcu-2013.toml", files.read("energy/rcu-2013.toml")?))?;
     let board = Board::open(&files, "tc2", &["tc2".to_owned(), "tc2-driver".to_owned()])?;
     let point = Point::central(&suite, 0);

@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn draws_beyond_the_seeds_spread_at_the_centre_are_run_again() {
-        let text = include_str!("../../../../platforms/energy/rcu-2013.toml");
+        let text = include_str!("../../../../data/platforms/energy/rcu-2013.toml");
         let suite = Suite::read(&Document::new("rcu-2013.toml", text.to_owned())).unwrap();
         // At the centre enforced idle saves 2 or 3 points and RCU costs 4 or 5: a spread of two
         // points together.

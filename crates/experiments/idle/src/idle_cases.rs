@@ -29,7 +29,7 @@ pub(crate) const CASE: Checked<Vec<usize>> = Checked::new(
 /// The text of a workload's file.
 macro_rules! workload {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../../../workloads/idle/", $name, ".toml")))
+        ($name, include_str!(concat!("../../../../data/workloads/idle/", $name, ".toml")))
     };
 }
 

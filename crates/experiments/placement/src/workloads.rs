@@ -5,7 +5,7 @@ macro_rules! workloads {
         /// Their names, in alphabetical order.
         pub const NAMES: &[&str] = &[$($name),*];
 
-        const TEXTS: &[&str] = &[$(include_str!(concat!("../../../../workloads/", $name, ".json"))),*];
+        const TEXTS: &[&str] = &[$(include_str!(concat!("../../../../data/workloads/", $name, ".json"))),*];
     };
 }
 
@@ -22,7 +22,7 @@ mod tests {
 
     #[test]
     fn every_workload_of_the_folder_is_there() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../workloads");
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/workloads");
         let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut names: Vec<String> = names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned)).collect();
         names.sort_unstable();

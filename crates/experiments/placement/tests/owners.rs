@@ -7,7 +7,7 @@ use placement_experiments::{Input, NAMES, Placement, one};
 use std::path::Path;
 
 fn input(given: &[(&str, &str)]) -> Input {
-    let platforms = Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms"));
+    let platforms = Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms"));
     let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let settings = Settings::new(Placement.about(), World::Sim, given).unwrap();
     let request = Request {

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 fn machine(release: &str, settings: &[(&str, &str)]) -> Machine {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
     let open = |name: String| Document::open(&root.join(name)).expect("the platform files are in the tree");
     let mut sources = Sources {
         platform: open("juno-r1.toml".to_owned()),

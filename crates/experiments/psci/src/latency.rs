@@ -519,7 +519,7 @@ mod tests {
 
     #[test]
     fn a_key_changes_what_is_simulated_or_is_an_error() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
         let open = |file: &str| document::Document::open(&folder.join(file)).unwrap();
         let sources = Sources {
             platform: open("juno-r1.toml"),

@@ -106,7 +106,7 @@ mod tests {
     use std::path::Path;
 
     fn costs() -> (Costs, toml::Table) {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
         let open = |name: &str| Document::open(&root.join(name)).unwrap();
         let platform = Platform::read(&open("juno-r1.toml")).unwrap();
         let document = open("juno-r1/costs/juno-v2.12.toml");

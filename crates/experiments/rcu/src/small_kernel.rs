@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn closes_keep_ticks_or_wake_threads_and_none_do_nothing() {
-        let platforms = Folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../platforms").into());
+        let platforms = Folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../data/platforms").into());
         let hardware = crate::rcu_doses::hardware(&platforms).unwrap();
         let counted = |per_second: f64, handling| {
             let (counts, _) = count(&dose(&hardware, Costs::default(), 5, per_second, 2, handling).unwrap(), 5);

@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_guess_is_a_good_one_but_for_wakeups_from_the_deepest_level() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../published/juno-psci.toml");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.toml");
         let reference = PsciReference::read(&file).unwrap();
         for (release, _) in &reference.releases {
             assert!(median(&reference, release, &["powerdown", "cache_flush"], None) < 3.0, "{release}");
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn what_is_guessed_is_what_the_tables_can_tell() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../published/juno-psci.toml");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.toml");
         let reference = PsciReference::read(&file).unwrap();
         let guessed = |of: &dyn Fn(&Cell) -> bool| {
             reference.cells.iter().filter(|cell| of(cell) && reference.guess(cell).is_some()).count()

@@ -19,7 +19,7 @@ const CASES: [(&str, &str, &str); 6] = [
 ];
 
 fn reference_csv() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../published/juno-psci.csv")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.csv")
 }
 
 fn reference() -> Vec<Cell> {

@@ -120,7 +120,7 @@ fn causes_that_do_not_fit_their_span_are_drawn_as_wide_as_the_span() {
 #[test]
 fn what_a_file_holds_is_not_sent_to_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
-    let platform = fs::read_to_string(root().join("platforms/juno-r1.toml")).unwrap();
+    let platform = fs::read_to_string(root().join("data/platforms/juno-r1.toml")).unwrap();
     let steering = platform.replace("[caches]\n", "[caches] # \u{1b}[2J\u{7}\nno = 1\n");
     fs::write(folder.path().join("p.toml"), steering).unwrap();
     let policy = "threshold = \"\u{1b}[31m\"\n";

@@ -246,7 +246,8 @@ fn a_board_log_stands_beside_the_simulation_and_more_than_two_side_by_side() {
     let folder = tempfile::tempdir().unwrap();
     let simulated = record(folder.path(), "simulated", &["--release", "juno-v2.12"]);
     let published = folder.path().join("published").to_str().unwrap().to_owned();
-    let output = stopwatt(&["import", "csv", "published/juno-psci.csv", "--platform", "juno-r1", "-o", &published]);
+    let output =
+        stopwatt(&["import", "csv", "data/published/juno-psci.csv", "--platform", "juno-r1", "-o", &published]);
     assert!(output.status.success());
     let (old, new) = (format!("{published}@juno-v2.11"), format!("{published}@juno-v2.12"));
     let output = stopwatt(&["compare", &simulated, &old, &new, "--format", "json"]);

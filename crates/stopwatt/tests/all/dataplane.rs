@@ -415,7 +415,7 @@ fn the_checkouts_own_data_is_in_force_in_the_checkout() {
 /// used, are predicted better than without a model.
 #[test]
 fn a_core_fitted_to_recorded_single_loops_predicts_the_dual_and_the_quad_loop() {
-    let [cold, near, other] = ["cold-1", "near-1", "cold-2"].map(|name| format!("recordings/x86-prefetch/{name}"));
+    let [cold, near, other] = ["cold-1", "near-1", "cold-2"].map(|name| format!("data/recordings/x86-prefetch/{name}"));
     let fit = [
         "calibrate-prefetch",
         "--platform",
@@ -492,7 +492,7 @@ fn a_recording_to_which_no_core_can_be_fitted_is_refused() {
     let short = ["--repetitions", "1", "--frames", "1", "--buffers", "1024"];
     let modelled = made("modelled", &["--world", "sim", "--frames", "2"]);
     let in_frame = made("in-frame", &[&short[..], &["--in-frame"]].concat());
-    let [cold, half] = ["cold-1", "cold-rounds24-1"].map(|name| format!("recordings/x86-prefetch/{name}"));
+    let [cold, half] = ["cold-1", "cold-rounds24-1"].map(|name| format!("data/recordings/x86-prefetch/{name}"));
     for (arguments, expected) in [
         (&["--from", &modelled][..], "is a recording of `prefetch` in the world sim"),
         (&["--from", &in_frame], "a study without --in-frame"),

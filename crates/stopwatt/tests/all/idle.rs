@@ -97,7 +97,7 @@ fn joules_need_a_sourced_size_of_the_unit() {
         run(&["idle-replay", TRACE, "--platform", platform], &folder.path().join(output))
     };
     let without = of("tc2", "without");
-    let text = std::fs::read_to_string(root().join("platforms/idle/tc2.toml")).unwrap();
+    let text = std::fs::read_to_string(root().join("data/platforms/idle/tc2.toml")).unwrap();
     let with = text.replacen("[power]\n", "[power]\nwatts_per_unit = { value = 0.5, source = \"a test\" }\n", 1);
     let file = folder.path().join("with.toml");
     std::fs::write(&file, with).unwrap();

@@ -108,7 +108,7 @@ fn tables_in_files_beside_a_document_are_read_and_written_as_reference_rows() {
         assert!(text.contains(part), "`{part}` is not in {text}");
     }
     let rows = std::fs::read_to_string(at("rows.csv")).unwrap();
-    let published = std::fs::read_to_string(common::root().join("published/juno-psci.csv")).unwrap();
+    let published = std::fs::read_to_string(common::root().join("data/published/juno-psci.csv")).unwrap();
     assert_eq!(rows.lines().next(), published.lines().next());
     assert_eq!(rows.lines().nth(2), Some("juno-current,suspend-deepest,parallel,0,0,wakeup,270000,ns,1031.44"));
     assert!(rows.contains("juno-previous,psci-version,parallel,0,1,latency,1160,ns,\n"), "{rows}");
@@ -165,7 +165,7 @@ fn tables_of_tf_a_are_written_and_read_back() {
         assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     };
     let (published, current, back, again) = (path("published"), path("current"), path("back"), path("again"));
-    done(&["import", "csv", "published/juno-psci.csv", "--platform", "juno-r1", "-o", &published]);
+    done(&["import", "csv", "data/published/juno-psci.csv", "--platform", "juno-r1", "-o", &published]);
     let (new, old) = (format!("{published}@juno-v2.12"), format!("{published}@juno-v2.11"));
     done(&["report", &new, "--format", "tf-a-csv", "-o", &current]);
     done(&["import", "csv-table", &current, "--platform", "juno-r1", "--variant", "juno-v2.12", "-o", &back]);
@@ -201,7 +201,7 @@ fn the_published_tables_are_imported_under_their_own_units() {
     let said = stopwatt(&[
         "import",
         "csv",
-        "published/juno-psci.csv",
+        "data/published/juno-psci.csv",
         "--platform",
         "juno-r1",
         "-o",
@@ -329,7 +329,7 @@ fn a_capture_takes_both_dumps_around_a_command() {
 fn the_table_of_the_menu_regression_is_remade() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("oracle").display().to_string();
-    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../published/cpuidle-oracle.csv");
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/published/cpuidle-oracle.csv");
     assert!(stopwatt(&["import", "cpuidle", table, "-o", &output]).status.success());
     let compared = |kernel: &str| format!("{output}@{kernel}");
     let said = stopwatt(&["compare", &compared("bad"), &compared("good"), "--format", "json"]);

@@ -148,7 +148,7 @@ fn two_runs_leave_the_same_bytes_and_settings_change_them() {
 fn an_own_platform_with_watts_gives_joules() {
     let folder = own();
     let here = folder.path();
-    let file = |name: &str| std::fs::read_to_string(root().join("platforms").join(name)).unwrap();
+    let file = |name: &str| std::fs::read_to_string(root().join("data/platforms").join(name)).unwrap();
     let platform = file("tc2.toml").replace("core_power = 6997", "core_power = 69970");
     std::fs::write(here.join("board.toml"), platform).unwrap();
     let watts = "[power]\nwatts_per_unit = { value = 0.5, source = \"a test\" }\n";
@@ -172,7 +172,7 @@ fn what_is_wrong_is_said_with_its_place_and_what_would_be_right() {
         "{said}"
     );
 
-    let text = std::fs::read_to_string(root().join("platforms/tc2.toml")).unwrap();
+    let text = std::fs::read_to_string(root().join("data/platforms/tc2.toml")).unwrap();
     std::fs::write(here.join("bad.toml"), text.replacen("clock = \"500 MHz\"", "clock = \"500 Mhz\"", 1)).unwrap();
     let said = refused(here, &["own.json", "--platform", "bad.toml"]);
     let line = 1 + text.lines().position(|line| line.contains("clock = \"500 MHz\"")).unwrap();
@@ -180,7 +180,7 @@ fn what_is_wrong_is_said_with_its_place_and_what_would_be_right() {
 
     let said = refused(here, &["own.json", "--platform", "juno-r1"]);
     assert!(said.contains("juno-r1.toml:") && said.contains("domain `little` has no operating points"), "{said}");
-    let idle = std::fs::read_to_string(root().join("platforms/idle/tc2.toml")).unwrap();
+    let idle = std::fs::read_to_string(root().join("data/platforms/idle/tc2.toml")).unwrap();
     std::fs::write(here.join("idle.toml"), idle.replace("cpus = [2, 3, 4]", "cpus = [2, 3]")).unwrap();
     let said = refused(here, &["own.json", "--idle", "idle.toml"]);
     assert!(said.contains("idle.toml:") && said.contains("there is no domain of CPUs 2..5"), "{said}");

@@ -34,7 +34,7 @@ fn copy() -> tempfile::TempDir {
     }
     let folder = tempfile::tempdir().unwrap();
     for name in ["platforms", "published"] {
-        copy_folder(&root().join(name), &folder.path().join(name));
+        copy_folder(&root().join("data").join(name), &folder.path().join(name));
     }
     folder
 }

@@ -15,7 +15,7 @@ fn run(arguments: &[&str], folder: &Path) -> Value {
 #[test]
 fn without_callbacks_nothing_is_saved() {
     let folder = tempfile::tempdir().unwrap();
-    let text = std::fs::read_to_string(root().join("platforms/energy/rcu-2013.toml")).unwrap();
+    let text = std::fs::read_to_string(root().join("data/platforms/energy/rcu-2013.toml")).unwrap();
     // Nothing is saved with any seed; two are enough here.
     let ranges = folder.path().join("ranges.toml");
     std::fs::write(&ranges, text.replacen("central_seeds = 8", "central_seeds = 2", 1)).unwrap();

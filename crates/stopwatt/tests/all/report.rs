@@ -228,7 +228,7 @@ fn an_imported_table_is_no_prediction_and_no_what_if() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("published");
     let path = path.to_str().unwrap();
-    let import = ["import", "csv", "published/juno-psci.csv", "--platform", "juno-r1", "-o", path];
+    let import = ["import", "csv", "data/published/juno-psci.csv", "--platform", "juno-r1", "-o", path];
     let output = stopwatt(&import);
     assert!(output.status.success(), "{}", said(&output));
     for format in ["text", "markdown", "html"] {

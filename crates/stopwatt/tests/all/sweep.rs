@@ -615,7 +615,7 @@ fn reported(of: &Path) -> String {
 
 #[test]
 fn parts_of_a_run_are_read_as_one() {
-    let ranges = fs::read_to_string(root().join("platforms/energy/rcu-2013.toml")).unwrap();
+    let ranges = fs::read_to_string(root().join("data/platforms/energy/rcu-2013.toml")).unwrap();
     let (folder, plan) = planned("");
     let ranges_file = folder.path().join("ranges.toml");
     fs::write(&ranges_file, ranges.replacen("central_seeds = 8", "central_seeds = 2", 1)).unwrap();

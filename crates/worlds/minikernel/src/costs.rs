@@ -89,7 +89,7 @@ struct FileRead {
 }
 
 /// The file that is shipped.
-const SHIPPED: &str = include_str!("../../../../platforms/kernel/costs.toml");
+const SHIPPED: &str = include_str!("../../../../data/platforms/kernel/costs.toml");
 
 impl Costs {
     /// Reads a file of costs: each of them once.

@@ -19,7 +19,7 @@
 //! use soc::config::{IdlePlatform, Sources};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let platforms = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+//! # let platforms = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
 //! let open = |name: &str| Document::open(&platforms.join(name));
 //! let sources = Sources {
 //!     platform: open("tc2.toml")?,

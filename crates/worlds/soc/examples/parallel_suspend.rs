@@ -36,7 +36,7 @@ fn activity(point: &str) -> Option<char> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let platforms = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+    let platforms = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
     let open = |name: &str| Document::open(&platforms.join(name));
     let sources = Sources {
         platform: open("juno-r1.toml")?,

@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_deadlock_names_who_holds_and_who_waits() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
         let open = |name: &str| Document::open(&root.join(name)).unwrap();
         let mut sources = Sources {
             platform: open("juno-r1.toml"),

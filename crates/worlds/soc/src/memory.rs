@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_load_from_memory_is_its_three_operations_whoever_comes_between() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
         let open = |name: &str| Document::open(&root.join(name)).unwrap();
         let sources = Sources {
             platform: open("juno-r1.toml"),

@@ -22,7 +22,7 @@ const SEEDS: u64 = 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let open = |name: &str| Document::open(&root.join("platforms").join(name));
+    let open = |name: &str| Document::open(&root.join("data/platforms").join(name));
     let sources = Sources {
         platform: open("tc2.toml")?,
         release: open("tc2/releases/tc2-borrowed.toml")?,
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let hardware = Hardware::new(&sources.machine()?, &IdlePlatform::read(&open("idle/tc2.toml")?)?, 300)?;
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let path = arguments.iter().find(|argument| argument.ends_with(".json")).map(Into::into);
-    let path = path.unwrap_or(root.join("workloads/ui-render.json"));
+    let path = path.unwrap_or(root.join("data/workloads/ui-render.json"));
     let settings = arguments.iter().filter_map(|set| set.split_once('='));
     let settings = settings.map(|(name, value)| Ok((name.to_owned(), value.parse()?)));
     let settings = settings.collect::<Result<Vec<_>, std::num::ParseIntError>>()?;

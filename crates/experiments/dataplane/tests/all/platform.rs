@@ -7,7 +7,7 @@ use std::path::Path;
 #[test]
 fn a_wrong_platform_is_refused_with_file_and_line() {
     let scratch = tempfile::tempdir().unwrap();
-    let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms/macchiatobin.toml");
+    let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms/macchiatobin.toml");
     let text = std::fs::read_to_string(real).unwrap();
     let files = Folder(scratch.path().to_owned());
     let said = |text: &str| {

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 fn files() -> Folder {
-    Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms"))
+    Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms"))
 }
 
 fn text() -> String {

@@ -14,7 +14,7 @@ use minikernel::{Costs, CpuSet, WakeCause};
 use std::path::Path;
 
 fn files() -> Folder {
-    Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms"))
+    Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms"))
 }
 
 fn read(text: String) -> Result<Suite, experiment::Error> {

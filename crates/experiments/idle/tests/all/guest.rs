@@ -129,7 +129,7 @@ fn bounds_hold_without_timers(path: &Path, traced: &Traced, what: &str, wrong: &
 
 #[test]
 fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
-    let platform = root().join("platforms/idle/qemu-virt.toml");
+    let platform = root().join("data/platforms/idle/qemu-virt.toml");
     let platform = platforms::idle_states(&experiment::Folder(root()), &platform.display().to_string()).unwrap();
     let mut wrong = Vec::new();
     let machines = [8, 5, 2];

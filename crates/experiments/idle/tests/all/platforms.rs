@@ -5,7 +5,7 @@ use experiment::Folder;
 use idle_experiments::platform::{POINTS, Platform, Range};
 
 fn files() -> Folder {
-    Folder(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms"))
+    Folder(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms"))
 }
 
 #[test]

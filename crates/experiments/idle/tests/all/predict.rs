@@ -13,7 +13,7 @@ const UNKNOWN: Unknown = Unknown { unsaid: Unsaid::Interval, latencies: Latencie
 
 fn platform() -> Platform {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let file = root.join("platforms/idle/qemu-virt.toml").display().to_string();
+    let file = root.join("data/platforms/idle/qemu-virt.toml").display().to_string();
     platforms::idle_states(&experiment::Folder(root), &file).unwrap()
 }
 

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const TICK_NS: u64 = 4_000_000;
 
 fn platform(name: &str) -> Platform {
-    let path = format!("{}/../../../platforms/idle/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../../data/platforms/idle/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     Platform::read(&Document::open(path.as_ref()).unwrap()).unwrap()
 }
 

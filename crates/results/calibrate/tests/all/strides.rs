@@ -13,11 +13,11 @@ fn data() -> PathBuf {
 }
 
 fn platform() -> CorePlatform {
-    CorePlatform::read(&Folder(data().join("platforms")), "macchiatobin").unwrap()
+    CorePlatform::read(&Folder(data().join("data/platforms")), "macchiatobin").unwrap()
 }
 
 fn reference() -> StrideReference {
-    StrideReference::read(&Folder(data().join("published"))).unwrap()
+    StrideReference::read(&Folder(data().join("data/published"))).unwrap()
 }
 
 /// Far from the best costs: enough to see what the search follows.
@@ -44,7 +44,7 @@ fn a_fit_sees_the_single_loop_column_and_nothing_else() {
         reference.cells.iter().filter(|cell| cell.may_be_fitted).map(|cell| cell.label()).collect();
     assert_eq!((usable.len(), usable_strides(&platform(), &reference).len()), (10, 10));
     assert!(usable.iter().all(|label| label.starts_with("single+")), "{usable:?}");
-    assert_eq!(CostsFile::read(&Folder(data().join("platforms")), "macchiatobin").unwrap().fit.used, usable);
+    assert_eq!(CostsFile::read(&Folder(data().join("data/platforms")), "macchiatobin").unwrap().fit.used, usable);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn no_figure_is_among_the_conditions_that_a_prediction_is_told() {
 #[test]
 fn a_fit_of_a_release_sees_the_declared_cells_and_no_figure_of_the_others() {
     let read = |factor: f64| {
-        let mut reference = PsciReference::read(&data().join("published/juno-psci.toml")).unwrap();
+        let mut reference = PsciReference::read(&data().join("data/published/juno-psci.toml")).unwrap();
         for cell in reference.cells.iter_mut().filter(|cell| !cell.used_in_fit) {
             cell.published *= factor;
             cell.value_us *= factor;

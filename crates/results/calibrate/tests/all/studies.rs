@@ -13,7 +13,7 @@ const MADE_WITH: Costs = Costs { work: 130.0, window: 60.0, dram: 300.0, dram_sp
 const SEARCH: Search = Search { frames: 1, rounds: 8 };
 
 fn platform() -> CorePlatform {
-    CorePlatform::read(&Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms")), "zen5").unwrap()
+    CorePlatform::read(&Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms")), "zen5").unwrap()
 }
 
 /// The study that a core of known costs would have measured.

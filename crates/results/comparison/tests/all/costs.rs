@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 const RELEASE: &str = "juno-v2.12";
 
 fn sources() -> Sources {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms/");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms/");
     let open = |name: String| Document::open(&root.join(name)).unwrap();
     let mut sources = Sources {
         platform: open("juno-r1.toml".to_owned()),

@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn no_printed_change_of_v2_12_follows_from_the_table_of_v2_11() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../published/juno-psci.toml");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.toml");
         let mut reference = PsciReference::read(&path).unwrap();
         let found = published_changes(&reference, "juno-v2.11", "juno-v2.12").unwrap();
         assert_eq!((found.printed, found.remade, found.not_remade.len()), (21, 0, 21));

@@ -20,7 +20,7 @@ pub fn tc2(part: u64) -> Hardware {
 
 /// A platform with idle states of a name.
 pub fn hardware(platform: &str, release: &str, idle: &str, part: u64) -> Result<Hardware, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
     let open = |name: String| Document::open(&root.join(name)).unwrap();
     let sources = Sources {
         platform: open(format!("{platform}.toml")),

@@ -7,7 +7,7 @@ use soc::config::{Platform, Sources};
 use std::path::Path;
 
 fn text(name: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms").join(name)).unwrap()
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms").join(name)).unwrap()
 }
 
 fn platform(from: &str, to: &str) -> Error {

@@ -7,7 +7,7 @@ use soc::{Conditions, Order, RunOutcome};
 use std::path::Path;
 
 fn sources(release: &str) -> Sources {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../platforms");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
     let open = |name: String| Document::open(&root.join(name)).unwrap();
     Sources {
         platform: open("juno-r1.toml".to_owned()),

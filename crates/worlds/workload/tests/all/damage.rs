@@ -7,7 +7,7 @@ use std::path::Path;
 use workload::{Options, read};
 
 fn workloads() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../workloads");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/workloads");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let json = files.filter(|path| path.extension().is_some_and(|end| end == "json"));
     let mut all: Vec<_> = json

@@ -11,7 +11,7 @@ use workload::{Options, read};
 /// The 95th percentile of the frames' latencies in ns, and energy.
 fn measure(kind: Kind, frequency: &Frequency) -> (f64, f64) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let open = |name: &str| Document::open(&root.join("platforms").join(name)).unwrap();
+    let open = |name: &str| Document::open(&root.join("data/platforms").join(name)).unwrap();
     let sources = Sources {
         platform: open("tc2.toml"),
         release: open("tc2/releases/tc2-borrowed.toml"),
@@ -19,7 +19,7 @@ fn measure(kind: Kind, frequency: &Frequency) -> (f64, f64) {
     };
     let idle = IdlePlatform::read(&open("idle/tc2.toml")).unwrap();
     let hardware = Hardware::new(&sources.machine().unwrap(), &idle, 300).unwrap();
-    let file = Document::open(&root.join("workloads/ui-render.json")).unwrap();
+    let file = Document::open(&root.join("data/workloads/ui-render.json")).unwrap();
     let file = read(&file, &Options::default()).unwrap();
     let (mut frames, mut energy) = (Vec::new(), 0.0);
     for seed in 1..=6 {

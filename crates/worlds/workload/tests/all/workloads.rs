@@ -13,7 +13,7 @@ fn root() -> PathBuf {
 }
 
 fn tc2() -> Hardware {
-    let open = |name: &str| Document::open(&root().join("platforms").join(name)).unwrap();
+    let open = |name: &str| Document::open(&root().join("data/platforms").join(name)).unwrap();
     let sources = Sources {
         platform: open("tc2.toml"),
         release: open("tc2/releases/tc2-borrowed.toml"),
@@ -24,7 +24,7 @@ fn tc2() -> Hardware {
 }
 
 fn file(name: &str, settings: &[(&str, i64)]) -> File {
-    let path = root().join("workloads").join(name).with_extension("json");
+    let path = root().join("data/workloads").join(name).with_extension("json");
     let settings = settings.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     let options = Options { settings, ..Options::default() };
     read(&Document::open(&path).unwrap(), &options).unwrap_or_else(|error| panic!("{error}"))
@@ -38,7 +38,7 @@ fn run_for(file: &File, ms: u64) -> Outcome {
 
 #[test]
 fn each_has_a_note_with_source_and_assumptions() {
-    let files = fs::read_dir(root().join("workloads")).unwrap().map(|entry| entry.unwrap().path());
+    let files = fs::read_dir(root().join("data/workloads")).unwrap().map(|entry| entry.unwrap().path());
     let workloads: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
     assert_eq!(workloads.len(), 8);
     for path in workloads {

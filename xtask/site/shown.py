@@ -15,7 +15,7 @@ import sys
 import time
 import tomllib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What takes minutes is run as well.
 SLOW = "--slow" in sys.argv
 # Seconds that a command of a page may take.
@@ -87,9 +87,9 @@ class Shown:
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder, self.wrong = folder, []
         self.ran = self.compared = self.pythons = 0
-        self.rules = tomllib.loads((ROOT / "site" / "run.toml").read_text())
+        self.rules = tomllib.loads((ROOT / "xtask" / "site" / "run.toml").read_text())
         self.used: set[str] = set()
-        for name in ("platforms", "published", "workloads", "crates", "docs", "python"):
+        for name in ("data", "crates", "docs", "python"):
             (folder / name).symlink_to(ROOT / name)
         for name, source in self.rules["files"].items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -175,7 +175,7 @@ class Shown:
         # What is compared by its shape is mostly slow.
         for kind in ("not_run", "slow", "refused", *(["by_shape"] if SLOW else [])):
             unused = [rule["text"] for rule in self.rules[kind] if f"{kind}: {rule['text']}" not in self.used]
-            self.wrong += [f"site/run.toml: no page has `{text}` (any more)" for text in unused]
+            self.wrong += [f"xtask/site/run.toml: no page has `{text}` (any more)" for text in unused]
         print(
             f"{self.ran} commands and the Python of {self.pythons} pages were run{'' if SLOW else ', those that take minutes left out'}, "
             f"{self.compared} lines of what they print compared"

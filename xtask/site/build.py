@@ -1,7 +1,7 @@
 """Builds the documentation as a site that needs no network, and checks it: what the pages show is run and compared (see shown.py), and every
 link is looked up.
 
-Run by `cargo xtask site`, with the Python package installed: python site/build.py [--no-commands] [--slow] [--verbose]
+Run by `cargo xtask site`, with the Python package installed: python xtask/site/build.py [--no-commands] [--slow] [--verbose]
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             wrong += shown.Shown(pathlib.Path(folder)).pages(list(pages().values()))
     shutil.rmtree(OUT, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(ROOT / "site" / "mkdocs.yml")], check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(ROOT / "xtask" / "site" / "mkdocs.yml")], check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
     # Only a server shows it, and its links are those of a server.
     (OUT / "404.html").unlink()
     with_worker()
