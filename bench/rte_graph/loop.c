@@ -4,7 +4,7 @@
  * packets go through the graph at once.
  *
  *   gcc -O3 -march=native -shared -fPIC -DALLOW_EXPERIMENTAL_API -Wno-deprecated-declarations \
- *       -I crates/code/packet-loop/include bench/rte_graph/loop.c -o rte_graph.so $(pkg-config --cflags --libs libdpdk)
+ *       -I crates/code/stopwatt-loop/include bench/rte_graph/loop.c -o rte_graph.so $(pkg-config --cflags --libs libdpdk)
  *   echo 160 > /proc/sys/vm/nr_hugepages
  *   stopwatt tune --loop rte_graph.so
  */

@@ -5,7 +5,7 @@
 //! copies of a few bytes take twice as long (ADR 0031).
 
 use crate::needs;
-use crate::stages::{cargo, check, root};
+use crate::tools::{cargo, check, root};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;

@@ -1,6 +1,6 @@
 //! `cargo xtask judge`: what takes long or fetches large sources. It is run before a release.
 
-use crate::stages::{cargo, root};
+use crate::tools::{cargo, root};
 use std::process::Command;
 use std::time::Instant;
 
@@ -12,7 +12,12 @@ struct Judge {
 }
 
 /// All judges, in their order.
-const JUDGES: [Judge; 12] = [
+const JUDGES: [Judge; 13] = [
+    Judge {
+        name: "tests",
+        asks: "do the tests pass that take too long for every day?",
+        command: || cargo(&["xtask", "judged-tests"]),
+    },
     Judge {
         name: "costs",
         asks: "are the costs files what a fresh fit gives?",

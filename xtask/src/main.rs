@@ -1,18 +1,21 @@
 //! `cargo xtask`: one command for every check.
 //!
 //! `cargo xtask test` installs what the tests need where it may, says exactly what is missing where
-//! it may not, and runs every stage, with its time. A stage that fails ends the run with its output
-//! above.
+//! it may not, and runs every stage, with its time. A stage that fails does not hide those behind it;
+//! the last lines name all that failed.
 #![forbid(unsafe_code)]
 
 mod dist;
 mod explore;
 mod judge;
+mod limits;
 mod mutants;
 mod needs;
 mod python;
 mod quick;
+mod runner;
 mod stages;
+mod tools;
 mod words;
 
 use std::process::ExitCode;
@@ -22,9 +25,10 @@ const HELP: &str = "cargo xtask <command>
   test           every check: format, lints, tests, bare-metal build, aarch64 under emulation, recordings of both builds
   test STAGE...  only the stages whose names are given
   stages         names of the stages
-  quick          format, clippy and tests of the packages that differ from main, unit tests of those that use them; installs nothing
+  needs          installs what the tests need: programs, Rust targets, Python packages
+  quick          format, clippy and tests of the packages that differ from main, clippy of those that use them; installs nothing
   judge          what takes hours or fetches large sources, with a table of verdicts; before a release. Names after it choose of
-                 costs, core, explore, site, firmware, governors, placement, predictions, litmus, rates
+                 tests, costs, core, explore, site, firmware, governors, placement, predictions, litmus, rates
   explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
   mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours, and needs
@@ -49,12 +53,14 @@ fn main() -> ExitCode {
         Some("test") => stages::run(&arguments[1..]),
         Some("dist") => dist::run(&arguments[1..]),
         Some("quick") => quick::run(),
+        Some("needs") => stages::install(),
+        Some("judged-tests") => stages::judged_tests(),
         Some("judge") => judge::run(&arguments[1..]),
         Some("explore") => explore::run(&arguments[1..]),
         Some("mutants") => mutants::run(&arguments[1..]),
         Some("screenshots") => stages::screenshots(),
         Some("site") => stages::site(&arguments[1..]),
-        Some("wrap") => words::wrap(&stages::root()),
+        Some("wrap") => words::wrap(&tools::root()),
         Some("stages") => {
             stages::STAGES.iter().for_each(|stage| println!("{:12} {}", stage.name, stage.what));
             Ok(())

@@ -4,16 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Builds the wheel, installs it into a fresh environment, runs its tests there, and builds the
-/// site.
+/// Builds the wheel, installs it into a fresh environment, and runs its tests there.
 pub fn run(root: &Path) -> Result<(), String> {
     no_arrow_below(root)?;
     let python = installed(root)?;
     let mut tests = Command::new(&python);
     // From the folder of the tests: the package's own files must not be what is imported.
     tests.args(["-m", "pytest", "--durations", "5"]).current_dir(root.join("python/tests"));
-    succeeds(tests.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONPATH"))?;
-    build_site(root, &python, &[])
+    succeeds(tests.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONPATH"))
 }
 
 /// Builds the documentation as a site below `target`, with its commands run and its links looked
@@ -48,9 +46,17 @@ fn no_arrow_below(root: &Path) -> Result<(), String> {
     }
 }
 
+/// The Python of the environment that [`tools`] makes.
+pub fn tools_python(root: &Path) -> PathBuf {
+    root.join("target/python/tools/bin/python")
+}
+
 /// An environment with what the tests need, made once and made anew when the list of packages
 /// changes.
-fn tools(root: &Path) -> Result<PathBuf, String> {
+///
+/// # Errors
+/// Python or a package is missing and cannot be installed.
+pub fn tools(root: &Path) -> Result<PathBuf, String> {
     let folder = root.join("target/python/tools");
     let list = root.join("python/requirements.txt");
     let wanted = std::fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;

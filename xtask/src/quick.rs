@@ -1,16 +1,16 @@
 //! `cargo xtask quick`: what a small change needs before it is committed. Nothing is installed.
 
-use crate::stages::{cargo, check, root};
+use crate::tools::{cargo, check, cpu_seconds_of_children, root, slow_tests};
+use crate::{limits, runner, words};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-/// The test files that need a program which `cargo xtask test` installs, or minutes.
-const LEFT_OUT: [&str; 2] = ["browser", "installed"];
+/// Beginnings of the names of tests that need what `cargo xtask test` installs.
+const NEED_PROGRAMS: [&str; 5] = ["browser::", "installed::", "guest::", "other_readers::", "report::"];
 
-/// Format, clippy and tests of the packages that differ from `main`, and the unit tests of those
-/// that use them.
+/// Format, clippy and tests of the packages that differ from `main`; clippy of those that use them.
 ///
 /// # Errors
 /// A check fails, or Git or Cargo cannot say what changed.
@@ -19,30 +19,32 @@ pub fn run() -> Result<(), String> {
     let changed = changed()?;
     println!("== format");
     check(&mut cargo(&["fmt", "--all", "--check"]))?;
-    crate::words::check(&root())?;
+    words::check(&root())?;
     if changed.is_empty() {
         println!("No package differs from main: there is nothing to compile.");
         return Ok(());
     }
-    let above = above(&changed)?;
     let names = |packages: &BTreeSet<String>| packages.iter().cloned().collect::<Vec<_>>().join(", ");
-    println!("== clippy and tests of {}", names(&changed));
-    check(&mut cargo(
-        &[&["clippy", "--quiet", "--all-targets"][..], &chosen(&changed), &["--", "-D", "warnings"]].concat(),
-    ))?;
-    for package in &changed {
-        let files = test_files(package)?;
-        let mut tests = vec!["test", "--quiet", "-p", package, "--lib", "--bins"];
-        let kept = files.iter().filter(|name| !LEFT_OUT.contains(&name.as_str()));
-        tests.extend(kept.flat_map(|name| ["--test", name]));
-        check(&mut cargo(&tests))?;
-    }
+    println!("== clippy of {}", names(&changed));
+    let clippy = [&["clippy", "--quiet", "--all-targets"][..], &chosen(&changed), &["--", "-D", "warnings"]].concat();
+    check(&mut cargo(&clippy))?;
+    let above = above(&changed)?;
     if !above.is_empty() {
-        println!("== unit tests of what uses them: {}", names(&above));
-        check(&mut cargo(&[&["test", "--quiet", "--lib"][..], &chosen(&above)].concat()))?;
+        println!("== clippy of what uses them: {}", names(&above));
+        check(&mut cargo(&[&["clippy", "--quiet"][..], &chosen(&above), &["--", "-D", "warnings"]].concat()))?;
     }
+    println!("== tests of {}", names(&changed));
+    let programs = runner::build(&chosen(&changed))?;
+    let slow = [slow_tests("kept")?, slow_tests("judged")?].concat();
+    let is_chosen = |program: &runner::Program, path: &str| {
+        let name = program.name(path);
+        program.package != "qemu"
+            && !NEED_PROGRAMS.iter().any(|start| path.starts_with(start))
+            && !slow.iter().any(|(slow, _)| *slow == name)
+    };
+    runner::run(&programs, &[], is_chosen)?.1?;
     println!("== passed in {:.0} s; `cargo xtask test` is the whole", begin.elapsed().as_secs_f64());
-    Ok(())
+    limits::check_seconds(&root(), "quick-seconds", cpu_seconds_of_children())
 }
 
 /// The packages as Cargo's options.
@@ -108,28 +110,14 @@ fn above(changed: &BTreeSet<String>) -> Result<BTreeSet<String>, String> {
     Ok(found)
 }
 
-/// The names of a package's integration tests.
-fn test_files(package: &str) -> Result<Vec<String>, String> {
-    let manifest = lines(&mut cargo(&["pkgid", "--offline", "-p", package]))?;
-    let path = manifest.first().and_then(|line| line.strip_prefix("path+file://"));
-    let folder = path.and_then(|path| path.split('#').next()).map(PathBuf::from);
-    let folder = folder.ok_or_else(|| format!("Cargo does not say where {package} lies"))?.join("tests");
-    let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(Vec::new()) };
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let tests = paths.filter(|path| path.extension().is_some_and(|ending| ending == "rs"));
-    let mut names: Vec<String> = tests.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
-    names.sort();
-    Ok(names)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::package_of;
+    use super::{package_of, root};
     use std::path::Path;
 
     #[test]
     fn a_file_belongs_to_the_package_around_it() {
-        let root = crate::stages::root();
+        let root = root();
         let of = |file: &str| package_of(&root, Path::new(file));
         assert_eq!(of("crates/code/psci/src/lib.rs").as_deref(), Some("stopwatt-psci"));
         assert_eq!(of("xtask/src/quick.rs").as_deref(), Some("xtask"));

@@ -1,5 +1,4 @@
-//! The words of comments and documents: phrases that are not used, first words of doc comments, and
-//! the width of comments.
+//! The width of comments.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,35 +9,22 @@ const COLUMNS: usize = 100;
 /// The folders whose Rust files are read.
 const FOLDERS: [&str; 6] = ["crates", "firmware", "fuzz", "python", "xtask", "bench"];
 
-/// Words that no doc comment begins with: it says what an item is, and is no question.
-const FIRST: [&str; 5] = ["What", "Who", "Where", "How", "Whether"];
-
-/// Phrases that stand for something plainer, each with what to write.
-const PHRASES: [(&str, &str); 2] =
-    [("so many", "say the number, or \"the given number of\""), ("once for all", "say when")];
-
-/// Finds what is wrong with the words of every Rust file and document.
+/// Finds comments of every Rust file that are too wide.
 ///
 /// # Errors
-/// The lines that are wrong, each with the reason.
+/// The lines that are.
 pub fn check(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
-    for path in files(root, "rs")? {
+    for path in files(root)? {
         let text = read(&path)?;
         let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        wrong.extend(of_code(&text).into_iter().map(|(line, why)| format!("{shown}:{line}: {why}")));
-    }
-    for path in files(root, "md")? {
-        let text = read(&path)?;
-        let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        let lines = text.lines().zip(1..);
-        wrong.extend(lines.filter_map(|(line, number)| Some(format!("{shown}:{number}: {}", phrase(line)?))));
+        wrong.extend(wide(&text).into_iter().map(|line| format!("{shown}:{line}")));
     }
     match wrong.len() {
         0 => Ok(()),
         count => {
             let shown = wrong.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
-            Err(format!("{shown}\n{count} lines; `cargo xtask wrap` wraps comments"))
+            Err(format!("{shown}\n{count} comments have more than {COLUMNS} columns; `cargo xtask wrap` wraps them"))
         }
     }
 }
@@ -49,7 +35,7 @@ pub fn check(root: &Path) -> Result<(), String> {
 /// A file cannot be read or written.
 pub fn wrap(root: &Path) -> Result<(), String> {
     let mut changed = 0;
-    for path in files(root, "rs")? {
+    for path in files(root)? {
         let text = read(&path)?;
         let wrapped = wrapped(&text);
         if wrapped != text {
@@ -65,23 +51,17 @@ fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The files of a kind: Rust below its folders, documents below `docs` and at the root.
-fn files(root: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
+/// The Rust files.
+fn files(root: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
-    let mut open: Vec<PathBuf> = match ending {
-        "rs" => FOLDERS.iter().map(|folder| root.join(folder)).collect(),
-        _ => vec![root.join("docs")],
-    };
-    if ending == "md" {
-        found.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
-    }
+    let mut open: Vec<PathBuf> = FOLDERS.iter().map(|folder| root.join(folder)).collect();
     while let Some(folder) = open.pop() {
         let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         for entry in entries.filter_map(Result::ok) {
             let path = entry.path();
             if path.is_dir() && !path.ends_with("target") {
                 open.push(path);
-            } else if path.extension().is_some_and(|other| other == ending) {
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
                 found.push(path);
             }
         }
@@ -99,15 +79,9 @@ fn mark(line: &str) -> Option<(usize, &'static str)> {
     (!rest.starts_with("////")).then_some((indent, mark))
 }
 
-fn phrase(line: &str) -> Option<String> {
-    let lower = line.to_lowercase();
-    let found = PHRASES.iter().find(|(phrase, _)| lower.contains(phrase));
-    found.map(|(phrase, instead)| format!("`{phrase}`: {instead}"))
-}
-
-fn of_code(text: &str) -> Vec<(usize, String)> {
+/// The numbers of the lines with comments that are too wide.
+fn wide(text: &str) -> Vec<usize> {
     let mut wrong = Vec::new();
-    let mut before: Option<&str> = None;
     let mut in_code = false;
     for (line, number) in text.lines().zip(1..) {
         let here = mark(line);
@@ -115,20 +89,12 @@ fn of_code(text: &str) -> Vec<(usize, String)> {
         if let Some((indent, mark)) = here {
             let words = line[indent + mark.len()..].trim();
             in_code ^= words.starts_with("```");
-            let begins = before != Some(mark) && mark != "//";
-            let first = words.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
-            if begins && FIRST.contains(&first) {
-                wrong.push((number, format!("the doc comment begins with `{first}`: say what the item is")));
-            }
-            wrong.extend(phrase(words).map(|why| (number, why)));
             // An address, or a name without a blank, cannot be broken.
             let is_wide = line.chars().count() > COLUMNS && words.split_whitespace().nth(1).is_some();
             if is_wide && !in_code && !words.starts_with(['|', '#']) {
-                wrong.push((number, format!("the comment has more than {COLUMNS} columns")));
+                wrong.push(number);
             }
         }
-        // An empty line of a comment ends a paragraph, but not the comment.
-        before = here.map(|(_, mark)| mark);
     }
     wrong
 }
@@ -258,9 +224,9 @@ mod tests {
     }
 
     #[test]
-    fn a_doc_comment_is_no_question_and_says_the_number() {
-        let text = "/// Whether it is.\n/// Where it is, is the second line.\nfn a() {}\n//! How it is done.\n// What a plain comment says.\n// There are so many.\n";
-        let found: Vec<usize> = of_code(text).into_iter().map(|(line, _)| line).collect();
-        assert_eq!(found, [1, 4, 6]);
+    fn wide_comments_are_found_and_code_in_them_is_not() {
+        let long = "word ".repeat(30);
+        let text = format!("/// {long}\n/// ```\n/// {long}\n/// ```\nlet a = 1; // {long}\n// {long}\n");
+        assert_eq!(wide(&text), [1, 6]);
     }
 }

@@ -4,7 +4,7 @@ use crate::programs::{PROGRAMS, in_explorer, in_loom, in_shuttle};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
-use stopwatt_explore::{Config, Core, Strategy};
+use interleavings::{Config, Core, Strategy};
 
 /// Runs that are drawn, where not all are tried.
 const DRAWN: usize = 20_000;
@@ -67,7 +67,7 @@ fn explorer(name: &'static str, faulty: bool, late_loads: bool) -> Result {
     let core = Core { lse: false, rcpc: true };
     let config = Config { strategies, schedules: MOST, orders: true, late_loads, core, ..Config::default() };
     measure(|| {
-        let tally = stopwatt_explore::explore(&config, move || {
+        let tally = interleavings::explore(&config, move || {
             RUNS.fetch_add(1, Relaxed);
             in_explorer::run(name, faulty);
         });

@@ -218,9 +218,9 @@ pub mod in_shuttle {
 }
 
 pub mod in_explorer {
-    use stopwatt_explore::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
-    use stopwatt_explore::sync::{Arc, UnsafeCell};
-    use stopwatt_explore::thread::{spawn, yield_now};
+    use interleavings::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+    use interleavings::sync::{Arc, UnsafeCell};
+    use interleavings::thread::{spawn, yield_now};
 
     programs!();
 }

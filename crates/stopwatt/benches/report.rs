@@ -4,7 +4,7 @@
 //! recording, render) for each format, and in headless Chromium how long the page takes to open,
 //! and to draw a view after a step of zoom or pan.
 
-#[path = "../tests/chromium/mod.rs"]
+#[path = "../tests/all/chromium.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
 mod chromium;
 

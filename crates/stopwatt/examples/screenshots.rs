@@ -4,7 +4,7 @@
 //! Writes the page's head and one case, 1280 and 400 pixels wide, light and dark, and without
 //! scripts. `cargo xtask screenshots` makes the README's picture with it.
 
-#[path = "../tests/chromium/mod.rs"]
+#[path = "../tests/all/chromium.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
 mod chromium;
 

@@ -22,8 +22,8 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &energy_experiments::RcuEnergy,
     &energy_experiments::RcuLazy,
     &placement_experiments::Placement,
-    &explore_experiments::ExplorePsci,
-    &explore_experiments::ExploreRcu,
+    &explorations::ExplorePsci,
+    &explorations::ExploreRcu,
 ];
 
 /// Names of the experiments.

@@ -21,7 +21,7 @@ struct Slot {
 }
 
 /// In which order freed buffers are handed out again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Reuse {
     /// The last one freed first: buffers stay in the caches.
     Hot,

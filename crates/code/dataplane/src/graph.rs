@@ -18,7 +18,7 @@ pub use crate::arcs::{ARCS_MAX, DROP, FIRST_ARC, PUNT, Verdict};
 pub use crate::node::{Input, Node, Reason, Severity};
 
 /// The counters of a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NodeCounters {
     /// Calls with packets.
     pub calls: u64,
@@ -66,13 +66,32 @@ struct InputSlot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeId(usize);
 
+/// The reason for which a node is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum NodeState {
+    /// An input: it is asked for packets in every round.
+    Polling,
+    /// Any other node: it is called when it has packets.
+    Active,
+}
+
+impl NodeState {
+    /// As `show runtime` has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Polling => "polling",
+            Self::Active => "active",
+        }
+    }
+}
+
 /// A node's line in `show runtime`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RuntimeRow {
     /// The node's name.
     pub name: String,
-    /// `polling` for inputs, `active` for others.
-    pub state: &'static str,
+    /// The reason for which it is called.
+    pub state: NodeState,
     /// The node's counters.
     pub counters: NodeCounters,
 }
@@ -384,12 +403,12 @@ impl Graph {
     pub fn runtime(&self) -> Vec<RuntimeRow> {
         let inputs = self.inputs.iter().map(|slot| RuntimeRow {
             name: slot.input.name().to_owned(),
-            state: "polling",
+            state: NodeState::Polling,
             counters: slot.counters,
         });
         let nodes = self.slots.iter().rev().map(|slot| RuntimeRow {
             name: slot.node.name().to_owned(),
-            state: "active",
+            state: NodeState::Active,
             counters: slot.counters,
         });
         inputs.chain(nodes).collect()
@@ -471,7 +490,7 @@ fn fresh(spare: &mut Vec<Box<Frame>>, rx: u16) -> Box<Frame> {
 }
 
 /// The ends that packets came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Balance {
     /// Came in.
     pub received: u64,

@@ -80,7 +80,7 @@ impl Interface {
 }
 
 /// Settings of the loops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
     /// Number of packets per iteration of every node's loop.
     pub shape: Shape,

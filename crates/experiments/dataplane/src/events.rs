@@ -7,7 +7,7 @@ use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Hardware, Softwar
 use perf_event::{Builder, Counter, Group};
 
 /// Which events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Events {
     /// The processor's.
     Hardware,

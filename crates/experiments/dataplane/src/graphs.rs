@@ -21,7 +21,7 @@ use crate::events::{Counters, Events};
 use crate::latency::Percentiles;
 
 /// A graph to load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum GraphKind {
     /// An L2 cross connect of two interfaces.
     L2CrossConnect,
@@ -46,7 +46,7 @@ impl GraphKind {
 }
 
 /// The load of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Load {
     /// The graph.
     pub kind: GraphKind,
@@ -237,7 +237,7 @@ pub fn of_captured(load: Load, packets: Vec<Vec<u8>>) -> Graph {
 }
 
 /// One window of load.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Window {
     /// Its length.
     pub seconds: f64,
@@ -250,7 +250,7 @@ pub struct Window {
 }
 
 /// The share of a worker in a window.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Share {
     /// Length of its window.
     pub seconds: f64,
@@ -304,7 +304,7 @@ pub struct Loaded {
 }
 
 /// Events of nodes, of all workers together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Counted {
     /// The names of what was counted, by the order in
     /// [`NodeCounters::events`](dataplane::graph::NodeCounters::events).
@@ -468,7 +468,7 @@ const TRACES_SHOWN: usize = 50;
 
 /// Packets of a node that were dropped or handed to the host for a reason, or something else that
 /// it counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ErrorCount {
     /// The node's name.
     pub node: String,

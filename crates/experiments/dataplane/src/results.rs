@@ -191,7 +191,7 @@ pub fn errors(recording: &mut Recording, variant: &str, rows: &[ErrorCount]) {
 
 /// The counters of a node.
 pub fn node_measures(recording: &mut Recording, series: Series, iteration: u32, node: &RuntimeRow) {
-    let (subject, state) = (recording.name(&node.name), recording.name(node.state));
+    let (subject, state) = (recording.name(&node.name), recording.name(node.state.name()));
     let c = node.counters;
     for (metric, unit, value) in [
         ("calls", "calls", c.calls as f64),

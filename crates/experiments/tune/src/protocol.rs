@@ -1,4 +1,4 @@
-//! Requests to the process that runs a loop, and its answers: a line of JSON each.
+//! Requests to the process that runs a loop, and its replies.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::recipe::Recipe;
 
 /// The place that a loop comes from.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Source {
     /// A shared object, and the name of one of its loops; the first where none is named.
     Shared {
@@ -101,7 +101,7 @@ pub struct Measure {
 }
 
 /// A request.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// Load a loop.
     Open(Source),
@@ -114,7 +114,7 @@ pub enum Request {
     Measure(Measure),
 }
 
-/// An answer: each request has one kind of it, so none says which it is.
+/// A reply: each request has one kind of it, so none says which it is.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
@@ -125,4 +125,41 @@ pub enum Reply {
     SetUp(Option<f64>),
     /// Ticks per record.
     Measured(f64),
+}
+
+#[cfg(test)]
+mod tests {
+    use worker_process::protocol::{Reply, check, parse};
+
+    use super::*;
+    use crate::recipe::RecipeLine;
+
+    #[test]
+    fn each_request_arrives_whole_or_not_at_all() {
+        let line = RecipeLine { name: "key".to_owned(), after: None };
+        let recipe = Recipe { name: "a".to_owned(), multiplications: 2, chained: true, line: vec![line] };
+        let measure = Measure { records: 10, batch: 2, values: vec![3, 4], ticks: 1 << 40 };
+        for request in [
+            Request::Open(Source::Shared { path: "a/b.so".into(), name: Some("acl".to_owned()) }),
+            Request::Open(Source::Node("ip4-lookup".to_owned())),
+            Request::Open(Source::Recipe(recipe)),
+            Request::SetUp { count: 7 },
+            Request::Measure(measure),
+        ] {
+            check(&request);
+        }
+        for line in ["\"End\"", "{\"SetUp\":{}}", "{\"Close\":null}", ""] {
+            let error = parse::<Request>(line).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{line}` is no message")), "{error}");
+        }
+    }
+
+    #[test]
+    fn each_reply_arrives_whole_or_not_at_all() {
+        let knobs = vec![KnobAbout { define: Some("S1".to_owned()), ..KnobAbout::distance("s1") }];
+        let about = LoopAbout { name: "acl".to_owned(), knobs, record_bytes: 64, most_records: None };
+        check::<Reply<LoopAbout>>(&Ok(about));
+        check::<Reply<Option<f64>>>(&Ok(Some(0.5)));
+        check::<Reply<f64>>(&Ok(12.25));
+    }
 }

@@ -1,7 +1,7 @@
 //! The process that runs code of others, from outside: it is started, asked, and watched.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use experiment::Error;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::serve::Wrong;
+use crate::protocol::{self, LineError, Reply, Wrong};
 
 /// The program to start in place of this one, for tests and for programs that Stopwatt is a part
 /// of.
@@ -52,7 +52,7 @@ impl From<Failure> for Error {
 pub struct Process {
     child: Child,
     requests: ChildStdin,
-    replies: Receiver<String>,
+    replies: Receiver<Result<String, LineError>>,
     said: Receiver<String>,
 }
 
@@ -99,7 +99,7 @@ impl Process {
         let mut child = command.spawn().map_err(|error| refused(&error))?;
         match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
             (Some(requests), Some(out), Some(err)) => {
-                Ok(Self { child, requests, replies: lines(out), said: lines(err) })
+                Ok(Self { child, requests, replies: replies(out), said: lines(err) })
             }
             _ => Err(refused(&"it has no pipes")),
         }
@@ -118,9 +118,11 @@ impl Process {
         whose: &dyn Fn() -> String,
         doing: &str,
     ) -> Result<A, Failure> {
-        let line = serde_json::to_string(request).map_err(|error| Failure::Refused(Error::failed(error)))?;
-        // If the process is gone, that is seen below.
-        let _ = writeln!(self.requests, "{line}").and_then(|()| self.requests.flush());
+        match protocol::write(&mut self.requests, request) {
+            Err(error) if error.kind() == ErrorKind::InvalidData => return Err(Failure::Refused(Error::failed(error))),
+            // If the process is gone, that is seen below.
+            Ok(()) | Err(_) => {}
+        }
         let line = match self.replies.recv_timeout(patience) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => {
@@ -129,14 +131,10 @@ impl Process {
             }
             Err(RecvTimeoutError::Disconnected) => return Err(Failure::Gone(self.ended(whose, doing))),
         };
-        match serde_json::from_str::<Result<A, Wrong>>(&line) {
+        match line.and_then(|line| protocol::parse::<Reply<A>>(&line)) {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(Wrong { message, help })) => Err(Failure::Refused(Error::usage(message, help))),
-            Err(_) => Err(Failure::Gone(format!(
-                "{} wrote to where the answers go {doing}: {}",
-                whose(),
-                document::quoted(&line)
-            ))),
+            Err(error) => Err(Failure::Gone(format!("{} wrote to where the answers go {doing}: {error}", whose()))),
         }
     }
 
@@ -163,15 +161,28 @@ impl Process {
     }
 }
 
-/// The lines that come through a pipe. A line that is longer than any answer is cut.
+/// The lines of the protocol that come through a pipe, up to one that is cut.
+fn replies(of: impl Read + Send + 'static) -> Receiver<Result<String, LineError>> {
+    let (send, receive) = channel();
+    std::thread::spawn(move || {
+        let mut of = BufReader::new(of);
+        while let Some(line) = protocol::read_line(&mut of).transpose() {
+            if line.is_err() | send.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receive
+}
+
+/// The lines that come through a pipe, whatever is in them; a very long one comes in parts.
 fn lines(of: impl Read + Send + 'static) -> Receiver<String> {
-    const LONGEST: u64 = 1 << 24;
     let (send, receive) = channel();
     std::thread::spawn(move || {
         let mut of = BufReader::new(of);
         loop {
             let mut line = Vec::new();
-            match of.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
+            match of.by_ref().take(protocol::LONGEST).read_until(b'\n', &mut line) {
                 Ok(0) | Err(_) => break,
                 Ok(_) if send.send(String::from_utf8_lossy(&line).trim_end().to_owned()).is_err() => break,
                 Ok(_) => {}

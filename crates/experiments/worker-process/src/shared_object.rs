@@ -6,7 +6,7 @@ use std::path::Path;
 
 use libloading::{Library, Symbol};
 
-use crate::serve::Wrong;
+use crate::protocol::Wrong;
 
 /// Most tables of a shared object that are looked at.
 const TABLES_MAX: u32 = 256;
@@ -63,7 +63,7 @@ pub unsafe fn tables<T: Copy + 'static>(
         unsafe { library.get(symbol.to_bytes_with_nul()) }.map_err(|_| {
             Wrong::new(
                 format!("{shown} has no function `{function}`"),
-                format!("include {header} and write that function; crates/code/packet-loop/examples shows how"),
+                format!("include {header} and write that function; crates/code/stopwatt-loop/examples shows how"),
             )
         })?;
     let shown = shown.to_string();

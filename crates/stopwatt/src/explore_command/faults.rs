@@ -1,12 +1,13 @@
 //! `stopwatt explore faults`.
 
+use super::Printout;
 use crate::answer::Answer;
-use crate::output::{self, Format};
+use crate::output::Format;
 use clap::Args;
 use console::Console;
 use experiment::Progress;
+use explorations::Recordable;
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy};
-use explore_experiments::Recorded;
 use miette::IntoDiagnostic;
 use seeded::Fault;
 use serde_json::{Value, json};
@@ -36,26 +37,20 @@ const LIBRARIES: [(&str, &[Fault], Search); 2] =
 
 type Search = fn(&'static Fault, u64, &Progress) -> Try;
 
-pub(super) fn faults(console: &Console, options: &FaultsOptions) -> miette::Result<Answer> {
-    if options.find { find(console, options) } else { list(console, options).map(|()| Answer::Yes) }
+pub(super) fn faults(console: &Console, options: &FaultsOptions) -> miette::Result<Printout> {
+    if options.find { find(console, options) } else { Ok(list(console, options)) }
 }
 
-fn list(console: &Console, options: &FaultsOptions) -> miette::Result<()> {
+fn list(console: &Console, options: &FaultsOptions) -> Printout {
     let all = || LIBRARIES.iter().flat_map(|(library, faults, _)| faults.iter().map(move |fault| (library, fault)));
     if options.format == Format::Json {
-        let faults: Vec<_> = all()
-            .map(|(library, fault)| {
-                json!({ "library": library, "name": fault.name, "commit": fault.commit, "what": fault.what })
-            })
-            .collect();
-        return output::print_json(console, &json!(faults));
+        let fault = |(library, fault): (&&str, &Fault)| json!({ "library": library, "name": fault.name, "commit": fault.commit, "what": fault.what });
+        return Printout::json(Answer::Yes, all().map(fault).collect());
     }
     let rows =
         all().map(|(library, fault)| [*library, fault.name, fault.what, fault.commit].map(str::to_owned).to_vec());
-    output::print_text(
-        console,
-        &report::table_text(&["library", "fault", "what is wrong", "published"], rows, 4, console.style()),
-    )
+    let headings = ["library", "fault", "what is wrong", "published"];
+    Printout::text(Answer::Yes, report::table_text(&headings, rows, 4, console.style()))
 }
 
 /// The time that a fault is looked for with one seed.
@@ -65,11 +60,11 @@ const LOOKED_FOR: Duration = Duration::from_secs(10);
 struct Try {
     schedules: u64,
     seconds: f64,
-    found: Option<Shrunk>,
+    found: Option<ShortRun>,
 }
 
 /// The finding, shrunk.
-struct Shrunk {
+struct ShortRun {
     invariant: &'static str,
     deviations: usize,
     seconds: f64,
@@ -85,7 +80,7 @@ fn find_in_rcu(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
     look_for(&Rcu { cpus: 4, modes: Mode::ALL.to_vec(), fault: Some(fault) }, seed, Rcu::LIMITS, progress)
 }
 
-fn look_for<S: Recorded>(subject: &S, seed: u64, limits: Limits, progress: &Progress) -> Try {
+fn look_for<S: Recordable>(subject: &S, seed: u64, limits: Limits, progress: &Progress) -> Try {
     let exploration = Exploration { strategies: Strategy::in_turn(), seed, limits, script: None, schedules: u64::MAX };
     let start = Instant::now();
     let tally = subject.explore(&exploration, |_| start.elapsed() < LOOKED_FOR && progress.check().is_ok());
@@ -96,12 +91,12 @@ fn look_for<S: Recorded>(subject: &S, seed: u64, limits: Limits, progress: &Prog
         let seconds = start.elapsed().as_secs_f64();
         let (again, _) = subject.replay(&shrunk, limits);
         let replayed = again.hash == shrunk.hash;
-        Shrunk { invariant: shrunk.failure.invariant.name(), deviations: shrunk.schedule.len(), seconds, replayed }
+        ShortRun { invariant: shrunk.failure.invariant.name(), deviations: shrunk.schedule.len(), seconds, replayed }
     });
     Try { schedules: tally.schedules, seconds, found }
 }
 
-fn find(console: &Console, options: &FaultsOptions) -> miette::Result<Answer> {
+fn find(console: &Console, options: &FaultsOptions) -> miette::Result<Printout> {
     let mut rows = Vec::new();
     let mut values = Vec::new();
     let mut all = true;
@@ -124,19 +119,18 @@ fn find(console: &Console, options: &FaultsOptions) -> miette::Result<Answer> {
         }
     }
     drop(shown);
+    let answer = if all { Answer::Yes } else { Answer::No };
     if options.format == Format::Json {
-        output::print_json(console, &json!({ "faults": values, "all": all }))?;
-    } else {
-        let mut headings = vec!["fault".to_owned()];
-        for seed in options.seed..options.seed + 3 {
-            headings.extend(["s", "runs", "left", "s to\nshrink"].map(|column| format!("seed {seed}\n{column}")));
-        }
-        let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-        output::print_text(console, &report::table_text(&headings, rows, 1, console.style()))?;
-        let end = if all { "All were found, and what is left of each repeats itself." } else { "Not all were found." };
-        output::print_text(console, &format!("left: deviations from the plainest run, once shrunk\n{end}\n"))?;
+        return Ok(Printout::json(answer, json!({ "faults": values, "all": all })));
     }
-    Ok(if all { Answer::Yes } else { Answer::No })
+    let mut headings = vec!["fault".to_owned()];
+    for seed in options.seed..options.seed + 3 {
+        headings.extend(["s", "runs", "left", "s to\nshrink"].map(|column| format!("seed {seed}\n{column}")));
+    }
+    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+    let table = report::table_text(&headings, rows, 1, console.style());
+    let end = if all { "All were found, and what is left of each repeats itself." } else { "Not all were found." };
+    Ok(Printout::text(answer, format!("{table}left: deviations from the plainest run, once shrunk\n{end}\n")))
 }
 
 fn cells(one: &Try) -> Vec<String> {

@@ -1,7 +1,8 @@
 //! `stopwatt explore litmus`.
 
+use super::Printout;
 use crate::answer::Answer;
-use crate::output::{self, Format};
+use crate::output::Format;
 use clap::Args;
 use console::Console;
 use explore::litmus::{self, Caches, Litmus, Verdict};
@@ -47,7 +48,7 @@ struct Batch {
     programs: Vec<Litmus>,
 }
 
-pub(super) fn try_litmus(console: &Console, options: &LitmusOptions) -> miette::Result<Answer> {
+pub(super) fn try_litmus(console: &Console, options: &LitmusOptions) -> Printout {
     let batches = [
         Batch {
             title: "Order",
@@ -66,6 +67,7 @@ pub(super) fn try_litmus(console: &Console, options: &LitmusOptions) -> miette::
         },
     ];
     let mut values = Vec::new();
+    let mut text = String::new();
     let mut right = true;
     for Batch { title, memories, programs } in batches {
         let mut headings = vec!["program".to_owned(), "expected".to_owned()];
@@ -79,22 +81,17 @@ pub(super) fn try_litmus(console: &Console, options: &LitmusOptions) -> miette::
             values.push(value);
             rows.push(row);
         }
-        if options.format == Format::Term {
-            let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-            let table = report::table_text(&headings, rows, 2, console.style());
-            output::print_text(console, &format!("{title}\n{table}\n"))?;
-        }
+        let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+        let table = report::table_text(&headings, rows, 2, console.style());
+        text.push_str(&format!("{title}\n{table}\n"));
     }
-    match options.format {
-        Format::Json => output::print_json(console, &json!({ "programs": values, "agrees": right }))?,
-        Format::Term => {
-            let end =
-                if right { "All agree with the architecture." } else { "Some do not agree with the architecture." };
-            let drawn = format!("drawn: with the outcome, of {} drawn at random", options.schedules);
-            output::print_text(console, &format!("{drawn}\n{end}\n"))?;
-        }
+    let answer = if right { Answer::Yes } else { Answer::No };
+    if options.format == Format::Json {
+        return Printout::json(answer, json!({ "programs": values, "agrees": right }));
     }
-    Ok(if right { Answer::Yes } else { Answer::No })
+    let end = if right { "All agree with the architecture." } else { "Some do not agree with the architecture." };
+    text.push_str(&format!("drawn: with the outcome, of {} drawn at random\n{end}\n", options.schedules));
+    Printout::text(answer, text)
 }
 
 /// A program on each memory, for machines and as cells; and whether it agrees with the

@@ -1,10 +1,10 @@
 //! `stopwatt explore litmus FILE...`: stock tests, answered by Arm's model.
 
 use super::litmus::LitmusOptions;
+use super::{Form, Printout};
 use crate::answer::Answer;
-use crate::output::{self, Format};
-use console::Console;
-use litmus::expected::{self, Expected};
+use crate::output::Format;
+use litmus::expected::{self, Expectation};
 use litmus::{Error, Test};
 use miette::miette;
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ enum Outcome {
     Unsupported(Error),
 }
 
-pub(super) fn answer(console: &Console, options: &LitmusOptions) -> miette::Result<Answer> {
+pub(super) fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
     let expected = options.expect.as_deref().map(read_expected).transpose()?;
     let mut files = Vec::new();
     for file in &options.files {
@@ -26,26 +26,22 @@ pub(super) fn answer(console: &Console, options: &LitmusOptions) -> miette::Resu
     }
     let outcomes: Vec<miette::Result<Outcome>> = files.par_iter().map(|file| one(file, expected.as_ref())).collect();
     let outcomes: Vec<Outcome> = outcomes.into_iter().collect::<miette::Result<_>>()?;
-    match options.format {
-        Format::Json => output::print_json(console, &in_json(&files, &outcomes))?,
-        Format::Term => output::print_text(console, &in_text(&files, &outcomes, expected.is_some()))?,
-    }
-    let mut differ = false;
-    let mut skipped = 0;
-    for outcome in &outcomes {
-        match outcome {
-            Outcome::Answered(_, _, difference) => differ |= difference.is_some(),
-            Outcome::Unsupported(_) => skipped += 1,
-        }
-    }
-    if skipped > 0 && !options.skip_unsupported {
-        return Err(miette!(
+    let form = match options.format {
+        Format::Json => Form::Json(in_json(&files, &outcomes)),
+        Format::Term => Form::Text(in_text(&files, &outcomes, expected.is_some())),
+    };
+    let differs = |outcome: &Outcome| matches!(outcome, Outcome::Answered(_, _, Some(_)));
+    let skipped = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Unsupported(_))).count();
+    let answer = if skipped > 0 && !options.skip_unsupported {
+        Err(miette!(
             help = "they are named above; --skip-unsupported leaves them out",
             "{skipped} of {} tests need what is not modelled",
             outcomes.len()
-        ));
-    }
-    Ok(if differ { Answer::No } else { Answer::Yes })
+        ))
+    } else {
+        Ok(if outcomes.iter().any(differs) { Answer::No } else { Answer::Yes })
+    };
+    Ok(Printout { answer, form })
 }
 
 fn read_text(path: &Path) -> miette::Result<String> {
@@ -59,7 +55,7 @@ fn wrong(path: &Path, error: &Error) -> miette::Report {
     }
 }
 
-fn read_expected(path: &Path) -> miette::Result<BTreeMap<String, Expected>> {
+fn read_expected(path: &Path) -> miette::Result<BTreeMap<String, Expectation>> {
     expected::read(&read_text(path)?).map_err(|error| wrong(path, &error))
 }
 
@@ -83,7 +79,7 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> miette::Result<()> {
     }
 }
 
-fn one(path: &Path, expected: Option<&BTreeMap<String, Expected>>) -> miette::Result<Outcome> {
+fn one(path: &Path, expected: Option<&BTreeMap<String, Expectation>>) -> miette::Result<Outcome> {
     let text = read_text(path)?;
     let answered = litmus::parse(&text).and_then(|test| litmus::answer(&test).map(|answer| (test, answer)));
     match answered {

@@ -3,22 +3,25 @@
 mod faults;
 mod litmus;
 mod litmus_files;
+mod options;
 mod replay;
 mod search;
 
 use crate::answer::Answer;
+use crate::output;
 use clap::Subcommand;
 use console::Console;
+use serde_json::Value;
 
 /// The subjects that can be explored.
 #[derive(Subcommand)]
 pub enum Explore {
     /// Run the PSCI library under many interleavings, memory orders and refusals, until one breaks
     /// an invariant.
-    Psci(search::PsciOptions),
+    Psci(options::PsciOptions),
     /// Run the RCU library under many interleavings and memory orders, until a reader is harmed or
     /// a callback lost.
-    Rcu(search::RcuOptions),
+    Rcu(options::RcuOptions),
     /// Run what was found again, and say what it does.
     Replay(replay::ReplayOptions),
     /// Answer stock litmus tests by Arm's memory model; without files, try the explorer's memory on
@@ -28,14 +31,42 @@ pub enum Explore {
     Faults(faults::FaultsOptions),
 }
 
-/// Explores; the answer is no if something was found.
-pub fn run(console: &Console, what: &Explore) -> miette::Result<Answer> {
-    match what {
-        Explore::Psci(options) => search::psci(console, options),
-        Explore::Rcu(options) => search::rcu(console, options),
-        Explore::Replay(options) => replay::replay(console, options),
-        Explore::Litmus(options) if options.files.is_empty() => litmus::try_litmus(console, options),
-        Explore::Litmus(options) => litmus_files::answer(console, options),
-        Explore::Faults(options) => faults::faults(console, options),
+/// What a subcommand prints, and its answer.
+struct Printout {
+    /// An error if something cannot be done, which is said behind the rest.
+    answer: miette::Result<Answer>,
+    form: Form,
+}
+
+/// What is printed, in the form that was asked for.
+enum Form {
+    Text(String),
+    Json(Value),
+}
+
+impl Printout {
+    fn text(answer: Answer, text: String) -> Self {
+        Self { answer: Ok(answer), form: Form::Text(text) }
     }
+
+    fn json(answer: Answer, value: Value) -> Self {
+        Self { answer: Ok(answer), form: Form::Json(value) }
+    }
+}
+
+/// Explores and prints; the answer is no if something was found.
+pub fn run(console: &Console, what: &Explore) -> miette::Result<Answer> {
+    let printed = match what {
+        Explore::Psci(options) => search::search(console, &options.plan()?)?,
+        Explore::Rcu(options) => search::search(console, &options.plan()?)?,
+        Explore::Replay(options) => replay::replay(console, options)?,
+        Explore::Litmus(options) if options.files.is_empty() => litmus::try_litmus(console, options),
+        Explore::Litmus(options) => litmus_files::answer(options)?,
+        Explore::Faults(options) => faults::faults(console, options)?,
+    };
+    match printed.form {
+        Form::Text(text) => output::print_text(console, &text)?,
+        Form::Json(value) => output::print_json(console, &value)?,
+    }
+    printed.answer
 }

@@ -1,12 +1,13 @@
 //! `stopwatt explore replay`.
 
+use super::Printout;
 use crate::answer::Answer;
-use crate::output::{self, Format};
+use crate::output::Format;
 use clap::Args;
 use console::Console;
 use document::Document;
-use explore::{Psci, Rcu, Subject};
-use explore_experiments::{Recorded, Schedule, ScheduleError, subject_of};
+use explorations::{Recordable, Schedule, ScheduleError, subject_of};
+use explore::{CounterexampleIn, Psci, Rcu, Step, Subject};
 use miette::{Context, IntoDiagnostic, miette};
 use published::Published;
 use recording::Reader;
@@ -35,7 +36,7 @@ pub struct ReplayOptions {
     format: Format,
 }
 
-pub(super) fn replay(console: &Console, options: &ReplayOptions) -> miette::Result<Answer> {
+pub(super) fn replay(console: &Console, options: &ReplayOptions) -> miette::Result<Printout> {
     let folder = options.recording.display().to_string();
     let cannot = || format!("cannot replay {folder}");
     let reader = Reader::open(&options.recording).into_diagnostic().wrap_err_with(cannot)?;
@@ -54,12 +55,12 @@ pub(super) fn replay(console: &Console, options: &ReplayOptions) -> miette::Resu
     }
 }
 
-fn replay_of<S: Recorded>(
+fn replay_of<S: Recordable>(
     console: &Console,
     options: &ReplayOptions,
     text: &Document,
     seed: u64,
-) -> miette::Result<Answer> {
+) -> miette::Result<Printout> {
     let folder = options.recording.display().to_string();
     let cannot = || format!("cannot replay {folder}");
     let refused = |error: ScheduleError| match error {
@@ -76,49 +77,43 @@ fn replay_of<S: Recorded>(
     let (subject, found, limits) = schedule.open::<S>(options.anyway).map_err(refused)?;
     let (ran, steps) = subject.replay(&found, limits);
     let same = ran.hash == found.hash;
-    match options.format {
-        Format::Json => output::print_json(
-            console,
-            &json!({
-                "same": same, "steps": ran.steps, "hash": format!("{:016x}", ran.hash),
-                "invariant": ran.failure.as_ref().map(|failure| failure.invariant.name()),
-                "what": ran.failure.as_ref().map(|failure| &failure.what),
-            }),
-        )?,
-        Format::Term => {
-            if options.all {
-                let narrator = S::narrator(found.machine, &found.script);
-                let matter = narrator.that_matter(&steps);
-                let lines = matter.iter().map(|&at| {
-                    let step = &steps[at];
-                    let who = narrator.process(step.process);
-                    format!("{who:<21} {:>7}  {}\n", step.operation.to_string(), narrator.step(step))
-                });
-                output::print_text(console, &lines.collect::<String>())?;
-                if matter.len() < steps.len() {
-                    let left_out = steps.len() - matter.len();
-                    output::print_text(
-                        console,
-                        &format!("{left_out} operations that led to nothing of this are left out.\n"),
-                    )?;
-                }
-            }
-            let recording = explore_experiments::record(&subject, &found, &steps, limits, seed);
-            if ran.failure.is_some() {
-                let published = Published::default();
-                let told = Report::new(&recording, &folder, &published);
-                output::print_text(console, &told.run_text(console.style(), true))?;
-            }
-            let end = match (&ran.failure, same) {
-                (Some(_), true) => format!("The same {} operations.\n", ran.steps),
-                (Some(failure), false) => format!(
-                    "The run did something else than when it was found, and broke {}.\n",
-                    failure.invariant.name()
-                ),
-                (None, _) => format!("{} operations, and nothing breaks any more.\n", ran.steps),
-            };
-            output::print_text(console, &end)?;
-        }
+    let answer = if ran.failure.is_some() { Answer::No } else { Answer::Yes };
+    if options.format == Format::Json {
+        let value = json!({
+            "same": same, "steps": ran.steps, "hash": format!("{:016x}", ran.hash),
+            "invariant": ran.failure.as_ref().map(|failure| failure.invariant.name()),
+            "what": ran.failure.as_ref().map(|failure| &failure.what),
+        });
+        return Ok(Printout::json(answer, value));
     }
-    Ok(if ran.failure.is_some() { Answer::No } else { Answer::Yes })
+    let mut text = if options.all { operations::<S>(&found, &steps) } else { String::new() };
+    if ran.failure.is_some() {
+        let recording = explorations::record(&subject, &found, &steps, limits, seed);
+        text.push_str(&Report::new(&recording, &folder, &Published::default()).run_text(console.style(), true));
+    }
+    text.push_str(&match (&ran.failure, same) {
+        (Some(_), true) => format!("The same {} operations.\n", ran.steps),
+        (Some(failure), false) => {
+            format!("The run did something else than when it was found, and broke {}.\n", failure.invariant.name())
+        }
+        (None, _) => format!("{} operations, and nothing breaks any more.\n", ran.steps),
+    });
+    Ok(Printout::text(answer, text))
+}
+
+/// The operations of a run, a line each, without those that led to nothing.
+fn operations<S: Recordable>(found: &CounterexampleIn<S>, steps: &[Step]) -> String {
+    let narrator = S::narrator(found.machine, &found.script);
+    let matter = narrator.that_matter(steps);
+    let line = |&at: &usize| {
+        let step = &steps[at];
+        let who = narrator.process(step.process);
+        format!("{who:<21} {:>7}  {}\n", step.operation.to_string(), narrator.step(step))
+    };
+    let mut text: String = matter.iter().map(line).collect();
+    if matter.len() < steps.len() {
+        let left_out = steps.len() - matter.len();
+        text.push_str(&format!("{left_out} operations that led to nothing of this are left out.\n"));
+    }
+    text
 }

@@ -1,10 +1,11 @@
-//! The PSCI and the RCU library, explored: on the machine of `stopwatt_explore`, where who goes
+//! The PSCI and the RCU library, explored: on the machine of `interleavings`, where who goes
 //! next, what memory shows and what the hardware answers is chosen.
 //!
-//! | folder | holds |
+//! | module | holds |
 //! |---|---|
 //! | `of_psci` | the PSCI library: the power controller, the board as the library sees it, scenarios, and what must hold of a run |
 //! | `of_rcu` | the RCU library: a kernel with a clock, tasks and threads, and what must hold of a run |
+//! | `litmus` | litmus tests on the machine's memory |
 //!
 //! ```
 //! use explore::{Exploration, Limits, MachineOptions, Psci, Strategy, Subject};
@@ -25,16 +26,20 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod cell;
+pub mod litmus;
 mod of_psci;
 mod of_rcu;
 
-pub use cell::Word;
+pub use interleavings::story;
+pub use interleavings::subject::{
+    Act, Bodies, Config, Counterexample, CounterexampleIn, Coverage, Deviation, Exploration, Failure, Invariant, Kind,
+    Limits, MOST_ACTIONS, MOST_CPUS, Machine, Operation, OperationIndex, RunResult, Script, Step, Strategy, Subject,
+    Tally, TallyOf, Watchdog, watch,
+};
 pub use of_psci::{Ask, Board, MachineOptions, Model, POWER_CONTROLLER, Psci, Scenario, ScenarioError, check};
 pub use of_rcu::{Action, CLOCK, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
-pub use stopwatt_explore::subject::{
-    Act, Bodies, Config, Counterexample, CounterexampleIn, Coverage, Deviation, Did, Exploration, Failure, Invariant,
-    Kind, Limits, MOST_ACTIONS, MOST_CPUS, Machine, OperationIndex, RunResult, Script, Step, Strategy, Subject, Tally,
-    TallyOf, Watchdog, watch,
-};
-pub use stopwatt_explore::{litmus, narrate};
+
+interleavings::shared_word! {
+    /// A shared word of the libraries: the number under which the machine keeps it.
+    Word
+}

@@ -1,7 +1,6 @@
 //! The machine that a test with types like those of std runs on.
 
-use crate::cell::OnMachine;
-use crate::machine::{Machine, Waits};
+use crate::machine::{Machine, OnMachine, Wait};
 use std::cell::{Cell, RefCell};
 
 type Body = Box<dyn FnOnce()>;
@@ -20,13 +19,13 @@ thread_local! {
 /// None does.
 #[track_caller]
 pub(crate) fn machine() -> &'static Machine {
-    MACHINE.get().expect("this type is used inside of `stopwatt_explore::model` and `explore` only")
+    MACHINE.get().expect("this type is used inside of `interleavings::model` and `explore` only")
 }
 
 /// A machine of this many threads that lives on.
-pub(crate) struct Lasting(&'static Machine);
+pub(crate) struct TestMachine(&'static Machine);
 
-impl Lasting {
+impl TestMachine {
     pub(crate) fn new(threads: usize) -> Self {
         let idle = IDLE.with_borrow_mut(|idle| {
             let at = idle.iter().position(|(of, _)| *of == threads)?;
@@ -39,15 +38,15 @@ impl Lasting {
     }
 }
 
-impl Drop for Lasting {
+impl Drop for TestMachine {
     fn drop(&mut self) {
         MACHINE.set(None);
         BODIES.take();
-        IDLE.with_borrow_mut(|idle| idle.push((self.0.cpus.len(), self.0)));
+        IDLE.with_borrow_mut(|idle| idle.push((self.0.cpus().len(), self.0)));
     }
 }
 
-impl OnMachine for Lasting {
+impl OnMachine for TestMachine {
     fn machine(&self) -> &Machine {
         self.0
     }
@@ -65,9 +64,9 @@ pub(crate) fn begin(threads: usize) {
 pub(crate) fn spawn(body: Body) -> usize {
     let machine = machine();
     machine.settle();
-    let absent = |thread: &usize| machine.cpus[*thread].waits.get() == Waits::Absent;
-    let Some(thread) = (0..machine.cpus.len()).find(absent) else {
-        panic!("the test has more than {} threads: `Config::threads` allows more", machine.cpus.len());
+    let absent = |thread: &usize| machine.cpus()[*thread].waits() == Wait::Absent;
+    let Some(thread) = (0..machine.cpus().len()).find(absent) else {
+        panic!("the test has more than {} threads: `Config::threads` allows more", machine.cpus().len());
     };
     BODIES.with_borrow_mut(|bodies| bodies[thread] = Some(body));
     machine.start_process(thread);

@@ -3,26 +3,17 @@
 //! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a
 //! shared word: a run that fails is thrown away where it stands.
 
-use crate::cell::{OnMachine, made_by};
-use crate::choice::Deviation;
-use crate::current::{self, Lasting};
-use crate::dpor::Dpor;
-use crate::exploration::Tally;
-use crate::failure::{Failure, Invariant};
-use crate::machine::{Machine, Waits};
-use crate::names::Names;
-use crate::narrate::Narrator;
-use crate::options::Limits;
-use crate::place::OperationIndex;
-use crate::races::Races;
-use crate::run::{By, MachineChoice, RunResult, Runs};
-use crate::script::Script;
-use crate::step::{Did, Step};
-use crate::strategy::{Every, Strategy};
-use crate::watchdog::watch;
+use crate::current::{self, TestMachine};
+use crate::limits::Limits;
+use crate::machine::{
+    ChoiceSource, Deviation, Dpor, EveryRun, Failure, Invariant, Machine, MachineChoice, Names, OnMachine, Operation,
+    Step, Strategy, Wait, made_by, watch,
+};
+use crate::operation::OperationIndex;
+use crate::search::{RunResult, Runs, Script, Tally, shrink};
+use crate::story::Narrator;
 use engine::{Runner, SplitMix64};
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,7 +21,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The way in which a test is explored.
+/// Settings of the exploration of a test.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Strategies, in turn; [`Strategy::Every`] alone.
@@ -118,7 +109,7 @@ type AtTheEnd<P> = (Box<dyn Fn(&P) -> bool>, &'static str);
 /// A test on a platform: what each CPU does, and what must hold at the end.
 pub struct Model<P> {
     bodies: Vec<Body<P>>,
-    /// This number of them, the last ones, start when another one starts them.
+    /// Number of the last bodies that start only when another one starts them.
     absent: usize,
     at_the_end: Vec<AtTheEnd<P>>,
 }
@@ -145,7 +136,7 @@ impl<P> Model<P> {
 impl Machine {
     /// A point at which another CPU may go first.
     pub fn pause(&self) {
-        self.act(Did::Own);
+        self.act(Operation::Own);
     }
 
     /// Ends the run with a failure if `holds` is false.
@@ -157,17 +148,17 @@ impl Machine {
 
     /// This CPU's caches go on, and it is in coherency.
     pub fn join(&self) {
-        self.act(Did::CachesOn);
+        self.act(Operation::CachesOn);
         let process = self.process();
-        self.memory.borrow_mut().join(process);
+        self.memory_mut().join(process);
     }
 
     /// This CPU cleans its caches, turns them off and leaves coherency.
     pub fn leave_with_flush(&self) {
-        self.act(Did::Flush { level: 1 });
+        self.act(Operation::Flush { level: 1 });
         let process = self.process();
-        self.memory.borrow_mut().flush(process, true);
-        self.memory.borrow_mut().leave_coherency(process);
+        self.memory_mut().flush(process, true);
+        self.memory_mut().leave_coherency(process);
         self.wake_pollers();
     }
 }
@@ -194,7 +185,7 @@ pub fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(),
 pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> {
     assert!((1..=crate::MOST_CPUS).contains(&config.threads), "a test has 1 to {} threads", crate::MOST_CPUS);
     let test = Rc::new(test);
-    let set_up = |model: &mut Model<Lasting>| {
+    let set_up = |model: &mut Model<TestMachine>| {
         current::begin(config.threads);
         let test = Rc::clone(&test);
         model.cpu(move |_| test());
@@ -204,15 +195,15 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
         model.absent = config.threads - 1;
     };
     let make = |threads, _: &[u64]| {
-        let lasting = Lasting::new(threads);
-        lasting.machine().memory.borrow_mut().races = Some(Box::new(Races::new()));
-        lasting.machine().spins.set(true);
+        let lasting = TestMachine::new(threads);
+        lasting.machine().memory_mut().watch_all_plain();
+        lasting.machine().settings().find_spins(true);
         lasting
     };
     check_on(config, make, set_up)
 }
 
-/// As [`explore`], as usual: 100 000 runs by all strategies in turn.
+/// Explores a test as [`explore`] does by default: 100 000 runs by all strategies in turn.
 ///
 /// # Panics
 /// As there.
@@ -238,14 +229,14 @@ pub fn check_on<P: OnMachine>(
     let (_, values) = build(&set_up);
     let on = make(cpus, &values);
     let machine = on.machine();
-    machine.names.set(Names::NUMBERS);
-    machine.memory.borrow_mut().forget_stored();
-    machine.late_loads.set(config.late_loads);
-    machine.exclusives.set(!config.core.lse);
-    machine.rcpc.set(config.core.rcpc);
+    machine.settings().set_names(Names::NUMBERS);
+    machine.memory_mut().forget_stored();
+    machine.settings().set_late_loads(config.late_loads);
+    machine.settings().set_exclusives(!config.core.lse);
+    machine.settings().set_rcpc(config.core.rcpc);
     let model = RefCell::new(Rc::new(Model::default()));
     let main = |process: usize, _| frame(&on, &model, process);
-    let runner = Runner::with_chooser(&machine.scheduler, &main, MachineChoice(machine));
+    let runner = Runner::with_chooser(machine.scheduler(), &main, MachineChoice(machine));
     let _watchdog = watch(PATIENCE, |process, operation| {
         eprintln!(
             "CPU {process} has made no operation since its operation {operation}, {PATIENCE:?} ago: the test cannot go on"
@@ -254,13 +245,13 @@ pub fn check_on<P: OnMachine>(
     });
     let mut session = ModelSession { on: &on, model: &model, runner, set_up: &set_up, config, length: Cell::new(100) };
     if config.prune {
-        machine.known.replace(Some(HashSet::new()));
+        machine.keep_known(true);
     }
     let script = Bodies(cpus);
     if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
         let schedule = read(&path, cpus);
         session.keep_steps(true);
-        let ran = session.run(&script, By::Schedule(&schedule));
+        let ran = session.run(&script, ChoiceSource::Schedule(&schedule));
         let tally = Tally { schedules: 1, steps: u64::from(ran.steps), ..Tally::default() };
         if let Some(failure) = ran.failure {
             panic!("{}", story(&script, &failure, &session.schedule(), &session.steps(), None));
@@ -268,11 +259,11 @@ pub fn check_on<P: OnMachine>(
         return tally;
     }
     let tally = try_all(config, &mut session, &script);
-    machine.known.replace(None);
+    machine.keep_known(false);
     if let Some(found) = &tally.found {
-        let shrunk = crate::shrink::shrink(&mut session, found);
+        let shrunk = shrink(&mut session, found);
         session.keep_steps(true);
-        session.run(&script, By::Schedule(&shrunk.schedule));
+        session.run(&script, ChoiceSource::Schedule(&shrunk.schedule));
         let file = leave(&shrunk.schedule, cpus, config.folder.as_ref());
         panic!("{}", story(&script, &shrunk.failure, &shrunk.schedule, &session.steps(), Some(&file)));
     }
@@ -291,7 +282,7 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
     let mut tally = Tally::default();
     let mut every = match config.strategies[..] {
         [Strategy::Every(preemptions)] => {
-            Some(Every::new(preemptions).with_orders(config.orders).with_acts_of_caches(config.acts_of_caches))
+            Some(EveryRun::new(preemptions).with_orders(config.orders).with_acts_of_caches(config.acts_of_caches))
         }
         _ => None,
     };
@@ -304,8 +295,9 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         let run = tally.schedules;
         let strategy = config.strategies[(run % config.strategies.len() as u64) as usize];
         let ran = match every.take() {
-            Some(tape) => session.run(script, By::Every(tape)),
-            None => session.run(script, By::RandomChoices(strategy, SplitMix64::fork(config.seed, run + 1).next())),
+            Some(tape) => session.run(script, ChoiceSource::Every(tape)),
+            None => session
+                .run(script, ChoiceSource::RandomChoices(strategy, SplitMix64::fork(config.seed, run + 1).next())),
         };
         tally.note(session, (), ran, strategy);
         if tally.found.is_some() {
@@ -313,10 +305,10 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         }
         if matches!(strategy, Strategy::Every(_)) {
             every = session.machine().take_every();
-            if every.as_mut().is_some_and(Every::advance) {
+            if every.as_mut().is_some_and(EveryRun::advance) {
                 continue;
             }
-            let stored = session.machine().memory.borrow().all_later_values();
+            let stored = session.machine().memory().all_later_values();
             let late = config.orders && config.late_loads;
             match (late, stored) {
                 (true, None) => break,
@@ -346,14 +338,14 @@ fn try_all_that_differ(
     let mut dpor = Box::new(Dpor::new(config.orders));
     let mut later = Vec::new();
     while tally.schedules < config.schedules {
-        let ran = session.run(script, By::Dpor(dpor));
+        let ran = session.run(script, ChoiceSource::Dpor(dpor));
         tally.note(session, (), ran, Strategy::Dpor);
         let Some(tape) = session.machine().take_dpor().filter(|_| tally.found.is_none()) else { return };
         dpor = tape;
         if dpor.advance() {
             continue;
         }
-        let stored = session.machine().memory.borrow().all_later_values();
+        let stored = session.machine().memory().all_later_values();
         match (config.orders && config.late_loads, stored) {
             (true, None) => return,
             (true, Some(stored)) if stored != later && stored.iter().any(|values| !values.is_empty()) => {
@@ -371,7 +363,7 @@ fn try_all_that_differ(
 fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
     let machine = on.machine();
     // Nobody powers anything off here.
-    if machine.over.get() || process == machine.last_process() {
+    if machine.is_over() || process == machine.last_process() {
         machine.stay();
     }
     // A frame that is thrown away keeps its model: that is memory which a failed run costs.
@@ -397,37 +389,37 @@ struct ModelSession<'s, P, M: Fn(usize, u32), S> {
 }
 
 impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for ModelSession<'_, P, M, S> {
-    fn run_once(&mut self, _: &Bodies, by: By<'_>) -> RunResult {
+    fn run_once(&mut self, _: &Bodies, by: ChoiceSource<'_>) -> RunResult {
         let machine = self.on.machine();
-        let cpus = machine.cpus.len();
+        let cpus = machine.cpus().len();
         // What an earlier run has left of its frames goes before its words and bodies do.
         (0..=cpus).for_each(|process| self.runner.start(process, 0));
         let (model, values) = build(&self.set_up);
         assert_eq!(model.bodies.len(), cpus, "the model has as many CPUs in every run");
-        machine.memory.borrow_mut().begin(&values);
+        machine.memory_mut().begin(&values);
         if self.config.coherent {
-            (0..cpus).for_each(|cpu| machine.memory.borrow_mut().join(cpu));
+            (0..cpus).for_each(|cpu| machine.memory_mut().join(cpu));
         }
         self.model.replace(Rc::new(model));
         machine.choose_by(by, self.length.get());
         machine.forget_run();
-        machine.limits.set(self.config.limits);
-        for cpu in &machine.cpus {
-            cpu.begin(Waits::Nothing);
+        machine.settings().set_limits(self.config.limits);
+        for cpu in machine.cpus() {
+            cpu.begin(Wait::Nothing);
         }
         let present = cpus - self.model.borrow().absent;
-        machine.cpus[present..].iter().for_each(|cpu| cpu.begin(Waits::Absent));
+        machine.cpus()[present..].iter().for_each(|cpu| cpu.begin(Wait::Absent));
         (0..present).for_each(|cpu| machine.can_go(cpu));
         machine.begin();
         let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
-        let mut failure = machine.failure.take();
+        let mut failure = machine.take_failure();
         if let Err(payload) = result {
             failure = Some(Failure::of_panic(&*payload));
         }
-        if machine.pruned.get() {
-            return RunResult { failure, steps: machine.steps.get(), hash: machine.hash() };
+        if machine.is_pruned() {
+            return RunResult { failure, steps: machine.step_count(), hash: machine.hash() };
         }
-        let stuck = || machine.cpus.iter().any(|cpu| !matches!(cpu.waits.get(), Waits::Done | Waits::Absent));
+        let stuck = || machine.cpus().iter().any(|cpu| !matches!(cpu.waits(), Wait::Done | Wait::Absent));
         if failure.is_none() && stuck() {
             let what = format!("nobody is left to go on: {}", machine.describe_waits());
             failure = Some(Failure {
@@ -447,13 +439,13 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
                 operation: machine.operation_of(0),
             });
         }
-        let steps = machine.steps.get();
+        let steps = machine.step_count();
         self.length.set((self.length.get() * 7 + u64::from(steps)) / 8);
         RunResult { failure, steps, hash: machine.hash() }
     }
 
     fn script(&self) -> Bodies {
-        Bodies(self.on.machine().cpus.len())
+        Bodies(self.on.machine().cpus().len())
     }
 
     fn machine(&self) -> &Machine {

@@ -60,16 +60,16 @@ pub(crate) fn same(known: u64, wanted: u64) -> bool {
 /// The share of the executions in which the condition of a test holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// In no execution.
+    /// No execution has the outcome.
     Never,
-    /// In some.
+    /// Some executions have it.
     Sometimes,
-    /// In all.
+    /// All executions have it.
     Always,
 }
 
 impl Observation {
-    /// As herd7 writes it.
+    /// The word that herd7 writes.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Never => "Never",
@@ -86,7 +86,7 @@ pub struct Answer {
     pub states: BTreeSet<State>,
     /// Allowed executions in which the condition holds.
     pub positive: u64,
-    /// Those in which it does not.
+    /// Allowed executions in which the condition does not hold.
     pub negative: u64,
     /// Executions that were tried, and choices of what the threads do that have none.
     pub tried: u64,

@@ -10,8 +10,8 @@ use crate::thread::{Effect, Kind};
 
 /// An effect of an execution.
 #[derive(Clone, Copy, Debug)]
-pub struct Placed {
-    /// Its thread.
+pub struct PlacedEffect {
+    /// Thread of the effect.
     pub thread: usize,
     /// The effect.
     pub effect: Effect,
@@ -115,7 +115,7 @@ fn is_local_read_successor(effects: &[Effect], write: usize, read: usize) -> boo
 
 /// The communication between two effects of one location, by their places: reads-from, coherence
 /// order, and from-read ("coherence-after" a read).
-fn communicates(from: &Placed, to: &Placed) -> bool {
+fn communicates(from: &PlacedEffect, to: &PlacedEffect) -> bool {
     if !same_location(&from.effect, &to.effect) {
         return false;
     }
@@ -128,13 +128,13 @@ fn communicates(from: &Placed, to: &Placed) -> bool {
 
 /// True if the execution is allowed. The effects of a thread lie in program order, threads one
 /// after the other; `locally` is their [`locally_ordered_before`], joined.
-pub fn allows(effects: &[Placed], locally: &Relation) -> bool {
+pub fn allows(effects: &[PlacedEffect], locally: &Relation) -> bool {
     is_internally_visible(effects) && is_atomic(effects) && is_externally_visible(effects, locally)
 }
 
 /// Internal visibility requirement: program order on each location, reads-from, coherence order and
 /// from-read together have no cycle.
-fn is_internally_visible(effects: &[Placed]) -> bool {
+fn is_internally_visible(effects: &[PlacedEffect]) -> bool {
     let mut all = Relation::empty(effects.len());
     for (from, first) in effects.iter().enumerate() {
         for (to, second) in effects.iter().enumerate() {
@@ -149,7 +149,7 @@ fn is_internally_visible(effects: &[Placed]) -> bool {
 
 /// Atomic requirement: between the write that the read of a pair took its value from and the write
 /// of the pair, no write of another thread comes in coherence order.
-fn is_atomic(effects: &[Placed]) -> bool {
+fn is_atomic(effects: &[PlacedEffect]) -> bool {
     let pairs = effects.iter().enumerate().filter_map(|(number, read)| {
         let local = read.effect.pair.filter(|_| read.effect.kind == Kind::Read)?;
         let first = effects.iter().position(|other| other.thread == read.thread)?;
@@ -169,7 +169,7 @@ fn is_atomic(effects: &[Placed]) -> bool {
 
 /// External visibility requirement: ordered-before has no cycle. It is locally-ordered-before and
 /// observed-by, the communication between different threads.
-fn is_externally_visible(effects: &[Placed], locally: &Relation) -> bool {
+fn is_externally_visible(effects: &[PlacedEffect], locally: &Relation) -> bool {
     let mut ordered = locally.clone();
     let mut begins = 0;
     for (to, second) in effects.iter().enumerate() {

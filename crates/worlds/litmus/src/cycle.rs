@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// The means that keep two accesses of a thread in order, or do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Within {
+enum Edge {
     ProgramOrder,
     BarrierFull,
     BarrierLoad,
@@ -21,7 +21,7 @@ enum Within {
 
 /// The instruction of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum AccessKind {
     Plain,
     /// LDAR or STLR.
     Ordered,
@@ -34,7 +34,7 @@ enum How {
 #[derive(Clone, Copy, Debug)]
 struct Access {
     is_write: bool,
-    how: How,
+    how: AccessKind,
     location: usize,
     /// The value that is written, or is to be read.
     value: u64,
@@ -51,7 +51,7 @@ const WORD: Size = Size { letter: "", kind: "" };
 const SIZES: [Size; 4] = [WORD, WORD, Size { letter: "B", kind: "uint8_t" }, Size { letter: "H", kind: "uint16_t" }];
 
 /// The accesses of a thread, and what is between them.
-type Steps = (Access, Option<(Within, Access)>);
+type Steps = (Access, Option<(Edge, Access)>);
 
 /// A cycle.
 #[derive(Clone, Debug)]
@@ -65,9 +65,9 @@ pub struct Cycle {
 }
 
 /// Numbers that look drawn: a linear congruential generator (Knuth's MMIX).
-struct Drawn(u64);
+struct Generator(u64);
 
-impl Drawn {
+impl Generator {
     fn below(&mut self, options: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % options as u64) as usize
@@ -81,7 +81,7 @@ impl Cycle {
     /// accesses are read-modify-writes in one instruction. `None` where what was drawn does not fit
     /// together.
     pub fn drawn(number: u64, atomics: bool) -> Option<Self> {
-        let mut drawn = Drawn(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut drawn = Generator(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         drawn.below(2);
         let threads = 2 + drawn.below(3);
         // Each thread has one access or two; the communication to the next one starts at its last.
@@ -90,51 +90,19 @@ impl Cycle {
         if !(2..=LOCATIONS.len()).contains(&steps) {
             return None;
         }
-        let mut shapes: Vec<(bool, Option<(Within, bool)>)> = Vec::new();
-        for pair in &pairs {
-            let first = drawn.below(2) == 1;
-            let second = pair.then(|| {
-                let is_write = drawn.below(2) == 1;
-                let within: &[Within] = match (first, is_write) {
-                    (false, false) => &[
-                        Within::ProgramOrder,
-                        Within::BarrierFull,
-                        Within::BarrierLoad,
-                        Within::Address,
-                        Within::Control,
-                        Within::ControlBarrier,
-                    ],
-                    (false, true) => &[
-                        Within::ProgramOrder,
-                        Within::BarrierFull,
-                        Within::BarrierLoad,
-                        Within::Address,
-                        Within::Data,
-                        Within::Control,
-                    ],
-                    (true, true) => {
-                        &[Within::ProgramOrder, Within::BarrierFull, Within::BarrierStore, Within::Synchronization]
-                    }
-                    (true, false) => {
-                        &[Within::ProgramOrder, Within::BarrierFull, Within::BarrierLoad, Within::Synchronization]
-                    }
-                };
-                (within[drawn.below(within.len())], is_write)
-            });
-            shapes.push((first, second));
-        }
+        let shapes = shapes(&mut drawn, &pairs);
         // Communication between reads is none.
-        let last_of = |shape: &(bool, Option<(Within, bool)>)| shape.1.map_or(shape.0, |(_, second)| second);
+        let last_of = |shape: &(bool, Option<(Edge, bool)>)| shape.1.map_or(shape.0, |(_, second)| second);
         for (number, shape) in shapes.iter().enumerate() {
             if !last_of(shape) && !shapes[(number + 1) % threads].0 {
                 return None;
             }
         }
         let mut how = |is_write: bool| match (drawn.below(if atomics { 8 } else { 6 }), is_write) {
-            (0, _) => How::Ordered,
-            (1, false) => How::AcquirePc,
-            (6 | 7, _) => How::Atomic(["", "A", "L", "AL"][drawn.below(4)]),
-            _ => How::Plain,
+            (0, _) => AccessKind::Ordered,
+            (1, false) => AccessKind::AcquirePc,
+            (6 | 7, _) => AccessKind::Atomic(["", "A", "L", "AL"][drawn.below(4)]),
+            _ => AccessKind::Plain,
         };
         let mut cycle = Self { name: String::new(), threads: Vec::new(), size: WORD, last: vec![None; steps] };
         // The walk starts behind the last step within a thread, so that the accesses of a location
@@ -178,7 +146,7 @@ impl Cycle {
         Some(cycle)
     }
 
-    /// The same with accesses of one size: of words, half as often of bytes or of halfwords.
+    /// Gives all accesses one size: words, and half as often bytes or halfwords.
     pub fn sized(self, number: u64) -> Self {
         let size = SIZES[(number / 2 % SIZES.len() as u64) as usize];
         Self { name: format!("{}{}", self.name, size.letter), size, ..self }
@@ -187,10 +155,10 @@ impl Cycle {
     fn named(&self, number: u64) -> String {
         let access = |access: &Access| {
             let how = match access.how {
-                How::Plain => "",
-                How::Ordered => "o",
-                How::AcquirePc => "q",
-                How::Atomic(letters) => match letters {
+                AccessKind::Plain => "",
+                AccessKind::Ordered => "o",
+                AccessKind::AcquirePc => "q",
+                AccessKind::Atomic(letters) => match letters {
                     "" => "r",
                     "A" => "ra",
                     "L" => "rl",
@@ -203,15 +171,15 @@ impl Cycle {
             None => access(first),
             Some((within, second)) => {
                 let within = match within {
-                    Within::ProgramOrder => "po",
-                    Within::BarrierFull => "dmb",
-                    Within::BarrierLoad => "ld",
-                    Within::BarrierStore => "st",
-                    Within::Synchronization => "dsbst",
-                    Within::Address => "addr",
-                    Within::Data => "data",
-                    Within::Control => "ctrl",
-                    Within::ControlBarrier => "ctrlisb",
+                    Edge::ProgramOrder => "po",
+                    Edge::BarrierFull => "dmb",
+                    Edge::BarrierLoad => "ld",
+                    Edge::BarrierStore => "st",
+                    Edge::Synchronization => "dsbst",
+                    Edge::Address => "addr",
+                    Edge::Data => "data",
+                    Edge::Control => "ctrl",
+                    Edge::ControlBarrier => "ctrlisb",
                 };
                 format!("{}{within}{}", access(first), access(second))
             }
@@ -264,28 +232,28 @@ impl Cycle {
                     let mut offset = "";
                     let mut data = None;
                     match within {
-                        Within::ProgramOrder => {}
-                        Within::BarrierFull => lines.push("DMB SY".to_owned()),
-                        Within::BarrierLoad => lines.push("DMB LD".to_owned()),
-                        Within::BarrierStore => lines.push("DMB ST".to_owned()),
-                        Within::Synchronization => lines.push("DSB ST".to_owned()),
-                        Within::Address if matches!(second.how, How::Plain) => {
+                        Edge::ProgramOrder => {}
+                        Edge::BarrierFull => lines.push("DMB SY".to_owned()),
+                        Edge::BarrierLoad => lines.push("DMB LD".to_owned()),
+                        Edge::BarrierStore => lines.push("DMB ST".to_owned()),
+                        Edge::Synchronization => lines.push("DSB ST".to_owned()),
+                        Edge::Address if matches!(second.how, AccessKind::Plain) => {
                             lines.push("EOR W5,W0,W0".to_owned());
                             offset = ",W5,SXTW";
                         }
-                        Within::Address => {
+                        Edge::Address => {
                             lines.push("EOR W5,W0,W0".to_owned());
                             lines.push("ADD X11,X11,W5,SXTW".to_owned());
                         }
-                        Within::Data => {
+                        Edge::Data => {
                             lines.push("EOR W5,W0,W0".to_owned());
                             lines.push(format!("ADD W5,W5,#{}", second.value));
                             data = Some("W5");
                         }
-                        Within::Control | Within::ControlBarrier => {
+                        Edge::Control | Edge::ControlBarrier => {
                             lines.push(format!("CBNZ W0,L{thread}"));
                             lines.push(format!("L{thread}:"));
-                            lines.extend((*within == Within::ControlBarrier).then(|| "ISB".to_owned()));
+                            lines.extend((*within == Edge::ControlBarrier).then(|| "ISB".to_owned()));
                         }
                     }
                     lines.extend(instructions(second, 1, offset, data, letter));
@@ -308,37 +276,6 @@ impl Cycle {
         let _ = writeln!(text, "exists ({condition})");
         text
     }
-
-    /// The test in the explorer's one line, without the verdict; `None` where that has no words for
-    /// it: atomics, data that is not the value that was read, DSB ST.
-    pub fn line(&self) -> Option<(String, String)> {
-        let register = |thread: usize, place: usize| format!("r{thread}{place}");
-        let mut threads = Vec::new();
-        for (thread, (first, second)) in self.threads.iter().enumerate() {
-            let mut parts = vec![in_line(first, &register(thread, 0), "", None)?];
-            if let Some((within, second)) = second {
-                let from = register(thread, 0);
-                let mut offset = String::new();
-                let mut data = None;
-                match within {
-                    Within::ProgramOrder => {}
-                    Within::BarrierFull => parts.push("dmb.sy".to_owned()),
-                    Within::BarrierLoad => parts.push("dmb.ld".to_owned()),
-                    Within::BarrierStore => parts.push("dmb.st".to_owned()),
-                    Within::Synchronization => return None,
-                    Within::Address => offset = format!("[{from}]"),
-                    Within::Data if first.value == second.value => data = Some(from),
-                    Within::Data => return None,
-                    Within::Control => parts.push(format!("ctrl {from}")),
-                    Within::ControlBarrier => parts.extend([format!("ctrl {from}"), "isb".to_owned()]),
-                }
-                parts.push(in_line(second, &register(thread, 1), &offset, data)?);
-            }
-            threads.push(parts.join("; "));
-        }
-        let condition = self.condition(register, |location| LOCATIONS[location].to_owned(), " ");
-        Some((threads.join(" | "), condition))
-    }
 }
 
 fn instructions(access: &Access, place: usize, offset: &str, data: Option<&str>, size: &str) -> Vec<String> {
@@ -354,31 +291,50 @@ fn instructions(access: &Access, place: usize, offset: &str, data: Option<&str>,
         (false, _) => "WZR".to_owned(),
     };
     lines.push(match (access.is_write, access.how) {
-        (true, How::Atomic(letters)) => format!("SWP{letters}{size} {operand},W{},{address}", 8 + place),
-        (true, How::Ordered) => format!("STLR{size} {operand},{address}"),
+        (true, AccessKind::Atomic(letters)) => format!("SWP{letters}{size} {operand},W{},{address}", 8 + place),
+        (true, AccessKind::Ordered) => format!("STLR{size} {operand},{address}"),
         (true, _) => format!("STR{size} {operand},{address}"),
-        (false, How::Plain) => format!("LDR{size} W{place},{address}"),
-        (false, How::Ordered) => format!("LDAR{size} W{place},{address}"),
-        (false, How::AcquirePc) => format!("LDAPR{size} W{place},{address}"),
-        (false, How::Atomic(letters)) => format!("LDADD{letters}{size} WZR,W{place},{address}"),
+        (false, AccessKind::Plain) => format!("LDR{size} W{place},{address}"),
+        (false, AccessKind::Ordered) => format!("LDAR{size} W{place},{address}"),
+        (false, AccessKind::AcquirePc) => format!("LDAPR{size} W{place},{address}"),
+        (false, AccessKind::Atomic(letters)) => format!("LDADD{letters}{size} WZR,W{place},{address}"),
     });
     lines
 }
 
-fn in_line(access: &Access, register: &str, offset: &str, data: Option<String>) -> Option<String> {
-    let location = LOCATIONS[access.location];
-    let instruction = match (access.is_write, access.how) {
-        (_, How::Atomic(_)) => return None,
-        (true, How::Ordered) => "WL",
-        (true, _) => "W",
-        (false, How::Plain) => "R",
-        (false, How::Ordered) => "RA",
-        (false, How::AcquirePc) => "RQ",
-    };
-    let value = match (access.is_write, data) {
-        (true, Some(data)) => data,
-        (true, None) => access.value.to_string(),
-        (false, _) => register.to_owned(),
-    };
-    Some(format!("{instruction} {location}{offset} {value}"))
+/// Accesses of a thread: true if the first writes; the edge to the second, if there is one, and true if
+/// that writes.
+type Shape = (bool, Option<(Edge, bool)>);
+
+fn shapes(drawn: &mut Generator, pairs: &[bool]) -> Vec<Shape> {
+    let mut shapes: Vec<Shape> = Vec::new();
+    for pair in pairs {
+        let first = drawn.below(2) == 1;
+        let second = pair.then(|| {
+            let is_write = drawn.below(2) == 1;
+            let within = edges(first, is_write);
+            (within[drawn.below(within.len())], is_write)
+        });
+        shapes.push((first, second));
+    }
+    shapes
+}
+
+/// Edges between two accesses of a thread: true for writes.
+fn edges(first: bool, second: bool) -> &'static [Edge] {
+    match (first, second) {
+        (false, false) => &[
+            Edge::ProgramOrder,
+            Edge::BarrierFull,
+            Edge::BarrierLoad,
+            Edge::Address,
+            Edge::Control,
+            Edge::ControlBarrier,
+        ],
+        (false, true) => {
+            &[Edge::ProgramOrder, Edge::BarrierFull, Edge::BarrierLoad, Edge::Address, Edge::Data, Edge::Control]
+        }
+        (true, true) => &[Edge::ProgramOrder, Edge::BarrierFull, Edge::BarrierStore, Edge::Synchronization],
+        (true, false) => &[Edge::ProgramOrder, Edge::BarrierFull, Edge::BarrierLoad, Edge::Synchronization],
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::answer::{Answer, State};
-use crate::arm::{Placed, allows, locally_ordered_before};
+use crate::arm::{PlacedEffect, allows, locally_ordered_before};
 use crate::relation::Relation;
 use crate::test::{Register, Test, Variable};
 use crate::thread::{Kind, Run, all_runs};
@@ -56,17 +56,17 @@ fn choose(test: &Test, runs: &[Vec<Run>], locals: &[Vec<Relation>], chosen: &mut
     let mut locally = Relation::empty(count);
     for (thread, run) in together.iter().enumerate() {
         locally.add_all(&locals[thread][chosen[thread]], effects.len());
-        effects.extend(run.effects.iter().map(|&effect| Placed { thread, effect, place: 0 }));
+        effects.extend(run.effects.iter().map(|&effect| PlacedEffect { thread, effect, place: 0 }));
     }
     let writes = |location: usize| {
-        let of = move |placed: &&(usize, &Placed)| {
+        let of = move |placed: &&(usize, &PlacedEffect)| {
             placed.1.effect.kind == Kind::Write && placed.1.effect.location == location
         };
         effects.iter().enumerate().collect::<Vec<_>>().iter().filter(of).map(|(number, _)| *number).collect::<Vec<_>>()
     };
     let by_location: Vec<Vec<usize>> = (0..test.locations.len()).map(writes).collect();
     // A read whose value nobody writes has no execution.
-    let has_source = |placed: &Placed| {
+    let has_source = |placed: &PlacedEffect| {
         placed.effect.kind != Kind::Read
             || test.initial[placed.effect.location] == placed.effect.value
             || by_location[placed.effect.location]
@@ -87,7 +87,7 @@ struct Execution<'e> {
     locally: &'e Relation,
     by_location: &'e [Vec<usize>],
     reads: &'e [usize],
-    effects: Vec<Placed>,
+    effects: Vec<PlacedEffect>,
 }
 
 impl Execution<'_> {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The answer that is expected of a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Expected {
+pub struct Expectation {
     /// Allowed, Forbidden or Required.
     pub verdict: Option<String>,
     /// Never, Sometimes or Always.
@@ -22,7 +22,7 @@ pub struct Expected {
 ///
 /// # Errors
 /// The line that is none of these.
-pub fn read(text: &str) -> Result<BTreeMap<String, Expected>, Error> {
+pub fn read(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
     let is_herd =
         text.lines().any(|line| line.starts_with("Test ")) && text.lines().any(|line| line.starts_with("States "));
     if is_herd { of_herd(text) } else { of_kinds(text) }
@@ -32,7 +32,7 @@ fn malformed(line: usize, what: impl Into<String>) -> Error {
     Error::Malformed { line, what: what.into() }
 }
 
-fn of_kinds(text: &str) -> Result<BTreeMap<String, Expected>, Error> {
+fn of_kinds(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
     let mut all = BTreeMap::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -48,7 +48,7 @@ fn of_kinds(text: &str) -> Result<BTreeMap<String, Expected>, Error> {
             .ok_or_else(|| malformed(number, format!("`{kind}` is no kind: Allowed, Forbidden and Required are")))?;
         all.insert(
             name.trim().trim_matches('"').to_owned(),
-            Expected { verdict: Some(verdict), ..Expected::default() },
+            Expectation { verdict: Some(verdict), ..Expectation::default() },
         );
     }
     Ok(all)
@@ -61,8 +61,8 @@ fn verdict_of(kind: &str) -> Option<String> {
     found.map(|(_, verdict)| (*verdict).to_owned())
 }
 
-fn of_herd(text: &str) -> Result<BTreeMap<String, Expected>, Error> {
-    let mut all: BTreeMap<String, Expected> = BTreeMap::new();
+fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
+    let mut all: BTreeMap<String, Expectation> = BTreeMap::new();
     let mut name: Option<String> = None;
     let mut lines = (1..).zip(text.lines());
     while let Some((number, line)) = lines.next() {
@@ -70,7 +70,7 @@ fn of_herd(text: &str) -> Result<BTreeMap<String, Expected>, Error> {
         match (words.next(), &name) {
             (Some("Test"), _) => {
                 let test = words.next().ok_or_else(|| malformed(number, "`Test` is followed by a name"))?;
-                all.insert(test.to_owned(), Expected::default());
+                all.insert(test.to_owned(), Expectation::default());
                 name = Some(test.to_owned());
             }
             (Some("States"), Some(test)) => {
@@ -108,7 +108,7 @@ fn state(number: usize, line: &str) -> Result<BTreeMap<String, String>, Error> {
         .collect()
 }
 
-impl Expected {
+impl Expectation {
     /// The difference between what is expected and an answer, in words; `None` where they agree.
     pub fn difference(&self, test: &Test, answer: &Answer) -> Option<String> {
         if let Some(verdict) = &self.verdict {

@@ -10,8 +10,10 @@
 //!                                  Answer: the final states
 //! ```
 //!
+//! A machine that performs accesses one by one takes a test as a [`program::Program`].
+//!
 //! Not modelled: accesses of several sizes to one location, page tables, instruction fetch, tags,
-//! caches that are maintained by hand. A test that needs one of them is refused by name
+//! caches that are maintained by hand (a test of them is read, and has no answer). A test that needs one of them is refused by name
 //! ([`Error::Unsupported`]).
 #![forbid(unsafe_code)]
 
@@ -24,6 +26,7 @@ mod lexer;
 mod mnemonic;
 mod operands;
 mod parse;
+pub mod program;
 mod relation;
 mod test;
 mod thread;
@@ -47,7 +50,7 @@ pub enum Error {
     Unsupported {
         /// The line, from 1; 0 for the whole test.
         line: usize,
-        /// The thing that it needs.
+        /// The feature that is not modelled.
         what: String,
     },
 }

@@ -2,20 +2,20 @@
 
 use crate::operands::{address, immediate, operand, operands, register_of, shift_left};
 use crate::test::{
-    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Otherwise, Register, Sized, Test1, Update, Width,
+    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind, Sized, Test1, Update, Width,
     Writeback,
 };
 use std::collections::BTreeMap;
 
 /// The reason why a text is no instruction of a test.
-pub(crate) enum Refused {
+pub(crate) enum Refusal {
     /// It is none.
     Malformed(String),
     /// It is not modelled.
     Unsupported(String),
 }
 
-impl Refused {
+impl Refusal {
     /// The error, at a line.
     pub(crate) fn at_line(self, line: usize) -> crate::Error {
         match self {
@@ -75,7 +75,7 @@ const COMPUTES: [(&str, Compute, bool); 15] = [
 
 /// Instructions that are not modelled, by the reason.
 const NOT_MODELLED: [(&str, &[&str]); 5] = [
-    ("maintenance of caches and of translations", &["DC", "IC", "TLBI", "AT"]),
+    ("maintenance of caches and of translations", &["IC", "TLBI", "AT"]),
     ("system registers", &["MRS", "MSR"]),
     ("exceptions", &["SVC", "HVC", "SMC", "ERET", "UDF", "BRK"]),
     ("waits and events", &["WFE", "WFI", "SEV", "SEVL"]),
@@ -149,7 +149,7 @@ struct Reader<'i> {
 ///
 /// # Errors
 /// It is none, or not modelled.
-pub(crate) fn instruction(text: &str, labels: &BTreeMap<String, usize>) -> Result<Instruction, Refused> {
+pub(crate) fn instruction(text: &str, labels: &BTreeMap<String, usize>) -> Result<Instruction, Refusal> {
     let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let mnemonic = mnemonic.to_ascii_uppercase();
     let reader = Reader { text, mnemonic: &mnemonic, operands: operands(rest), labels };
@@ -161,68 +161,68 @@ pub(crate) fn instruction(text: &str, labels: &BTreeMap<String, usize>) -> Resul
     }
     let why = NOT_MODELLED.iter().find(|(_, names)| names.contains(&mnemonic.as_str()));
     let why = why.map_or_else(String::new, |(why, _)| format!(": {why}"));
-    Err(Refused::Unsupported(format!("the instruction `{text}`{why}")))
+    Err(Refusal::Unsupported(format!("the instruction `{text}`{why}")))
 }
 
-type Read = Result<Instruction, Refused>;
+type Read = Result<Instruction, Refusal>;
 
 impl Reader<'_> {
-    fn wrong(&self) -> Refused {
-        Refused::Malformed(format!("the operands of `{}` are not those of {}", self.text, self.mnemonic))
+    fn wrong(&self) -> Refusal {
+        Refusal::Malformed(format!("the operands of `{}` are not those of {}", self.text, self.mnemonic))
     }
 
-    fn reg(&self, place: usize) -> Result<Sized, Refused> {
+    fn reg(&self, place: usize) -> Result<Sized, Refusal> {
         self.operands.get(place).and_then(|text| register_of(text)).ok_or_else(|| self.wrong())
     }
 
     /// Two registers of one width.
-    fn two(&self, place: usize) -> Result<[Sized; 2], Refused> {
+    fn two(&self, place: usize) -> Result<[Sized; 2], Refusal> {
         let both = [self.reg(place)?, self.reg(place + 1)?];
         if both[0].wide == both[1].wide { Ok(both) } else { Err(self.wrong()) }
     }
 
     /// Two registers, an even one and the next.
-    fn even_and_odd(&self, place: usize) -> Result<[Sized; 2], Refused> {
+    fn even_and_odd(&self, place: usize) -> Result<[Sized; 2], Refusal> {
         let both = self.two(place)?;
         let [even, odd] = both.map(|sized| sized.register.0);
         if even.is_multiple_of(2) && odd == even + 1 { Ok(both) } else { Err(self.wrong()) }
     }
 
     /// A number below `end`.
-    fn below(&self, place: usize, end: u64) -> Result<u32, Refused> {
+    fn below(&self, place: usize, end: u64) -> Result<u32, Refusal> {
         let number = self.operands.get(place).and_then(|text| immediate(text)).filter(|number| *number < end);
         number.map(|number| number as u32).ok_or_else(|| self.wrong())
     }
 
-    fn label(&self, place: usize) -> Result<usize, Refused> {
+    fn label(&self, place: usize) -> Result<usize, Refusal> {
         let name = self.operands.get(place).ok_or_else(|| self.wrong())?;
         let at = self.labels.get(name.as_str()).copied();
-        at.ok_or_else(|| Refused::Malformed(format!("there is no label `{name}`")))
+        at.ok_or_else(|| Refusal::Malformed(format!("there is no label `{name}`")))
     }
 
     /// A register or number, with what is done to it.
-    fn last(&self, place: usize) -> Result<Operand, Refused> {
+    fn last(&self, place: usize) -> Result<Operand, Refusal> {
         operand(&self.operands, place).ok_or_else(|| self.wrong())
     }
 
-    fn address(&self, place: usize) -> Result<Address, Refused> {
+    fn address(&self, place: usize) -> Result<Address, Refusal> {
         address(&self.operands, place).ok_or_else(|| self.wrong())
     }
 
     /// An address that is a base register and nothing more, as atomics have it.
-    fn base(&self, place: usize) -> Result<Address, Refused> {
+    fn base(&self, place: usize) -> Result<Address, Refusal> {
         let address = self.address(place)?;
         let plain = address.writeback == Writeback::No && address.offset == Operand::Number(0);
         if plain { Ok(address) } else { Err(self.wrong()) }
     }
 
-    fn flags(&self, place: usize) -> Result<Test1, Refused> {
+    fn flags(&self, place: usize) -> Result<Test1, Refusal> {
         let name = self.operands.get(place).map(|name| name.to_ascii_uppercase());
         name.and_then(|name| flags_test(&name)).ok_or_else(|| self.wrong())
     }
 
     /// A register's access of these bytes, or of the register's own size.
-    fn width(&self, register: Sized, bytes: Option<u8>, signed: bool) -> Result<Width, Refused> {
+    fn width(&self, register: Sized, bytes: Option<u8>, signed: bool) -> Result<Width, Refusal> {
         match bytes {
             // Bytes and halfwords are of W registers, unless they are extended by their sign.
             Some(_) if register.wide && !signed => Err(self.wrong()),
@@ -243,6 +243,7 @@ impl Reader<'_> {
             "NOP" | "YIELD" | "PRFM" | "PRFUM" => Ok(Instruction::Nothing),
             "CLREX" => Ok(Instruction::ClearExclusive),
             "DMB" | "DSB" => self.barrier(),
+            "DC" => self.maintain(),
             "ISB" => Ok(Instruction::Barrier { barrier: Barrier::Instruction, is_synchronization: false }),
             "CBZ" => branch(false),
             "CBNZ" => branch(true),
@@ -266,6 +267,24 @@ impl Reader<'_> {
             _ => return Err(self.wrong()),
         };
         Ok(Instruction::Barrier { barrier, is_synchronization: self.mnemonic == "DSB" })
+    }
+
+    /// `DC CVAC,Xn` and `DC CIVAC,Xn`.
+    fn maintain(&self) -> Read {
+        let what = self.operands.first().map(|what| what.to_ascii_uppercase());
+        let invalidate = match what.as_deref() {
+            Some("CVAC") => false,
+            Some("CIVAC") => true,
+            _ => {
+                return Err(Refusal::Unsupported(format!(
+                    "the instruction `{}`: maintenance of caches and of translations",
+                    self.text
+                )));
+            }
+        };
+        let base = self.reg(1)?.register;
+        let address = Address { base, offset: Operand::Number(0), writeback: Writeback::No };
+        Ok(Instruction::Maintain { address, invalidate, line: 0 })
     }
 
     /// Instructions in which only registers take part.
@@ -292,20 +311,20 @@ impl Reader<'_> {
             "SXTB" => self.extend(8, true),
             "SXTH" => self.extend(16, true),
             "SXTW" => self.extend(32, true),
-            "CSEL" => self.select(Otherwise::Same),
-            "CSINC" => self.select(Otherwise::Increment),
-            "CSINV" => self.select(Otherwise::Invert),
-            "CSNEG" => self.select(Otherwise::Negate),
-            "CSET" => self.set(Otherwise::Increment),
-            "CSETM" => self.set(Otherwise::Invert),
-            "CINC" => self.change(Otherwise::Increment),
-            "CINV" => self.change(Otherwise::Invert),
-            "CNEG" => self.change(Otherwise::Negate),
+            "CSEL" => self.select(SelectKind::Csel),
+            "CSINC" => self.select(SelectKind::Csinc),
+            "CSINV" => self.select(SelectKind::Csinv),
+            "CSNEG" => self.select(SelectKind::Csneg),
+            "CSET" => self.set(SelectKind::Csinc),
+            "CSETM" => self.set(SelectKind::Csinv),
+            "CINC" => self.change(SelectKind::Csinc),
+            "CINV" => self.change(SelectKind::Csinv),
+            "CNEG" => self.change(SelectKind::Csneg),
             _ => return None,
         })
     }
 
-    fn compute(&self, what: Compute, left: Result<Sized, Refused>, right: usize, sets_flags: bool) -> Read {
+    fn compute(&self, what: Compute, left: Result<Sized, Refusal>, right: usize, sets_flags: bool) -> Read {
         Ok(Instruction::Compute { what, to: self.reg(0)?, left: left?, right: self.last(right)?, sets_flags })
     }
 
@@ -342,22 +361,22 @@ impl Reader<'_> {
         Ok(Instruction::Extract { to: self.reg(0)?, from: self.reg(1)?, field: Field { low: 0, width, signed } })
     }
 
-    fn select(&self, otherwise: Otherwise) -> Read {
+    fn select(&self, kind: SelectKind) -> Read {
         let (left, right) = (self.reg(1)?, self.reg(2)?);
-        Ok(Instruction::Select { to: self.reg(0)?, left, right, otherwise, when: self.flags(3)? })
+        Ok(Instruction::Select { to: self.reg(0)?, left, right, kind, when: self.flags(3)? })
     }
 
-    fn set(&self, otherwise: Otherwise) -> Read {
+    fn set(&self, kind: SelectKind) -> Read {
         let to = self.reg(0)?;
         let nought = Sized { register: Register::ZERO, ..to };
         let when = self.flags(1)?.opposite();
-        Ok(Instruction::Select { to, left: nought, right: nought, otherwise, when })
+        Ok(Instruction::Select { to, left: nought, right: nought, kind, when })
     }
 
-    fn change(&self, otherwise: Otherwise) -> Read {
+    fn change(&self, kind: SelectKind) -> Read {
         let (to, from) = (self.reg(0)?, self.reg(1)?);
         let when = self.flags(2)?.opposite();
-        Ok(Instruction::Select { to, left: from, right: from, otherwise, when })
+        Ok(Instruction::Select { to, left: from, right: from, kind, when })
     }
 
     /// Accesses of two neighbours.

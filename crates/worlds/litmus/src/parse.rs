@@ -110,21 +110,13 @@ impl<'t> Reader<'t> {
 
     fn test(&self) -> Result<Test, Error> {
         let start = self.text.len() - self.text.trim_start().len();
-        let first = self.text[start..].lines().next().unwrap_or_default().trim();
-        let name = match first.split_once(char::is_whitespace) {
-            Some(("AArch64", name)) => name.trim().to_owned(),
-            Some((other, _))
-                if ["X86", "X86_64", "PPC", "ARM", "C", "RISCV", "LISA", "MIPS", "LK", "BPF", "CPP11", "ASL"]
-                    .contains(&other) =>
-            {
-                return Err(self.unsupported(start, format!("a test for {other}; tests for AArch64 are read")));
-            }
-            _ => return Err(self.malformed(start, "a test begins with `AArch64` and its name")),
-        };
+        let name = self.name(start)?;
         let open =
             self.text[start..].find('{').ok_or_else(|| self.malformed(start, "there is no `{` of an initial state"))?
                 + start;
         let close = self.closing(open).ok_or_else(|| self.malformed(open, "the initial state has no `}`"))?;
+        let information = self.text[start..open].lines().filter_map(|line| line.split_once('='));
+        let information = information.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect();
         let mut names = Names::default();
         let mut registers: Vec<BTreeMap<Register, u64>> = Vec::new();
         self.initial(open + 1, close, &mut names, &mut registers)?;
@@ -168,6 +160,7 @@ impl<'t> Reader<'t> {
         observed.dedup();
         Ok(Test {
             name,
+            information,
             locations: names.locations,
             objects: names.objects,
             initial: names.initial,
@@ -181,7 +174,22 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// The place of the `}` that belongs to a `{`.
+    /// The name of the test, on its first line.
+    fn name(&self, start: usize) -> Result<String, Error> {
+        let first = self.text[start..].lines().next().unwrap_or_default().trim();
+        match first.split_once(char::is_whitespace) {
+            Some(("AArch64", name)) => Ok(name.trim().to_owned()),
+            Some((other, _))
+                if ["X86", "X86_64", "PPC", "ARM", "C", "RISCV", "LISA", "MIPS", "LK", "BPF", "CPP11", "ASL"]
+                    .contains(&other) =>
+            {
+                Err(self.unsupported(start, format!("a test for {other}; tests for AArch64 are read")))
+            }
+            _ => Err(self.malformed(start, "a test begins with `AArch64` and its name")),
+        }
+    }
+
+    /// Position of the `}` that closes a `{`.
     fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0_usize;
         self.text[open..].char_indices().find_map(|(at, c)| {
@@ -378,7 +386,12 @@ impl<'t> Reader<'t> {
         }
         lines
             .into_iter()
-            .map(|(at, text)| instruction(text, &labels).map_err(|error| error.at_line(self.line(at))))
+            .map(|(at, text)| match instruction(text, &labels) {
+                Ok(Instruction::Maintain { address, invalidate, .. }) => {
+                    Ok(Instruction::Maintain { address, invalidate, line: self.line(at) })
+                }
+                read => read.map_err(|error| error.at_line(self.line(at))),
+            })
             .collect()
     }
 }

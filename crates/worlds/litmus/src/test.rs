@@ -72,7 +72,7 @@ pub(crate) struct Width {
 }
 
 impl Width {
-    /// That of a register.
+    /// Width of an access of a whole register.
     pub(crate) fn of(register: Sized) -> Self {
         Self { bytes: if register.wide { 8 } else { 4 }, signed: false }
     }
@@ -118,13 +118,13 @@ pub(crate) enum Compute {
     ShiftRightSigned,
 }
 
-/// The change of the second register of a conditional select.
+/// The conditional selects: CSEL, CSINC, CSINV and CSNEG change the second register differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Otherwise {
-    Same,
-    Increment,
-    Invert,
-    Negate,
+pub(crate) enum SelectKind {
+    Csel,
+    Csinc,
+    Csinv,
+    Csneg,
 }
 
 /// Bits of a register, from the lowest.
@@ -229,7 +229,7 @@ pub(crate) enum Instruction {
         to: Sized,
         left: Sized,
         right: Sized,
-        otherwise: Otherwise,
+        kind: SelectKind,
         when: Test1,
     },
     Load {
@@ -295,6 +295,12 @@ pub(crate) enum Instruction {
     Barrier {
         barrier: Barrier,
         is_synchronization: bool,
+    },
+    /// `DC CVAC`, or `DC CIVAC`, which also takes the line out of the caches.
+    Maintain {
+        address: Address,
+        invalidate: bool,
+        line: usize,
     },
     BranchZero {
         of: Sized,
@@ -369,6 +375,8 @@ pub enum Quantifier {
 pub struct Test {
     /// The name on its first line.
     pub name: String,
+    /// The lines `Key=Value` before the initial state.
+    pub information: BTreeMap<String, String>,
     /// The names of the locations; the number of one is its place here. Elements of an array are
     /// locations one after the other, as `x[0]`.
     pub locations: Vec<String>,
@@ -380,7 +388,7 @@ pub struct Test {
     pub quantifier: Quantifier,
     /// The condition of which it asks.
     pub condition: Condition,
-    /// Executions that end otherwise do not count.
+    /// Executions that end kind do not count.
     pub filter: Condition,
     /// The variables that a final state is made of: those of the condition and those that the test
     /// lists.

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::test::{
-    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Otherwise, Register, Sized, Test, Test1, Update,
+    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind, Sized, Test, Test1, Update,
     Width, Writeback, address_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +35,7 @@ pub enum Kind {
 /// An effect of a thread. Sets of earlier reads of the thread are bits by their number.
 #[derive(Clone, Copy, Debug)]
 pub struct Effect {
-    /// Its kind.
+    /// Kind of the effect.
     pub kind: Kind,
     /// The location, of a memory effect.
     pub location: usize,
@@ -51,7 +51,7 @@ pub struct Effect {
     /// conditional select or a compare-and-swap compares with (B2.3, "Pick data dependency"). Like
     /// the next two it includes what depends without picking.
     pub pick: u64,
-    /// The same for its address.
+    /// Reads whose values decide its address.
     pub pick_address: u64,
     /// Reads on whose values it depends that the thread came here.
     pub control: u64,
@@ -87,7 +87,7 @@ pub(crate) struct Run {
 struct Value {
     value: u64,
     from: u64,
-    /// Those, and the reads that decided which value it is.
+    /// Reads on which it depends, and reads that decided which value it is.
     picked: u64,
 }
 
@@ -324,6 +324,28 @@ impl State {
         open: &mut Vec<Self>,
     ) -> Result<bool, Error> {
         match instruction {
+            Instruction::Load { .. } | Instruction::LoadPair { .. } => {
+                self.load(test, thread, instruction, values, open)
+            }
+            Instruction::Store { .. }
+            | Instruction::StorePair { .. }
+            | Instruction::StoreExclusive { .. }
+            | Instruction::StoreExclusivePair { .. } => self.store(test, thread, instruction, open),
+            Instruction::CompareAndSwapPair { .. } => self.atomic_pair(test, thread, instruction, values, open),
+            Instruction::CompareAndSwap { .. } | Instruction::Update { .. } => {
+                self.atomic(test, thread, instruction, values, open)
+            }
+            Instruction::Branch { .. }
+            | Instruction::BranchZero { .. }
+            | Instruction::BranchBit { .. }
+            | Instruction::BranchFlags { .. } => Ok(self.branch(instruction)),
+            _ => self.compute(instruction).map(|()| true),
+        }
+    }
+
+    /// An instruction that only registers, flags or the monitor take part in, or a barrier.
+    fn compute(&mut self, instruction: &Instruction) -> Result<(), Error> {
+        match instruction {
             Instruction::Nothing => {}
             Instruction::Move { to, from } => {
                 let value = self.operand(*from);
@@ -348,20 +370,81 @@ impl State {
                 let value = if *signed { (high.cast_signed() >> unused).cast_unsigned() } else { high >> unused };
                 self.set(*to, found.with(value));
             }
-            Instruction::Select { to, left, right, otherwise, when } => {
+            Instruction::Select { to, left, right, kind, when } => {
                 let chosen = if self.flags.hold(*when) {
                     self.sized(*left)
                 } else {
                     let right = self.sized(*right);
-                    right.with(match otherwise {
-                        Otherwise::Same => right.value,
-                        Otherwise::Increment => right.value.wrapping_add(1),
-                        Otherwise::Invert => !right.value,
-                        Otherwise::Negate => right.value.wrapping_neg(),
+                    right.with(match kind {
+                        SelectKind::Csel => right.value,
+                        SelectKind::Csinc => right.value.wrapping_add(1),
+                        SelectKind::Csinv => !right.value,
+                        SelectKind::Csneg => right.value.wrapping_neg(),
                     })
                 };
                 self.set(*to, Value { picked: chosen.picked | self.flags.picked, ..chosen });
             }
+            Instruction::ClearExclusive => self.exclusive.clear(),
+            Instruction::Barrier { barrier, is_synchronization } => {
+                let kind = match barrier {
+                    Barrier::Full => Kind::BarrierFull,
+                    Barrier::Load => Kind::BarrierLoad,
+                    Barrier::Store => Kind::BarrierStore,
+                    Barrier::Instruction => Kind::BarrierInstruction,
+                };
+                let effect = self.effect(kind);
+                self.push(Effect { is_synchronization: *is_synchronization, ..effect })?;
+            }
+            Instruction::Maintain { line, .. } => {
+                return Err(Error::Unsupported { line: *line, what: "maintenance of caches".to_owned() });
+            }
+            other => unreachable!("{other:?} is no computation"),
+        }
+        Ok(())
+    }
+
+    /// A branch; false if the run is cut since it jumps too often.
+    fn branch(&mut self, instruction: &Instruction) -> bool {
+        match instruction {
+            Instruction::Branch { to } => return self.jump(*to),
+            Instruction::BranchZero { of, nonzero, to } => {
+                let value = self.sized(*of);
+                self.control |= value.from;
+                self.pick_control |= value.picked;
+                if (value.value != 0) == *nonzero {
+                    return self.jump(*to);
+                }
+            }
+            Instruction::BranchBit { of, bit, nonzero, to } => {
+                let value = self.sized(*of);
+                self.control |= value.from;
+                self.pick_control |= value.picked;
+                if (value.value >> bit & 1 != 0) == *nonzero {
+                    return self.jump(*to);
+                }
+            }
+            Instruction::BranchFlags { when, to } => {
+                self.control |= self.flags.from;
+                self.pick_control |= self.flags.picked;
+                if self.flags.hold(*when) {
+                    return self.jump(*to);
+                }
+            }
+            other => unreachable!("{other:?} is no branch"),
+        }
+        true
+    }
+
+    /// A load or a pair of them, one run for each value.
+    fn load(
+        &mut self,
+        test: &Test,
+        thread: usize,
+        instruction: &Instruction,
+        values: &Values,
+        open: &mut Vec<Self>,
+    ) -> Result<bool, Error> {
+        match instruction {
             Instruction::Load { to, width, address, orders, exclusive } => {
                 let (location, at) = self.address(test, thread, address, *width)?;
                 let place = Place { location, at, width: *width };
@@ -373,7 +456,7 @@ impl State {
                     state.set(*to, Value::read(width.extended(value), read));
                     Ok(())
                 };
-                return self.fork([&values[location]], open, load);
+                self.fork([&values[location]], open, load)
             }
             Instruction::LoadPair { to, width, address, orders, exclusive } => {
                 let (locations, at) = self.addresses::<2>(test, thread, address, width.bytes)?;
@@ -390,8 +473,21 @@ impl State {
                     }
                     Ok(())
                 };
-                return self.fork(locations.map(|location| &values[location]), open, load);
+                self.fork(locations.map(|location| &values[location]), open, load)
             }
+            other => unreachable!("{other:?} is another kind of access"),
+        }
+    }
+
+    /// A store or a pair of them, which exclusives may fail.
+    fn store(
+        &mut self,
+        test: &Test,
+        thread: usize,
+        instruction: &Instruction,
+        open: &mut Vec<Self>,
+    ) -> Result<bool, Error> {
+        match instruction {
             Instruction::Store { from, width, address, orders } => {
                 let value = self.sized(*from);
                 let (location, at) = self.address(test, thread, address, *width)?;
@@ -418,24 +514,21 @@ impl State {
                     [(Place { location: one, at, width }, first), (Place { location: other, at, width }, second)];
                 self.store_exclusively(*status, stores, *orders, open)?;
             }
-            Instruction::ClearExclusive => self.exclusive.clear(),
-            Instruction::CompareAndSwap { expected, new, width, address, orders } => {
-                let (wanted, new) = (self.sized(*expected), self.sized(*new));
-                let (location, at) = self.address(test, thread, address, *width)?;
-                let place = Place { location, at, width: *width };
-                let swap = |state: &mut Self, [value]: [u64; 1]| {
-                    let value = width.cut(value);
-                    let read = state.read(place, *orders, value)?;
-                    if value == width.cut(wanted.value) {
-                        let write = state.write(place, orders.release, new)?;
-                        state.effects[write].pick |= wanted.picked;
-                        state.make_pair(read, write, true);
-                    }
-                    state.set(*expected, Value::read(value, read));
-                    Ok(())
-                };
-                return self.fork([&values[location]], open, swap);
-            }
+            other => unreachable!("{other:?} is no store"),
+        }
+        Ok(true)
+    }
+
+    /// A compare-and-swap of two neighbours, one run for each pair of values.
+    fn atomic_pair(
+        &mut self,
+        test: &Test,
+        thread: usize,
+        instruction: &Instruction,
+        values: &Values,
+        open: &mut Vec<Self>,
+    ) -> Result<bool, Error> {
+        match instruction {
             Instruction::CompareAndSwapPair { expected, new, address, orders } => {
                 let (wanted, new) = (expected.map(|from| self.sized(from)), new.map(|from| self.sized(from)));
                 let width = Width::of(expected[0]);
@@ -456,7 +549,38 @@ impl State {
                     }
                     Ok(())
                 };
-                return self.fork(locations.map(|location| &values[location]), open, swap);
+                self.fork(locations.map(|location| &values[location]), open, swap)
+            }
+            other => unreachable!("{other:?} is another kind of access"),
+        }
+    }
+
+    /// A read-modify-write in one instruction, one run for each value.
+    fn atomic(
+        &mut self,
+        test: &Test,
+        thread: usize,
+        instruction: &Instruction,
+        values: &Values,
+        open: &mut Vec<Self>,
+    ) -> Result<bool, Error> {
+        match instruction {
+            Instruction::CompareAndSwap { expected, new, width, address, orders } => {
+                let (wanted, new) = (self.sized(*expected), self.sized(*new));
+                let (location, at) = self.address(test, thread, address, *width)?;
+                let place = Place { location, at, width: *width };
+                let swap = |state: &mut Self, [value]: [u64; 1]| {
+                    let value = width.cut(value);
+                    let read = state.read(place, *orders, value)?;
+                    if value == width.cut(wanted.value) {
+                        let write = state.write(place, orders.release, new)?;
+                        state.effects[write].pick |= wanted.picked;
+                        state.make_pair(read, write, true);
+                    }
+                    state.set(*expected, Value::read(value, read));
+                    Ok(())
+                };
+                self.fork([&values[location]], open, swap)
             }
             Instruction::Update { what, operand, to, width, address, orders } => {
                 let operand = self.sized(*operand);
@@ -476,44 +600,10 @@ impl State {
                     state.set(*to, Value::read(old, read));
                     Ok(())
                 };
-                return self.fork([&values[location]], open, update);
+                self.fork([&values[location]], open, update)
             }
-            Instruction::Barrier { barrier, is_synchronization } => {
-                let kind = match barrier {
-                    Barrier::Full => Kind::BarrierFull,
-                    Barrier::Load => Kind::BarrierLoad,
-                    Barrier::Store => Kind::BarrierStore,
-                    Barrier::Instruction => Kind::BarrierInstruction,
-                };
-                let effect = self.effect(kind);
-                self.push(Effect { is_synchronization: *is_synchronization, ..effect })?;
-            }
-            Instruction::Branch { to } => return Ok(self.jump(*to)),
-            Instruction::BranchZero { of, nonzero, to } => {
-                let value = self.sized(*of);
-                self.control |= value.from;
-                self.pick_control |= value.picked;
-                if (value.value != 0) == *nonzero {
-                    return Ok(self.jump(*to));
-                }
-            }
-            Instruction::BranchBit { of, bit, nonzero, to } => {
-                let value = self.sized(*of);
-                self.control |= value.from;
-                self.pick_control |= value.picked;
-                if (value.value >> bit & 1 != 0) == *nonzero {
-                    return Ok(self.jump(*to));
-                }
-            }
-            Instruction::BranchFlags { when, to } => {
-                self.control |= self.flags.from;
-                self.pick_control |= self.flags.picked;
-                if self.flags.hold(*when) {
-                    return Ok(self.jump(*to));
-                }
-            }
+            other => unreachable!("{other:?} is another kind of access"),
         }
-        Ok(true)
     }
 
     /// Stores what the monitor was set for, or fails: then one of both is left for later.
@@ -577,7 +667,7 @@ impl State {
     }
 }
 
-/// The place of an access.
+/// Location, size and dependencies of an access.
 #[derive(Clone, Copy)]
 struct Place {
     location: usize,

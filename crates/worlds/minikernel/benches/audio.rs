@@ -1,7 +1,7 @@
 //! The cost of a simulated minute: `cargo bench -p minikernel`. Target: 60 s of audio in at most 1
 //! s.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common.rs"]
 mod common;
 
 use common::*;

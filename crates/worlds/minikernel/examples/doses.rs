@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p minikernel --example doses`
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common.rs"]
 mod common;
 
 use common::*;

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p minikernel --example owners`
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common.rs"]
 mod common;
 
 use common::*;

@@ -8,24 +8,29 @@ use qemu::payload::{self, Options, Report, Run};
 use qemu::programs::{self, Program};
 use qemu::{Build, Error, Gic, Guest, Images, Kind, Load, Machine, Own, Placement, Symbols, linux};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Duration;
 
-/// One build and one fetch at a time; the second finds the first one's result.
-static BUILDING: Mutex<()> = Mutex::new(());
+/// One build and one fetch at a time, also of tests in other processes; the second finds the first
+/// one's result.
+fn building() -> File {
+    let lock = File::create(Path::new(env!("CARGO_TARGET_TMPDIR")).join("firmware.lock")).unwrap();
+    lock.lock().unwrap();
+    lock
+}
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
 fn images(build: Build) -> Images {
-    let _one = BUILDING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _one = building();
     Images::find(Some(&root()), build).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn fetched(fetch: fn(&Path) -> Result<linux::Linux, Error>) -> linux::Linux {
-    let _one = BUILDING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _one = building();
     fetch(&root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"))
 }
 

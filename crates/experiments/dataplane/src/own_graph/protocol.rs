@@ -1,92 +1,17 @@
-//! Requests to the process that runs a graph, and its answers: a [`Line`] each.
-//!
-//! Both processes are the same program. One kind of line for all requests and answers is read by
-//! one reader; a reader for each type would make the program a hundred kilobytes larger.
+//! Requests to the process that runs a graph, and its replies.
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dataplane::buffers::Reuse;
-use dataplane::graph::{Balance, NodeCounters, RuntimeRow};
-use dataplane::plane::Settings;
-use dataplane::walk::Strides;
+use dataplane::graph::Balance;
 use serde::{Deserialize, Serialize};
 
 use crate::events::Events;
-use crate::graphs::{Counted, ErrorCount, GraphKind, Load, Share, Window};
-
-/// Words and numbers, each in the order in which they are taken out again. Counts stay exact up to
-/// 2^53.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Line {
-    words: Vec<String>,
-    numbers: Vec<f64>,
-}
-
-impl Line {
-    fn word(&mut self, word: impl Into<String>) {
-        self.words.push(word.into());
-    }
-
-    fn number(&mut self, number: f64) {
-        self.numbers.push(number);
-    }
-
-    fn counts(&mut self, counts: &[u64]) {
-        for count in counts {
-            self.numbers.push(*count as f64);
-        }
-    }
-
-    fn list<T>(&mut self, all: &[T], put: impl Fn(&mut Self, &T)) {
-        self.number(all.len() as f64);
-        for one in all {
-            put(self, one);
-        }
-    }
-
-    fn read(self) -> Reading {
-        Reading { words: self.words.into_iter(), numbers: self.numbers.into_iter() }
-    }
-}
-
-/// A line that is taken apart.
-struct Reading {
-    words: std::vec::IntoIter<String>,
-    numbers: std::vec::IntoIter<f64>,
-}
-
-impl Reading {
-    fn word(&mut self) -> String {
-        self.words.next().unwrap_or_default()
-    }
-
-    fn number(&mut self) -> f64 {
-        self.numbers.next().unwrap_or_default()
-    }
-
-    fn count(&mut self) -> u64 {
-        self.number() as u64
-    }
-
-    fn counts<const N: usize>(&mut self) -> [u64; N] {
-        std::array::from_fn(|_| self.count())
-    }
-
-    fn list<T>(&mut self, take: impl Fn(&mut Self) -> T) -> Vec<T> {
-        // Each has a word or a number at least.
-        let most = self.words.len() + self.numbers.len();
-        let mut all = Vec::new();
-        for _ in 0..(self.count() as usize).min(most) {
-            all.push(take(self));
-        }
-        all
-    }
-}
+use crate::graphs::{Counted, ErrorCount, Load, Window};
 
 /// A request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// Load shared objects, and describe their nodes.
     Load(Vec<PathBuf>),
@@ -102,48 +27,26 @@ pub enum Request {
     End,
 }
 
-impl Request {
-    /// The request as a line.
-    pub fn line(&self) -> Line {
-        let mut line = Line::default();
-        let (verb, length) = match self {
-            Self::Load(_) => ("load", Duration::ZERO),
-            Self::Build(_) => ("build", Duration::ZERO),
-            Self::WarmUp(length) => ("warm-up", *length),
-            Self::Window(length) => ("window", *length),
-            Self::Count(events, length) => (events.name(), *length),
-            Self::End => ("end", Duration::ZERO),
-        };
-        line.word(verb);
-        line.number(length.as_secs_f64());
-        match self {
-            Self::Load(paths) => line.list(paths, |line, path| line.word(path.to_string_lossy())),
-            Self::Build(plan) => plan.put(&mut line),
-            _ => {}
-        }
-        line
-    }
-
-    /// The request of a line.
-    pub fn of(line: Line) -> Self {
-        let mut line = line.read();
-        let verb = line.word();
-        let length = Duration::try_from_secs_f64(line.number()).unwrap_or_default();
-        match verb.as_str() {
-            "load" => Self::Load(line.list(|line| line.word().into())),
-            "build" => Self::Build(Box::new(Plan::take(&mut line))),
-            "warm-up" => Self::WarmUp(length),
-            "window" => Self::Window(length),
-            verb => match [Events::Hardware, Events::Software].into_iter().find(|events| events.name() == verb) {
-                Some(events) => Self::Count(events, length),
-                None => Self::End,
-            },
-        }
-    }
+/// A reply: each request has one kind of it, so none says which it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// The nodes of all shared objects.
+    Loaded(Vec<NodeAbout>),
+    /// The graph is there, or a node cannot be set up.
+    Built(Result<(), RefusedNode>),
+    /// The time is over.
+    WarmedUp(()),
+    /// The window.
+    Window(Window),
+    /// The events, or why the machine counts none.
+    Counted(Result<Counted, String>),
+    /// The rest.
+    Ended(Ended),
 }
 
 /// A node of a shared object, as it describes itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeAbout {
     /// Its name.
     pub name: String,
@@ -157,44 +60,17 @@ pub struct NodeAbout {
     pub private_bytes: usize,
 }
 
-/// Nodes as a line.
-pub fn nodes_line<'n>(nodes: impl Iterator<Item = &'n NodeAbout>) -> Line {
-    let mut line = Line::default();
-    line.list(&nodes.collect::<Vec<_>>(), |line, node| {
-        line.word(&node.name);
-        line.word(&node.object);
-        line.list(&node.arcs, |line, arc| line.word(arc));
-        line.word(&node.private_name);
-        line.number(node.private_bytes as f64);
-    });
-    line
-}
-
-/// The nodes of a line.
-pub fn nodes_of(line: Line) -> Vec<NodeAbout> {
-    line.read().list(|line| NodeAbout {
-        name: line.word(),
-        object: line.word(),
-        arcs: line.list(Reading::word),
-        private_name: line.word(),
-        private_bytes: line.count() as usize,
-    })
-}
-
-/// A node that cannot be set up and why, as a line; an empty one if there is none.
-pub fn refused_line(refused: Option<(String, String)>) -> Line {
-    let words = refused.map_or_else(Vec::new, |(node, why)| vec![node, why]);
-    Line { words, ..Line::default() }
-}
-
-/// The node that cannot be set up, and why.
-pub fn refused_of(line: Line) -> Option<(String, String)> {
-    let mut words = line.words.into_iter();
-    words.next().zip(words.next())
+/// A node that cannot be set up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedNode {
+    /// The name of the node in the graph.
+    pub node: String,
+    /// The reason, as the node gives it.
+    pub why: String,
 }
 
 /// A graph that was found to be right.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Nodes and arcs, as [`dataplane::wiring`] reads them.
     pub wiring: String,
@@ -213,7 +89,7 @@ pub struct Plan {
 }
 
 /// A node of a shared object in a graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedNode {
     /// Its name in the graph.
     pub name: String,
@@ -226,7 +102,7 @@ pub struct PlannedNode {
 }
 
 /// A source of packets.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Packets {
     /// As many flows as the load says.
     Generator,
@@ -237,7 +113,7 @@ pub enum Packets {
 }
 
 /// Packets that are alike: UDP, 60 bytes without the frame check sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
     /// The address that they are from.
     pub source: Ipv4Addr,
@@ -251,148 +127,8 @@ pub struct Flow {
     pub ttl: u8,
 }
 
-impl Plan {
-    fn put(&self, line: &mut Line) {
-        line.word(&self.wiring);
-        line.list(&self.nodes, |line, node| {
-            line.word(&node.name);
-            line.word(&node.options);
-            line.counts(&[node.number as u64, node.private_at as u64]);
-        });
-        line.counts(&[self.has_private_data.into(), self.workers as u64, self.trace as u64]);
-        let (capture, flows) = match &self.packets {
-            Packets::Generator => (None, &[][..]),
-            Packets::Flows(flows) => (None, &flows[..]),
-            Packets::Capture(path) => (Some(path), &[][..]),
-        };
-        line.word(capture.map_or_else(Default::default, |path| path.to_string_lossy()));
-        line.list(flows, |line, flow| {
-            let Flow { source, destination, source_port, destination_port, ttl } = *flow;
-            line.counts(&[source.to_bits().into(), destination.to_bits().into()]);
-            line.counts(&[source_port.into(), destination_port.into(), ttl.into()]);
-        });
-        let Load { kind, settings, buffers, reuse, routes, outputs, flows } = self.load;
-        let Settings { shape, strides, frame_size, verify_checksum } = settings;
-        line.word(shape.name());
-        line.counts(&[
-            (kind == GraphKind::L2CrossConnect).into(),
-            (reuse == Reuse::Hot).into(),
-            verify_checksum.into(),
-        ]);
-        line.counts(&[strides.header as u64, strides.data as u64, frame_size as u64, buffers as u64]);
-        line.counts(&[routes.into(), outputs.into(), flows.into()]);
-    }
-
-    fn take(line: &mut Reading) -> Self {
-        let wiring = line.word();
-        let nodes = line.list(|line| PlannedNode {
-            name: line.word(),
-            options: line.word(),
-            number: line.count() as usize,
-            private_at: line.count() as usize,
-        });
-        let [has_private_data, workers, trace] = line.counts();
-        let capture = line.word();
-        let flows = line.list(|line| Flow {
-            source: Ipv4Addr::from_bits(line.count() as u32),
-            destination: Ipv4Addr::from_bits(line.count() as u32),
-            source_port: line.count() as u16,
-            destination_port: line.count() as u16,
-            ttl: line.count() as u8,
-        });
-        let packets = match (capture.is_empty(), flows.is_empty()) {
-            (false, _) => Packets::Capture(capture.into()),
-            (true, true) => Packets::Generator,
-            (true, false) => Packets::Flows(flows),
-        };
-        let shape = line.word().parse().unwrap_or(Settings::default().shape);
-        let [cross_connect, hot, verify_checksum] = line.counts();
-        let [header, data, frame_size, buffers] = line.counts().map(|count: u64| count as usize);
-        let [routes, outputs, flows] = line.counts();
-        let load = Load {
-            kind: if cross_connect > 0 { GraphKind::L2CrossConnect } else { GraphKind::Ip4Route },
-            settings: Settings {
-                shape,
-                strides: Strides { header, data },
-                frame_size,
-                verify_checksum: verify_checksum > 0,
-            },
-            buffers,
-            reuse: if hot > 0 { Reuse::Hot } else { Reuse::Cycle },
-            routes: routes as u32,
-            outputs: outputs as u16,
-            flows: flows as u32,
-        };
-        let (workers, trace) = (workers as usize, trace as usize);
-        Self { wiring, nodes, has_private_data: has_private_data > 0, packets, load, workers, trace }
-    }
-}
-
-const POLLING: &str = "polling";
-
-fn put_rows(line: &mut Line, rows: &[RuntimeRow]) {
-    line.list(rows, |line, RuntimeRow { name, state, counters }| {
-        let NodeCounters { calls, vectors, ticks, empty_polls, empty_ticks, largest, events } = *counters;
-        line.word(name);
-        line.counts(&[(*state == POLLING).into(), calls, vectors, ticks, empty_polls, empty_ticks, largest]);
-        line.counts(&events);
-    });
-}
-
-fn take_rows(line: &mut Reading) -> Vec<RuntimeRow> {
-    line.list(|line| {
-        let name = line.word();
-        let [polls, calls, vectors, ticks, empty_polls, empty_ticks, largest] = line.counts();
-        let events = line.counts();
-        let counters = NodeCounters { calls, vectors, ticks, empty_polls, empty_ticks, largest, events };
-        RuntimeRow { name, state: if polls > 0 { POLLING } else { "active" }, counters }
-    })
-}
-
-/// A window as a line.
-pub fn window_line(window: &Window) -> Line {
-    let mut line = Line::default();
-    line.number(window.seconds);
-    line.counts(&[window.loops]);
-    line.list(&window.workers, |line, share| {
-        line.number(share.seconds);
-        line.counts(&[share.ticks, share.packets]);
-    });
-    put_rows(&mut line, &window.nodes);
-    line
-}
-
-/// The window of a line.
-pub fn window_of(line: Line) -> Window {
-    let mut line = line.read();
-    let (seconds, loops) = (line.number(), line.count());
-    let share = |line: &mut Reading| Share { seconds: line.number(), ticks: line.count(), packets: line.count() };
-    let workers = line.list(share);
-    Window { seconds, loops, workers, nodes: take_rows(&mut line) }
-}
-
-/// Events as a line, or why the machine counts none.
-pub fn counted_line(counted: Result<Counted, String>) -> Line {
-    let mut line = Line::default();
-    line.word(counted.as_ref().err().map_or("", String::as_str));
-    if let Ok(Counted { names, nodes }) = &counted {
-        line.list(names, |line, name| line.word(name));
-        put_rows(&mut line, nodes);
-    }
-    line
-}
-
-/// The events of a line, or why the machine counts none.
-pub fn counted_of(line: Line) -> Result<Counted, String> {
-    let mut line = line.read();
-    match line.word() {
-        why if why.is_empty() => Ok(Counted { names: line.list(Reading::word), nodes: take_rows(&mut line) }),
-        why => Err(why),
-    }
-}
-
 /// The rest of what a graph tells.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
     /// Rounds that were timed.
     pub rounds: u64,
@@ -406,55 +142,17 @@ pub struct Ended {
     pub trace: String,
 }
 
-impl Ended {
-    /// All of it as a line.
-    pub fn line(&self) -> Line {
-        let mut line = Line::default();
-        line.counts(&[self.rounds]);
-        line.list(&self.percentiles, |line, value| line.number(*value));
-        line.list(&self.balances, |line, balance| {
-            let Balance { received, sent, dropped, punted, refused } = *balance;
-            line.counts(&[received, sent, dropped, punted, refused]);
-        });
-        line.list(&self.errors, |line, ErrorCount { node, reason, severity, count }| {
-            [node, reason, severity].into_iter().for_each(|word| line.word(word));
-            line.counts(&[*count]);
-        });
-        line.word(&self.trace);
-        line
-    }
-
-    /// The rest, from a line.
-    pub fn of(line: Line) -> Self {
-        let mut line = line.read();
-        Self {
-            rounds: line.count(),
-            percentiles: line.list(Reading::number),
-            balances: line.list(|line| {
-                let [received, sent, dropped, punted, refused] = line.counts();
-                Balance { received, sent, dropped, punted, refused }
-            }),
-            errors: line.list(|line| ErrorCount {
-                node: line.word(),
-                reason: line.word(),
-                severity: line.word(),
-                count: line.count(),
-            }),
-            trace: line.word(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use dataplane::buffers::Reuse;
+    use dataplane::graph::{NodeCounters, NodeState, RuntimeRow};
+    use worker_process::protocol::{Reply, check, parse};
 
-    fn sent(line: Line) -> Line {
-        serde_json::from_str(&serde_json::to_string(&line).unwrap()).unwrap()
-    }
+    use super::*;
+    use crate::graphs::{GraphKind, Share};
 
     #[test]
-    fn what_is_asked_arrives() {
+    fn each_request_arrives_whole_or_not_at_all() {
         let flow = Flow {
             source: [10, 0, 0, 1].into(),
             destination: [255, 1, 2, 3].into(),
@@ -469,7 +167,7 @@ mod tests {
             private_at: 8,
         };
         for packets in [Packets::Generator, Packets::Flows(vec![flow; 2]), Packets::Capture("a/b.pcap".into())] {
-            let load = Load { reuse: Reuse::Hot, flows: 17, ..Load::new(GraphKind::L2CrossConnect) };
+            let load = Load { reuse: Reuse::Hot, flows: 17, ..Load::new(GraphKind::Ip4Fused) };
             let plan = Plan {
                 wiring: "a: b\nb:\n".to_owned(),
                 nodes: vec![node("a"), node("b")],
@@ -479,8 +177,7 @@ mod tests {
                 workers: 2,
                 trace: 5,
             };
-            let build = Request::Build(Box::new(plan));
-            assert_eq!(Request::of(sent(build.line())), build);
+            check(&Request::Build(Box::new(plan)));
         }
         let length = Duration::from_millis(1500);
         for request in [
@@ -490,23 +187,29 @@ mod tests {
             Request::Count(Events::Software, length),
             Request::End,
         ] {
-            assert_eq!(Request::of(sent(request.line())), request);
+            check(&request);
         }
     }
 
     #[test]
-    fn what_is_answered_arrives() {
+    fn what_is_no_request_is_an_error_that_names_it() {
+        for line in ["\"Stop\"", "{\"WarmUp\":1}", "{\"Load\":[]", "\"End\" 1", "{\"Count\":[\"Software\"]}", ""] {
+            let error = parse::<Request>(line).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{line}` is no message")), "{error}");
+        }
+    }
+
+    #[test]
+    fn each_reply_arrives_whole_or_not_at_all() {
         let counters =
             NodeCounters { calls: 1, vectors: 1 << 52, largest: 7, events: [1, 2, 3, 4], ..Default::default() };
-        let row = |state: &'static str| RuntimeRow { name: state.to_owned(), state, counters };
-        let nodes = vec![row("polling"), row("active")];
+        let row = |state: NodeState| RuntimeRow { name: state.name().to_owned(), state, counters };
+        let nodes = vec![row(NodeState::Polling), row(NodeState::Active)];
         let share = Share { seconds: 0.25, ticks: 9, packets: 8 };
-        let window = Window { seconds: 0.5, loops: 3, nodes: nodes.clone(), workers: vec![share; 2] };
-        assert_eq!(window_of(sent(window_line(&window))), window);
+        check::<Reply<Window>>(&Ok(Window { seconds: 0.5, loops: 3, nodes: nodes.clone(), workers: vec![share; 2] }));
         let counted = Counted { names: vec!["cycles".to_owned(), "misses".to_owned()], nodes };
-        for counted in [Ok(counted), Err("none".to_owned())] {
-            assert_eq!(counted_of(sent(counted_line(counted.clone()))), counted);
-        }
+        check::<Reply<Result<Counted, String>>>(&Ok(Ok(counted)));
+        check::<Reply<Result<Counted, String>>>(&Ok(Err("none".to_owned())));
         let node = NodeAbout {
             name: "acl".to_owned(),
             object: "a.so".to_owned(),
@@ -514,19 +217,19 @@ mod tests {
             private_name: String::new(),
             private_bytes: 8,
         };
-        let nodes = vec![node.clone(), node];
-        assert_eq!(nodes_of(sent(nodes_line(nodes.iter()))), nodes);
-        for refused in [None, Some(("acl".to_owned(), String::new()))] {
-            assert_eq!(refused_of(sent(refused_line(refused.clone()))), refused);
+        check::<Reply<Vec<NodeAbout>>>(&Ok(vec![node.clone(), node]));
+        let refused = RefusedNode { node: "acl".to_owned(), why: String::new() };
+        for built in [Ok(()), Err(refused)] {
+            check::<Reply<Result<(), RefusedNode>>>(&Ok(built));
         }
+        check::<Reply<()>>(&Ok(()));
         let words = |word: &str| word.to_owned();
-        let ended = Ended {
+        check::<Reply<Ended>>(&Ok(Ended {
             rounds: 4,
             percentiles: vec![0.5, 1.5],
             balances: vec![Balance { received: 5, sent: 4, punted: 1, ..Default::default() }],
             errors: vec![ErrorCount { node: words("a"), reason: words("b"), severity: words("c"), count: 6 }],
             trace: words("Packet 1\n"),
-        };
-        assert_eq!(Ended::of(sent(ended.line())), ended);
+        }));
     }
 }

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use document::Document;
 use experiment::{Error, Progress};
+use serde::de::DeserializeOwned;
 use worker_process::place::Watched;
 use worker_process::{Failure, Process};
 
 use super::file::GraphFile;
-use super::protocol::{Ended, Line, Request, counted_of, nodes_of, refused_of, window_of};
+use super::protocol::{Ended, NodeAbout, RefusedNode, Request};
 use super::worker::ARGUMENT;
 use crate::events::Events;
-use crate::graphs::{Load, Loaded};
+use crate::graphs::{Counted, Load, Loaded};
 use crate::latency::Percentiles;
 
 /// A run that is asked for.
@@ -66,30 +67,31 @@ pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<Ran, Error> {
     }
     let mut watcher = Watcher::start(asked, progress)?;
     let load = Request::Load(asked.objects.to_vec());
-    let nodes = nodes_of(watcher.ask(&load, Duration::ZERO, "as it was loaded")?);
+    let nodes: Vec<NodeAbout> = watcher.ask(&load, Duration::ZERO, "as it was loaded")?;
     let mut plan = file.plan(&document, asked.graph, &nodes, asked.load)?;
     (plan.workers, plan.trace) = (asked.workers, asked.trace);
     let build = Request::Build(Box::new(plan));
-    if let Some((node, why)) = refused_of(watcher.ask(&build, Duration::ZERO, "as the graph was built")?) {
+    let built: Result<(), RefusedNode> = watcher.ask(&build, Duration::ZERO, "as the graph was built")?;
+    if let Err(RefusedNode { node, why }) = built {
         return Err(file.refused(&document, &node, &why).into());
     }
-    watcher.ask(&Request::WarmUp(asked.window / 10), asked.window, "under load")?;
+    watcher.ask::<()>(&Request::WarmUp(asked.window / 10), asked.window, "under load")?;
     let mut windows = Vec::new();
     for _ in 0..asked.windows {
         progress.check()?;
-        windows.push(window_of(watcher.ask(&Request::Window(asked.window), asked.window, "under load")?));
+        windows.push(watcher.ask(&Request::Window(asked.window), asked.window, "under load")?);
         progress.step();
     }
     progress.check()?;
     let (mut counted, mut no_events) = (None, None);
     if let Some(events) = asked.events {
         let request = Request::Count(events, asked.window);
-        match counted_of(watcher.ask(&request, asked.window, "under load")?) {
+        match watcher.ask::<Result<Counted, String>>(&request, asked.window, "under load")? {
             Ok(there) => counted = Some(there),
             Err(why) => no_events = Some(why),
         }
     }
-    let ended = Ended::of(watcher.ask(&Request::End, Duration::ZERO, "as the graph was taken down")?);
+    let ended: Ended = watcher.ask(&Request::End, Duration::ZERO, "as the graph was taken down")?;
     let loaded = Loaded {
         windows,
         rounds: Percentiles::of(ended.rounds, &ended.percentiles),
@@ -115,13 +117,13 @@ impl<'a> Watcher<'a> {
         Ok(Self { process, place, asked, progress })
     }
 
-    fn ask(&mut self, request: &Request, takes: Duration, doing: &str) -> Result<Line, Error> {
+    fn ask<A: DeserializeOwned>(&mut self, request: &Request, takes: Duration, doing: &str) -> Result<A, Error> {
         let (place, objects) = (&self.place, self.objects());
         let whose = || match place.running() {
             running if running.is_empty() => format!("the process with the nodes of {objects}"),
             running => running.join(" or "),
         };
-        let answer = self.process.ask(&request.line(), takes + self.asked.patience, &whose, doing);
+        let answer = self.process.ask(request, takes + self.asked.patience, &whose, doing);
         answer.map_err(|failure| match failure {
             Failure::Refused(error) => error,
             // Ctrl-C ends that process as well.

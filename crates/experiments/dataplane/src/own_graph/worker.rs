@@ -14,7 +14,7 @@ use worker_process::place::Places;
 
 use super::node::{Cleared, Fault, Foreign, Texts};
 use super::objects::{self, ObjectNode};
-use super::protocol::{Ended, Flow, Line, Packets, Plan, Request, counted_line, nodes_line, refused_line, window_line};
+use super::protocol::{Ended, Flow, Packets, Plan, RefusedNode, Reply, Request};
 use crate::graphs::{self, INSIDE, Load, Running};
 
 /// The argument that makes the program such a process. Another one behind it says where the memory
@@ -26,7 +26,7 @@ pub const ARGUMENT: &str = "graph-worker";
 pub fn work(memory: Option<&OsStr>) -> u8 {
     let Some(Ok(places)) = memory.and_then(OsStr::to_str).map(Places::open) else { return 2 };
     let mut worker = Worker { places, nodes: Vec::new(), running: None, trace: false, fault: Fault::default() };
-    worker_process::work(|line| worker.answer(Request::of(line)))
+    worker_process::work(|request| worker.answer(request))
 }
 
 struct Worker {
@@ -39,8 +39,7 @@ struct Worker {
 
 /// Why a graph is not built.
 enum NotBuilt {
-    /// A node cannot be set up: its name, and why.
-    Refused(String, String),
+    Refused(RefusedNode),
     Wrong(Wrong),
 }
 
@@ -51,13 +50,13 @@ impl From<Wrong> for NotBuilt {
 }
 
 impl Worker {
-    fn answer(&mut self, request: Request) -> Result<Line, Wrong> {
+    fn answer(&mut self, request: Request) -> Result<Reply, Wrong> {
         match request {
             Request::Load(paths) => return self.load(&paths),
             Request::Build(plan) => {
                 return match self.build(&plan) {
-                    Ok(()) => Ok(refused_line(None)),
-                    Err(NotBuilt::Refused(node, why)) => Ok(refused_line(Some((node, why)))),
+                    Ok(()) => Ok(Reply::Built(Ok(()))),
+                    Err(NotBuilt::Refused(refused)) => Ok(Reply::Built(Err(refused))),
                     Err(NotBuilt::Wrong(wrong)) => Err(wrong),
                 };
             }
@@ -69,10 +68,10 @@ impl Worker {
         let reply = match request {
             Request::WarmUp(length) => {
                 running.warm_up(length);
-                Line::default()
+                Reply::WarmedUp(())
             }
-            Request::Window(length) => window_line(&running.window(length)),
-            Request::Count(events, length) => counted_line(graphs::count(&mut running.graphs, events, length)),
+            Request::Window(length) => Reply::Window(running.window(length)),
+            Request::Count(events, length) => Reply::Counted(graphs::count(&mut running.graphs, events, length)),
             Request::Load(_) | Request::Build(_) | Request::End => {
                 let rounds = running.rounds();
                 let ended = Ended {
@@ -84,7 +83,7 @@ impl Worker {
                 };
                 // The nodes are torn down while somebody watches.
                 self.running = None;
-                ended.line()
+                Reply::Ended(ended)
             }
         };
         match self.fault.lock().expect("nothing panics with the lock").take() {
@@ -100,7 +99,7 @@ impl Worker {
         self.places.add(text).map_err(|error| Wrong::new(error.to_string(), "there has to be some memory"))
     }
 
-    fn load(&mut self, paths: &[PathBuf]) -> Result<Line, Wrong> {
+    fn load(&mut self, paths: &[PathBuf]) -> Result<Reply, Wrong> {
         for path in paths {
             let text = self.add(&format!("the loading of {}", path.display()))?;
             self.places.thread(0).enter(text);
@@ -108,7 +107,7 @@ impl Worker {
             self.places.thread(0).leave();
             self.nodes.extend(loaded?);
         }
-        Ok(nodes_line(self.nodes.iter().map(|node| &node.about)))
+        Ok(Reply::Loaded(self.nodes.iter().map(|node| node.about.clone()).collect()))
     }
 
     fn build(&mut self, plan: &Plan) -> Result<(), NotBuilt> {
@@ -144,7 +143,7 @@ impl Worker {
             let node = &self.nodes[planned.number];
             let at = (self.places.thread(number), *texts);
             let made = Foreign::new(node, &planned.name, &planned.options, planned.private_at, at, self.fault.clone())
-                .map_err(|why| NotBuilt::Refused(planned.name.clone(), why))?;
+                .map_err(|why| NotBuilt::Refused(RefusedNode { node: planned.name.clone(), why }))?;
             let made = Cell::new(Some(made));
             registry
                 .add(&planned.name, Arcs::Named(node.arcs), move |_| made.take().expect("a wiring has each node once"));

@@ -1,6 +1,6 @@
 //! The actions of CPUs and of the power controller beside accesses of memory.
 
-use stopwatt_explore::subject::Act;
+use interleavings::subject::Act;
 
 /// A CPU tells the power controller that it goes down.
 pub(crate) static POWER_DOWN: Act =

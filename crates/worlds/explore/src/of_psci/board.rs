@@ -1,18 +1,18 @@
 //! The board that the PSCI library runs on: clusters, their power, and a power controller, on the
 //! explorer's machine.
 
-use super::ledger::{Broken, Ledger};
+use super::ledger::{Breach, Ledger};
 use super::names::names;
 use super::options::MachineOptions;
 use super::reached;
+use interleavings::subject::{CPUS_PER_CLUSTER, Machine, OnMachine, Wait};
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
-use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Machine, OnMachine, Waits};
 
 /// The terminal WFI waits for the power controller.
-pub(crate) const FOR_POWER_DOWN: Waits = Waits::Other(0);
+pub(crate) const FOR_POWER_DOWN: Wait = Wait::Other(0);
 /// The power controller waits for a command.
-pub(crate) const FOR_COMMAND: Waits = Waits::Other(1);
+pub(crate) const FOR_COMMAND: Wait = Wait::Other(1);
 /// Both in words, in their order.
 const WAITS: [&str; 2] = ["waits to be powered down or turned on", "waits for a command"];
 
@@ -42,9 +42,9 @@ impl Command {
     }
 }
 
-/// The place where a CPU is to enter the normal world.
+/// Entry point of a CPU into the normal world: address and argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Entered {
+pub(crate) struct Entry {
     pub(crate) pc: u64,
     pub(crate) context_id: u64,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Entered {
 /// A CPU_ON that was made for a CPU, and what became of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TurnOn {
-    pub(crate) entry: Entered,
+    pub(crate) entry: Entry,
     pub(crate) result: Option<u64>,
     pub(crate) entered: bool,
 }
@@ -63,15 +63,15 @@ pub(crate) struct CpuState {
     pub(crate) power: Cell<Power>,
     /// Calls made so far.
     pub(crate) position: Cell<usize>,
-    /// The place where the present suspend resumes.
-    pub(crate) resumes_at: Cell<Entered>,
+    /// Entry point of the suspend in progress.
+    pub(crate) resumes_at: Cell<Entry>,
     /// CPU_ON calls of which this CPU is the target.
     pub(crate) turn_ons: RefCell<Vec<TurnOn>>,
     /// Since which step the CPU has been on (in the normal world or asleep) or off for everybody to
     /// know; 0 for neither.
     pub(crate) on_since: Cell<u32>,
     pub(crate) off_since: Cell<u32>,
-    /// Its context is saved and not restored yet.
+    /// True while the context of the CPU is saved and not restored yet.
     pub(crate) saved: Cell<bool>,
 }
 
@@ -104,8 +104,8 @@ impl Board {
     /// A cold board, with words that hold `values`.
     pub(crate) fn new(cpus: usize, values: &[u64], options: MachineOptions) -> Self {
         let machine = Machine::new(cpus, values, options.cells_per_line);
-        machine.names.set(names(cpus).with_waits(&WAITS));
-        machine.exclusives.set(!options.lse);
+        machine.settings().set_names(names(cpus).with_waits(&WAITS));
+        machine.settings().set_exclusives(!options.lse);
         let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
         let state = |cpu| CpuState {
             cluster: cpu / CPUS_PER_CLUSTER,
@@ -136,7 +136,7 @@ impl Board {
     }
 
     /// The run fails if the books say so.
-    pub(crate) fn hold(&self, result: Result<(), Broken>) {
+    pub(crate) fn hold(&self, result: Result<(), Breach>) {
         if let Err((invariant, what)) = result {
             self.fail(invariant, what);
         }

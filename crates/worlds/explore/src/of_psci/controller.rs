@@ -3,7 +3,7 @@
 use super::acts::{POWER_OFF, POWER_OFF_WITH_CLUSTER, POWER_ON, RESET, WAIT_FOR_POWER_DOWN};
 use super::board::{Board, Command, FOR_COMMAND, FOR_POWER_DOWN, Power};
 use super::frame::DOWN;
-use stopwatt_explore::subject::{Did, Invariant, Kind, Waits};
+use interleavings::subject::{Invariant, Kind, Operation, Wait};
 
 impl Board {
     pub(crate) fn send(&self, command: Command) {
@@ -12,7 +12,7 @@ impl Board {
     }
 
     fn unblock_controller(&self) {
-        if self.awake.get() >> self.last_process() & 1 == 0 {
+        if !self.is_awake(self.last_process()) {
             self.unblock(self.last_process());
         }
     }
@@ -25,11 +25,11 @@ impl Board {
 
     /// The terminal WFI. Returns if an interrupt ends it.
     pub(crate) fn wait_for_power_down(&self) {
-        self.act(Did::Act { act: &WAIT_FOR_POWER_DOWN, with: 0 });
+        self.act(Operation::Act { act: &WAIT_FOR_POWER_DOWN, with: 0 });
         let process = self.process();
         // The port's WFI has a DSB before it.
         self.barrier_now();
-        self.ledger.borrow_mut().rests(process, self.steps.get());
+        self.ledger.borrow_mut().rests(process, self.step_count());
         if self.is_going_down(process) {
             if self.answer(Kind::WfiReturns, 2) == 1 {
                 self.commands.borrow_mut().retain(|command| !command.takes_down(process));
@@ -37,7 +37,7 @@ impl Board {
                 return;
             }
             // The controller may have looked while this CPU was not there yet.
-            self.cpus[process].waits.set(FOR_POWER_DOWN);
+            self.cpus()[process].set_waits(FOR_POWER_DOWN);
             self.unblock_controller();
         }
         self.block(FOR_POWER_DOWN);
@@ -52,12 +52,12 @@ impl Board {
             };
             match command {
                 Command::Down { cpu, cluster, wakes } => {
-                    if self.cpus[usize::from(cpu)].waits.get() != FOR_POWER_DOWN {
+                    if self.cpus()[usize::from(cpu)].waits() != FOR_POWER_DOWN {
                         self.block(FOR_COMMAND);
                         continue;
                     }
                     let act = if cluster { &POWER_OFF_WITH_CLUSTER } else { &POWER_OFF };
-                    self.operation(Did::Act { act, with: cpu.into() });
+                    self.operation(Operation::Act { act, with: cpu.into() });
                     // It may have left its WFI meanwhile: then the command is gone.
                     if self.commands.borrow().first() == Some(&command) {
                         self.commands.borrow_mut().remove(0);
@@ -65,7 +65,7 @@ impl Board {
                     }
                 }
                 Command::On { cpu } => {
-                    self.operation(Did::Act { act: &POWER_ON, with: cpu.into() });
+                    self.operation(Operation::Act { act: &POWER_ON, with: cpu.into() });
                     self.commands.borrow_mut().remove(0);
                     self.power_on(usize::from(cpu));
                 }
@@ -76,27 +76,27 @@ impl Board {
     fn power_off(&self, index: usize, cluster: bool, wakes: bool) {
         let cpu = &self.states[index];
         cpu.power.set(if wakes { Power::Asleep } else { Power::Off });
-        self.cpus[index].waits.set(Waits::Absent);
+        self.cpus()[index].set_waits(Wait::Absent);
         let alone = self.states.iter().all(|other| other.cluster != cpu.cluster || other.power.get() != Power::On);
         let cluster = cluster && alone;
         if cluster {
             self.clusters[cpu.cluster].power.set(false);
         }
         if self.options.coherent {
-            self.memory.borrow_mut().flush(index, cluster);
+            self.memory_mut().flush(index, cluster);
         }
-        let lost = self.memory.borrow_mut().lose_power(index, cluster);
+        let lost = self.memory_mut().lose_power(index, cluster);
         if let Some(lost) = lost {
             let what = format!(
                 "CPU {index}{} loses power while {}, as {} stored it, is dirty in its cache",
                 if cluster { " with its cluster" } else { "" },
-                self.names.get().cell(lost.cell),
-                stopwatt_explore::subject::writer(lost.writer),
+                self.settings().names().cell(lost.cell),
+                interleavings::subject::writer_name(lost.writer),
             );
             self.fail(Invariant::DirtyLineLost, what);
         }
         self.wake_pollers();
-        self.awake.set(self.awake.get() & !(1 << index));
+        self.cannot_go(index);
         if wakes {
             self.sleeps(index);
         } else if cpu
@@ -105,9 +105,9 @@ impl Board {
             .iter()
             .all(|turn_on| turn_on.entered || turn_on.result.is_some_and(|x0| x0 != 0))
         {
-            cpu.off_since.set(self.steps.get());
+            cpu.off_since.set(self.step_count());
         }
-        self.scheduler.restart(index, 0, DOWN);
+        self.scheduler().restart(index, 0, DOWN);
     }
 
     fn power_on(&self, index: usize) {
@@ -115,7 +115,7 @@ impl Board {
             Power::Off => self.can_go(index),
             // It is on, or wakes on its own: nothing to do, unless it has found itself on and waits
             // to be turned on.
-            _ if self.cpus[index].waits.get() == FOR_POWER_DOWN && !self.is_going_down(index) => self.unblock(index),
+            _ if self.cpus()[index].waits() == FOR_POWER_DOWN && !self.is_going_down(index) => self.unblock(index),
             _ => {}
         }
     }
@@ -125,10 +125,10 @@ impl Board {
         let process = self.process();
         let cpu = &self.states[process];
         cpu.power.set(Power::On);
-        self.cpus[process].waits.set(Waits::Nothing);
+        self.cpus()[process].set_waits(Wait::Nothing);
         self.clusters[cpu.cluster].power.set(true);
-        self.memory.borrow_mut().learn(process);
-        self.ledger.borrow_mut().wakes(process, self.steps.get());
-        self.operation(Did::Act { act: &RESET, with: 0 });
+        self.memory_mut().learn(process);
+        self.ledger.borrow_mut().wakes(process, self.step_count());
+        self.operation(Operation::Act { act: &RESET, with: 0 });
     }
 }

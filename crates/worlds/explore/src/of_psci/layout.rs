@@ -5,7 +5,7 @@
 //! `power_state` has a nibble of its StateID for the state of each of the levels 0 to 2, then one
 //! for the level at which the caller is the last.
 
-use stopwatt_explore::subject::CPUS_PER_CLUSTER;
+use interleavings::subject::CPUS_PER_CLUSTER;
 
 /// The affinity fields of a CPU: Aff1 is its cluster.
 pub(crate) fn mpidr(cpu: usize) -> u64 {

@@ -9,14 +9,14 @@
 
 use super::layout::{self, OFF};
 use super::names::Owner;
-use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Invariant};
+use interleavings::subject::{CPUS_PER_CLUSTER, Invariant};
 
 /// States of a CPU, its cluster and the system.
 pub(crate) type States = [u8; 3];
 
 /// The request of a CPU in its present call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asks {
+pub(crate) enum Request {
     Nothing,
     Off,
     Suspend { states: States, last: u8 },
@@ -26,7 +26,7 @@ pub(crate) enum Asks {
 }
 
 /// The invariant that broke, as a sentence without a full stop.
-pub(crate) type Broken = (Invariant, String);
+pub(crate) type Breach = (Invariant, String);
 
 /// DENIED and INVALID_PARAMETERS.
 pub(crate) const DENIED: u64 = -3i64 as u64;
@@ -41,13 +41,13 @@ const TOP: u8 = 2;
 
 /// A CPU that is in a state, or on its way into it or out of it.
 #[derive(Clone, Copy)]
-struct Down {
+struct Sleeper {
     granted: States,
     /// The highest level whose lock it held then, and will hold when it wakes.
     locks: u8,
-    /// By CPU_SUSPEND.
+    /// True if the CPU went down by CPU_SUSPEND.
     suspend: bool,
-    /// By CPU_OFF, or since ever.
+    /// True if the CPU went down by CPU_OFF, or was off from the start.
     off: bool,
 }
 
@@ -61,17 +61,17 @@ struct Stays {
     most: [u64; 3],
     /// The operations between which the last one began.
     since: Option<(u32, u32)>,
-    /// Those that are counted for everybody: the call is over in which they ended.
+    /// Stays that every reader of the statistics must see: the call in which they ended is over.
     settled: [u64; 3],
     settled_least: [u64; 3],
 }
 
 #[derive(Clone)]
 struct CpuBooks {
-    asks: Asks,
+    asks: Request,
     /// The states that it asks of its cluster and of the system while it is down.
     noted: States,
-    down: Option<Down>,
+    down: Option<Sleeper>,
     stays: Stays,
     /// The operation at which its call began, at which it last took the lock of each level, and
     /// from which on it is awake again.
@@ -144,9 +144,9 @@ impl Ledger {
     pub(crate) fn new(cpus: usize) -> Self {
         let off = [OFF[0], OFF[1], OFF[2]];
         let cpu = CpuBooks {
-            asks: Asks::Nothing,
+            asks: Request::Nothing,
             noted: off,
-            down: Some(Down { granted: off, locks: TOP, suspend: false, off: true }),
+            down: Some(Sleeper { granted: off, locks: TOP, suspend: false, off: true }),
             stays: Stays::default(),
             called: 0,
             acquired: [0; 3],
@@ -181,7 +181,7 @@ impl Ledger {
         }
     }
 
-    /// The same at the start of a run, whose operations are counted anew.
+    /// Starts a run: its operations are counted anew.
     pub(crate) fn begin_run(&mut self) {
         let again = |stays: &mut Stays| stays.since = stays.since.map(|_| (0, u32::MAX));
         for cpu in &mut self.cpus {
@@ -206,8 +206,8 @@ impl Ledger {
     // ----------------------------------------------------------------------------
 
     /// A call begins.
-    pub(crate) fn calls(&mut self, cpu: usize, asks: Asks, now: u32) {
-        if asks == Asks::Mode {
+    pub(crate) fn calls(&mut self, cpu: usize, asks: Request, now: u32) {
+        if asks == Request::Mode {
             if self.changing == 0 {
                 (self.before, self.overlapped) = (self.mode, false);
             } else {
@@ -225,7 +225,7 @@ impl Ledger {
         (own.committed, own.slept, own.left_early) = (false, false, false);
         (own.looked, own.pending) = (false, false);
         (own.vetoed, own.power_on_failed, own.is_back, own.verdict) = (false, false, false, None);
-        if matches!(asks, Asks::Suspend { .. }) {
+        if matches!(asks, Request::Suspend { .. }) {
             own.awake_since = None;
         }
     }
@@ -270,13 +270,13 @@ impl Ledger {
 
     /// A CPU has the lock of its domain at a level. Nothing that the level's states depend on
     /// changes from here on until it lets the lock go, unless the CPU changes it.
-    pub(crate) fn acquired(&mut self, cpu: usize, level: u8, now: u32) -> Result<(), Broken> {
+    pub(crate) fn acquired(&mut self, cpu: usize, level: u8, now: u32) -> Result<(), Breach> {
         let own = &mut self.cpus[cpu];
         own.acquired[usize::from(level)] = now;
         if own.is_back && own.down.is_some_and(|down| down.locks == level) {
             return self.is_out(cpu, true, None, now);
         }
-        if let Asks::Suspend { states, last } = own.asks
+        if let Request::Suspend { states, last } = own.asks
             && !own.committed
             && level == TOP
         {
@@ -336,7 +336,7 @@ impl Ledger {
 
     /// A CPU's request is granted: it goes down with its domains up to level `up_to`, and with the
     /// locks up to level `locks` held. Returns the states, and whether the OS coordinates them.
-    pub(crate) fn is_granted(&mut self, cpu: usize, up_to: u8, locks: u8, now: u32) -> Result<(States, bool), Broken> {
+    pub(crate) fn is_granted(&mut self, cpu: usize, up_to: u8, locks: u8, now: u32) -> Result<(States, bool), Breach> {
         let own = &mut self.cpus[cpu];
         own.committed = true;
         let began = (if locks > 0 { own.acquired[usize::from(locks)] } else { own.called }, now);
@@ -346,14 +346,44 @@ impl Ledger {
             return Err((Invariant::Answer, what));
         }
         let asks = own.asks;
-        if !own.looked && !matches!(asks, Asks::Off | Asks::Nothing | Asks::Mode) {
+        if !own.looked && !matches!(asks, Request::Off | Request::Nothing | Request::Mode) {
             let what = format!("CPU {cpu} goes down, and has not looked whether an interrupt is pending");
             return Err((Invariant::Answer, what));
         }
         let mode = self.mode_of(cpu);
-        let (granted, lock_to) = match asks {
-            Asks::Off => (self.coordinate(cpu, &SYSTEM, TOP), TOP),
-            Asks::SystemSuspend => {
+        let (granted, lock_to) = self.right_states(cpu, asks, locks)?;
+        if self.is_exact && lock_to != locks {
+            let what = format!(
+                "CPU {cpu} goes down with the locks up to level {locks} held, and those up to level {lock_to} would be right"
+            );
+            return Err((Invariant::DomainState, what));
+        }
+        if self.is_exact && highest(&granted) != up_to {
+            let what = format!(
+                "CPU {cpu} takes what lies above it down up to level {up_to}, and what its CPUs ask for makes {}",
+                shown(&granted)
+            );
+            return Err((Invariant::DomainState, what));
+        }
+        let suspend = matches!(asks, Request::Suspend { .. });
+        let own = &mut self.cpus[cpu];
+        own.down = Some(Sleeper { granted, locks, suspend, off: asks == Request::Off });
+        own.stays.begin(granted[0], began);
+        for (level, &state) in granted.iter().enumerate().skip(1).filter(|(_, state)| **state != 0) {
+            let domain = &mut self.domains[Self::domain_of(cpu, level)];
+            domain.state = state;
+            domain.stays.begin(state, began);
+        }
+        Ok((granted, suspend && mode == Some(1)))
+    }
+
+    /// The states that a request of a CPU makes right, and the level up to which its locks must be
+    /// held.
+    fn right_states(&mut self, cpu: usize, asks: Request, locks: u8) -> Result<(States, u8), Breach> {
+        let mode = self.mode_of(cpu);
+        Ok(match asks {
+            Request::Off => (self.coordinate(cpu, &SYSTEM, TOP), TOP),
+            Request::SystemSuspend => {
                 let up =
                     |(other, books): &(usize, &CpuBooks)| *other != cpu && !books.down.is_some_and(|down| down.off);
                 if let Some((other, _)) = self.cpus.iter().enumerate().find(up) {
@@ -363,8 +393,8 @@ impl Ledger {
                 self.cpus[cpu].noted = SYSTEM;
                 (SYSTEM, TOP)
             }
-            Asks::DefaultSuspend(states) => (self.coordinate(cpu, &states, highest(&states)), highest(&states)),
-            Asks::Suspend { states, last } => {
+            Request::DefaultSuspend(states) => (self.coordinate(cpu, &states, highest(&states)), highest(&states)),
+            Request::Suspend { states, last } => {
                 let verdict = self.verdict(cpu, &states, last);
                 let by_os = match mode {
                     Some(mode) => mode == 1,
@@ -391,44 +421,21 @@ impl Ledger {
                     (self.coordinate(cpu, &states, highest(&states)), highest(&states))
                 }
             }
-            Asks::Nothing | Asks::Mode => ([0; 3], 0),
-        };
-        if self.is_exact && lock_to != locks {
-            let what = format!(
-                "CPU {cpu} goes down with the locks up to level {locks} held, and those up to level {lock_to} would be right"
-            );
-            return Err((Invariant::DomainState, what));
-        }
-        if self.is_exact && highest(&granted) != up_to {
-            let what = format!(
-                "CPU {cpu} takes what lies above it down up to level {up_to}, and what its CPUs ask for makes {}",
-                shown(&granted)
-            );
-            return Err((Invariant::DomainState, what));
-        }
-        let suspend = matches!(asks, Asks::Suspend { .. });
-        let own = &mut self.cpus[cpu];
-        own.down = Some(Down { granted, locks, suspend, off: asks == Asks::Off });
-        own.stays.begin(granted[0], began);
-        for (level, &state) in granted.iter().enumerate().skip(1).filter(|(_, state)| **state != 0) {
-            let domain = &mut self.domains[Self::domain_of(cpu, level)];
-            domain.state = state;
-            domain.stays.begin(state, began);
-        }
-        Ok((granted, suspend && mode == Some(1)))
+            Request::Nothing | Request::Mode => ([0; 3], 0),
+        })
     }
 
     /// A CPU tells the power controller of its states, or waits in them.
-    pub(crate) fn goes_down(&mut self, cpu: usize, states: States) -> Result<(), Broken> {
+    pub(crate) fn goes_down(&mut self, cpu: usize, states: States) -> Result<(), Breach> {
         let is_exact = self.is_exact;
         let own = &self.cpus[cpu];
         let right = match (own.down.filter(|_| own.committed), own.asks) {
             (Some(down), _) => down.granted,
-            (None, Asks::Suspend { states, .. } | Asks::DefaultSuspend(states)) if states == [1, 0, 0] => states,
+            (None, Request::Suspend { states, .. } | Request::DefaultSuspend(states)) if states == [1, 0, 0] => states,
             // Before its first run there is nothing that it could have asked for.
             _ => return Err((Invariant::DomainState, format!("CPU {cpu} goes to {} unasked", shown(&states)))),
         };
-        if own.down.is_none() && matches!(own.asks, Asks::Suspend { .. }) && self.mode_of(cpu) == Some(1) {
+        if own.down.is_none() && matches!(own.asks, Request::Suspend { .. }) && self.mode_of(cpu) == Some(1) {
             let what = format!("CPU {cpu} waits where nobody knows of it, though the OS coordinates");
             return Err((Invariant::DomainState, what));
         }
@@ -458,7 +465,7 @@ impl Ledger {
     /// A CPU is out of its state, under the locks: by a wake-up, which counts, or since its
     /// power-down was abandoned. `found` are the states that it takes itself and its domains to be
     /// in, where that is known.
-    pub(crate) fn is_out(&mut self, cpu: usize, counts: bool, found: Option<States>, now: u32) -> Result<(), Broken> {
+    pub(crate) fn is_out(&mut self, cpu: usize, counts: bool, found: Option<States>, now: u32) -> Result<(), Breach> {
         let Some(down) = self.cpus[cpu].down.take() else {
             return Err((Invariant::DomainState, format!("CPU {cpu} comes up from no state")));
         };
@@ -493,13 +500,9 @@ impl Ledger {
         Ok(())
     }
 
-    /// A call is over: it has returned `x0`, or the CPU enters the normal world with `None`.
-    pub(crate) fn returns(&mut self, cpu: usize, x0: Option<u64>, resident: bool, now: u32) -> Result<(), Broken> {
-        let mode = self.mode_of(cpu);
-        let is_exact = self.is_exact;
+    /// Counts the stays that ended in the present call of a CPU for everybody.
+    fn settle(&mut self, cpu: usize) {
         let own = &mut self.cpus[cpu];
-        let asks = std::mem::replace(&mut own.asks, Asks::Nothing);
-        own.awake_since.get_or_insert(now);
         for (level, (state, least)) in std::mem::take(&mut own.unsettled).into_iter().enumerate() {
             let stays = match level {
                 0 => &mut self.cpus[cpu].stays,
@@ -508,16 +511,26 @@ impl Ledger {
             stays.settled[usize::from(state)] += 1;
             stays.settled_least[usize::from(state)] += least;
         }
+    }
+
+    /// A call is over: it has returned `x0`, or the CPU enters the normal world with `None`.
+    pub(crate) fn returns(&mut self, cpu: usize, x0: Option<u64>, resident: bool, now: u32) -> Result<(), Breach> {
+        let mode = self.mode_of(cpu);
+        let is_exact = self.is_exact;
+        let own = &mut self.cpus[cpu];
+        let asks = std::mem::replace(&mut own.asks, Request::Nothing);
+        own.awake_since.get_or_insert(now);
+        self.settle(cpu);
         let own = &self.cpus[cpu];
         let Some(x0) = x0 else { return Ok(()) };
         let wrong = |what: String| Err((Invariant::Answer, format!("{what} CPU {cpu} {}", x0 as i64)));
         match asks {
-            Asks::Suspend { states, .. } | Asks::DefaultSuspend(states) if !is_sound(&states) => {
+            Request::Suspend { states, .. } | Request::DefaultSuspend(states) if !is_sound(&states) => {
                 if x0 != INVALID_PARAMETERS || own.committed {
                     return wrong(format!("CPU_SUSPEND to {}, which is no state, returned", shown(&states)));
                 }
             }
-            Asks::Suspend { .. } | Asks::DefaultSuspend(_) if x0 == 0 => {
+            Request::Suspend { .. } | Request::DefaultSuspend(_) if x0 == 0 => {
                 if own.vetoed {
                     return wrong("a suspend that the platform refused returned".to_owned());
                 }
@@ -527,12 +540,12 @@ impl Ledger {
                     );
                 }
             }
-            Asks::Suspend { .. } if own.vetoed => {
+            Request::Suspend { .. } if own.vetoed => {
                 if x0 != DENIED {
                     return wrong("a suspend that the platform refused returned".to_owned());
                 }
             }
-            Asks::Suspend { states, last } => {
+            Request::Suspend { states, last } => {
                 let right = own.verdict.filter(|_| mode != Some(0));
                 if is_exact && right != Some(x0) {
                     let right = match right {
@@ -545,12 +558,12 @@ impl Ledger {
                     ));
                 }
             }
-            Asks::DefaultSuspend(_) => {
+            Request::DefaultSuspend(_) => {
                 if !(own.vetoed && x0 == DENIED) {
                     return wrong("CPU_DEFAULT_SUSPEND, which nobody refused, returned".to_owned());
                 }
             }
-            Asks::Off => {
+            Request::Off => {
                 if x0 != DENIED || !(own.vetoed || own.committed || resident) {
                     return wrong("CPU_OFF, which nobody refused, returned".to_owned());
                 }
@@ -558,24 +571,24 @@ impl Ledger {
                     return wrong("CPU_OFF went on where the Trusted OS resides, and returned".to_owned());
                 }
             }
-            Asks::SystemSuspend => {
+            Request::SystemSuspend => {
                 let slept = x0 == 0 && (own.slept || own.left_early);
                 if x0 != DENIED && (!slept || own.vetoed) {
                     return wrong("SYSTEM_SUSPEND, in which it did not sleep, returned".to_owned());
                 }
             }
-            Asks::Mode | Asks::Nothing => {}
+            Request::Mode | Request::Nothing => {}
         }
         Ok(())
     }
 
     /// CPU_OFF goes on: it must not, where the Trusted OS resides.
     pub(crate) fn is_off(&self, cpu: usize) -> bool {
-        self.cpus[cpu].asks == Asks::Off
+        self.cpus[cpu].asks == Request::Off
     }
 
     /// The answer of a CPU_ON says that the power controller refused, if and only if it did.
-    pub(crate) fn turned_on(&self, cpu: usize, x0: u64) -> Result<(), Broken> {
+    pub(crate) fn turned_on(&self, cpu: usize, x0: u64) -> Result<(), Breach> {
         let failed = self.cpus[cpu].power_on_failed;
         if failed == (x0 == INTERNAL_FAILURE) {
             return Ok(());
@@ -631,7 +644,7 @@ impl Ledger {
 
     /// Compares the library's counts with the books: `read` returns count and time of a CPU
     /// (`None`) or a domain in a state.
-    pub(crate) fn compare(&self, read: impl Fn(Owner, u8) -> (u64, u64)) -> Result<(), Broken> {
+    pub(crate) fn compare(&self, read: impl Fn(Owner, u8) -> (u64, u64)) -> Result<(), Breach> {
         if !self.is_exact {
             return Ok(());
         }

@@ -1,14 +1,14 @@
 //! The PSCI library, in either of its two compilations.
 
-use super::board::{Board, Entered};
+use super::board::{Board, Entry};
 use super::layout;
 use super::options::MachineOptions;
-use stopwatt_explore::subject::{CPUS_PER_CLUSTER, made_by};
+use interleavings::subject::{CPUS_PER_CLUSTER, made_by};
 
-/// The place where a CPU enters the normal world.
+/// Entry of a CPU into the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Landing {
-    pub(crate) entry: Entered,
+    pub(crate) entry: Entry,
     /// It comes from a suspend, not from a CPU_ON.
     pub(crate) resumes: bool,
 }
@@ -39,7 +39,7 @@ macro_rules! library {
                 match self.handle_smc($library::Call { function, args, entered: 0 }) {
                     $library::Outcome::Return([x0, ..]) => Answer::Return(x0),
                     $library::Outcome::Enter(entry) => Answer::Enter(Landing {
-                        entry: Entered { pc: entry.pc, context_id: entry.context_id },
+                        entry: Entry { pc: entry.pc, context_id: entry.context_id },
                         resumes: entry.after == $library::PowerUp::Resume,
                     }),
                 }
@@ -48,7 +48,7 @@ macro_rules! library {
             fn warm_boot(&self) -> Landing {
                 let entry = $library::Psci::warm_boot(self);
                 Landing {
-                    entry: Entered { pc: entry.pc, context_id: entry.context_id },
+                    entry: Entry { pc: entry.pc, context_id: entry.context_id },
                     resumes: entry.after == $library::PowerUp::Resume,
                 }
             }
@@ -100,7 +100,7 @@ mod tests {
     use super::with_sound;
     use crate::of_psci::names::{WORDS_OF_CPU, WORDS_OF_DOMAIN, names};
     use crate::of_psci::options::MachineOptions;
-    use stopwatt_explore::subject::CPUS_PER_CLUSTER;
+    use interleavings::subject::CPUS_PER_CLUSTER;
 
     #[test]
     fn every_word_of_the_library_has_a_name() {
@@ -108,7 +108,7 @@ mod tests {
             let domains = cpus.div_ceil(CPUS_PER_CLUSTER) + 1;
             let named = cpus * WORDS_OF_CPU + domains * WORDS_OF_DOMAIN + 2 * cpus + 2;
             with_sound(cpus, MachineOptions::default(), |board, _| {
-                assert_eq!(board.memory.borrow().lines(), named);
+                assert_eq!(board.memory().lines(), named);
                 let names = names(cpus);
                 assert_eq!(names.cell(named as u16 - 2), "the suspend mode");
                 assert_eq!(names.cell(named as u16 - 3), format!("CPU {}'s bakery word of the system", cpus - 1));

@@ -18,20 +18,20 @@ mod session;
 
 pub use board::Board;
 use engine::SplitMix64;
+use interleavings::subject::{Counter, Kinds, Limits, Narrator, Runs, Subject, Testbed};
 use library::{with_faults, with_sound};
 pub use options::MachineOptions;
 pub use own::{Model, check};
 pub use scenario::{Ask, Scenario, ScenarioError};
 use seeded::Fault;
 use session::with_session;
-use stopwatt_explore::subject::{Counted, Kinds, Limits, Narrator, Opens, Runs, Subject};
 
 /// The PSCI library, sound or with a fault.
 #[derive(Clone, Debug)]
 pub struct Psci {
     /// Number of CPUs, 1 to [`crate::MOST_CPUS`].
     pub cpus: usize,
-    /// The way in which the machines are built on which it is tried, in turn. At least one.
+    /// Machines on which the library is tried, in turn; at least one.
     pub machines: Vec<MachineOptions>,
     /// The fault that the library has, if any.
     pub fault: Option<&'static Fault>,
@@ -41,7 +41,7 @@ impl Subject for Psci {
     const NAME: &'static str = "psci";
 }
 
-impl Opens for Psci {
+impl Testbed for Psci {
     type Machine = MachineOptions;
     type Script = Scenario;
 
@@ -56,7 +56,7 @@ impl Opens for Psci {
         script.draw(random, self.cpus, counts);
     }
 
-    fn counted(&self) -> Vec<Counted> {
+    fn counted(&self) -> Vec<Counter> {
         reached::counted()
     }
 

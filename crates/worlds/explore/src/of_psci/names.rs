@@ -1,6 +1,6 @@
 //! Names of the library's words and locks.
 
-use stopwatt_explore::subject::{CPUS_PER_CLUSTER, Names};
+use interleavings::subject::{CPUS_PER_CLUSTER, Names};
 
 /// The words of a CPU's record that a domain's has not, in the order in which the library makes
 /// them.
@@ -25,7 +25,7 @@ const OF_CPU: [&str; 18] = [
     "stamp 5",
 ];
 
-/// Those of a domain's record that a CPU's has not.
+/// Words of a domain's record that a CPU's record lacks.
 const OF_DOMAIN: [&str; 2] = ["lock", "state"];
 
 /// The words of statistics, with which both end.

@@ -1,6 +1,6 @@
 //! The way in which a board is built.
 
-/// The way in which the machine is built.
+/// Options of a machine: its coherency, locks and atomics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineOptions {

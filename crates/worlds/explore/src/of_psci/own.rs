@@ -33,7 +33,7 @@
 
 use super::board::Board;
 use super::options::MachineOptions;
-use stopwatt_explore::subject::{Bodies, Config, Model as ModelOn, Tally, check_on};
+use interleavings::subject::{Bodies, Config, Model as ModelOn, Tally, check_on};
 
 /// A test on a board: what each CPU does, and what must hold at the end.
 pub type Model = ModelOn<Board>;

@@ -6,13 +6,13 @@ use super::layout;
 use super::ledger::SYSTEM;
 use super::names::lock;
 use super::reached;
-use crate::cell::Word;
+use crate::Word;
 use ::points::{Point, Sink};
-use stopwatt_explore::subject::{Did, Invariant, Kind, Order, Waits};
+use interleavings::subject::{Invariant, Kind, Operation, Order, Wait};
 
 impl Sink for Board {
     fn now(&self) -> u64 {
-        u64::from(self.steps.get())
+        u64::from(self.step_count())
     }
 
     fn capture(&self, point: Point, argument: u32, _ticks: u64) {
@@ -33,10 +33,10 @@ impl Board {
     fn note_acquired(&self, id: u32) {
         let cpu = self.process();
         let own = id.checked_sub(psci::lock::CPU_LOCK).map(|own| own as usize);
-        if own.map_or(id as usize > self.clusters.len(), |own| own >= self.cpus.len()) {
+        if own.map_or(id as usize > self.clusters.len(), |own| own >= self.cpus().len()) {
             self.fail(Invariant::OneHolder, format!("CPU {cpu} holds a lock {id:#x}, which there is not"));
         }
-        let mut holders = self.holders.borrow_mut();
+        let mut holders = self.holders();
         // Who has stored that it lets the lock go says so only after its event: until then it may
         // still stand as the holder.
         if let Some(at) = holders.iter().position(|&(lock, _)| lock == id) {
@@ -46,23 +46,22 @@ impl Board {
         holders.push((id, cpu));
         drop(holders);
         if let Some(level) = level_of(id) {
-            let result = self.ledger.borrow_mut().acquired(cpu, level, self.steps.get());
+            let result = self.ledger.borrow_mut().acquired(cpu, level, self.step_count());
             self.hold(result);
         }
     }
 
     fn note_released(&self, id: u32) {
         let cpu = self.process();
-        self.holders.borrow_mut().retain(|&holder| holder != (id, cpu));
+        self.holders().retain(|&holder| holder != (id, cpu));
         self.contested.borrow_mut().retain(|&(lock, first, _)| (lock, first) != (id, cpu));
     }
 
     /// A request is granted, up to this level.
     fn note_granted(&self, highest: u32) {
         let cpu = self.process();
-        let held =
-            self.holders.borrow().iter().filter(|holder| holder.1 == cpu).filter_map(|&(id, _)| level_of(id)).max();
-        let result = self.ledger.borrow_mut().is_granted(cpu, highest as u8, held.unwrap_or(0), self.steps.get());
+        let held = self.holders().iter().filter(|holder| holder.1 == cpu).filter_map(|&(id, _)| level_of(id)).max();
+        let result = self.ledger.borrow_mut().is_granted(cpu, highest as u8, held.unwrap_or(0), self.step_count());
         match result {
             Ok((granted, by_os)) => {
                 if let Some(at) = reached::states(&granted, by_os) {
@@ -76,7 +75,7 @@ impl Board {
     /// The states that the CPU takes itself and its domains to be in, as it comes up.
     fn note_out(&self, states: [u8; 4], counts: bool) {
         let found = [states[0], states[1], states[2]];
-        let result = self.ledger.borrow_mut().is_out(self.process(), counts, Some(found), self.steps.get());
+        let result = self.ledger.borrow_mut().is_out(self.process(), counts, Some(found), self.step_count());
         self.hold(result);
     }
 
@@ -92,23 +91,23 @@ impl Board {
     }
 
     fn flush(&self, level: u8) {
-        self.act(Did::Flush { level });
+        self.act(Operation::Flush { level });
         self.check_holder("flushes its caches");
         let process = self.process();
-        self.memory.borrow_mut().flush(process, level > 0);
-        self.memory.borrow_mut().leave_coherency(process);
+        self.memory_mut().flush(process, level > 0);
+        self.memory_mut().leave_coherency(process);
         self.wake_pollers();
     }
 
     fn leave_without_flush(&self) {
-        self.act(Did::Own);
+        self.act(Operation::Own);
         let process = self.process();
-        self.memory.borrow_mut().leave_coherency(process);
+        self.memory_mut().leave_coherency(process);
         self.wake_pollers();
     }
 
     fn turn_caches_on(&self) {
-        self.act(Did::CachesOn);
+        self.act(Operation::CachesOn);
         let process = self.process();
         let cluster = self.states[process].cluster;
         if !self.clusters[cluster].port.get() {
@@ -117,11 +116,11 @@ impl Board {
                 format!("CPU {process} joins coherency while the port of cluster {cluster} is closed"),
             );
         }
-        self.memory.borrow_mut().join(process);
+        self.memory_mut().join(process);
     }
 
     fn announce(&self, states: [u8; 4], wakes: bool) {
-        self.act(Did::Act { act: &POWER_DOWN, with: 0 });
+        self.act(Operation::Act { act: &POWER_DOWN, with: 0 });
         let process = self.process();
         let result = self.ledger.borrow_mut().goes_down(process, [states[0], states[1], states[2]]);
         self.hold(result);
@@ -136,12 +135,9 @@ impl Board {
             // needs it.
             let looks = !self.options.coherent;
             let runs = |&other: &usize| {
-                looks
-                    && other != process
-                    && self.states[other].cluster == own
-                    && self.memory.borrow().is_coherent(other)
+                looks && other != process && self.states[other].cluster == own && self.memory().is_coherent(other)
             };
-            if let Some(other) = (0..self.cpus.len()).find(runs) {
+            if let Some(other) = (0..self.cpus().len()).find(runs) {
                 self.fail(
                     Invariant::DomainUp,
                     format!("CPU {process} closes the port of cluster {own} while CPU {other} runs in it"),
@@ -150,8 +146,8 @@ impl Board {
             self.clusters[own].port.set(false);
         }
         if layout::loses(2, states[2]) && !self.options.coherent {
-            let runs = |&other: &usize| other != process && self.memory.borrow().is_coherent(other);
-            if let Some(other) = (0..self.cpus.len()).find(runs) {
+            let runs = |&other: &usize| other != process && self.memory().is_coherent(other);
+            if let Some(other) = (0..self.cpus().len()).find(runs) {
                 self.fail(Invariant::DomainUp, format!("CPU {process} takes the system down while CPU {other} runs"));
             }
         }
@@ -159,7 +155,7 @@ impl Board {
     }
 
     fn open(&self, states: [u8; 4], counts: bool) {
-        self.act(Did::Act { act: &POWERED_UP, with: 0 });
+        self.act(Operation::Act { act: &POWERED_UP, with: 0 });
         self.note_out(states, counts);
         if layout::loses(1, states[1]) {
             self.check_holder("opens the cluster's port");
@@ -168,7 +164,7 @@ impl Board {
     }
 
     fn turn_on(&self, target: usize) -> bool {
-        self.act(Did::Act { act: &TURN_ON, with: target as u64 });
+        self.act(Operation::Act { act: &TURN_ON, with: target as u64 });
         if self.answer(Kind::PowerOnFails, 2) == 1 {
             self.ledger.borrow_mut().power_on_failed(self.process());
             return false;
@@ -178,25 +174,25 @@ impl Board {
     }
 
     fn keep_contents(&self, states: [u8; 4]) {
-        self.act(Did::Act { act: &STANDBY, with: 0 });
+        self.act(Operation::Act { act: &STANDBY, with: 0 });
         let (process, states) = (self.process(), [states[0], states[1], states[2]]);
         let result = self.ledger.borrow_mut().goes_down(process, states);
         self.hold(result);
         self.barrier_now();
-        self.ledger.borrow_mut().rests(process, self.steps.get());
-        self.block(Waits::Interrupt);
-        self.ledger.borrow_mut().standby_ends(process, states, self.steps.get());
+        self.ledger.borrow_mut().rests(process, self.step_count());
+        self.block(Wait::Interrupt);
+        self.ledger.borrow_mut().standby_ends(process, states, self.step_count());
     }
 
     fn is_interrupted(&self) -> bool {
-        self.act(Did::Own);
+        self.act(Operation::Own);
         let pending = self.answer(Kind::Pending, 2) == 1;
         self.ledger.borrow_mut().looks(self.process(), pending);
         pending
     }
 
     fn allows_power_down(&self) -> bool {
-        self.act(Did::Own);
+        self.act(Operation::Own);
         let allowed = self.answer(Kind::Denied, 2) == 0;
         if !allowed {
             self.ledger.borrow_mut().vetoed(self.process());
@@ -220,19 +216,19 @@ macro_rules! platform {
     ($library:ident, { $($more:tt)* }) => {
         impl<T: $library::Scalar> $library::SharedCell<T, Board> for Word<T> {
             fn load_relaxed(&self, board: &Board) -> T {
-                T::from_word(board.load(self.cell, Order::Relaxed))
+                T::from_word(board.load(self.number(), Order::Relaxed))
             }
 
             fn store_relaxed(&self, board: &Board, value: T) {
-                board.store(self.cell, value.to_word(), Order::Relaxed);
+                board.store(self.number(), value.to_word(), Order::Relaxed);
             }
 
             fn clean(&self, board: &Board) {
-                board.maintain(self.cell, false);
+                board.maintain(self.number(), false);
             }
 
             fn clean_invalidate(&self, board: &Board) {
-                board.maintain(self.cell, true);
+                board.maintain(self.number(), true);
             }
         }
 
@@ -244,7 +240,7 @@ macro_rules! platform {
             }
 
             fn cpu_by_mpidr(&self, mpidr: u64) -> Option<$library::CpuIndex> {
-                layout::cpu_by_mpidr(mpidr, self.cpus.len()).map(|cpu| $library::CpuIndex(cpu as u16))
+                layout::cpu_by_mpidr(mpidr, self.cpus().len()).map(|cpu| $library::CpuIndex(cpu as u16))
             }
 
             fn counter_frequency(&self) -> u64 {
@@ -308,7 +304,7 @@ macro_rules! platform {
             fn barrier(&self) {
                 // Not an operation that ends a poll: a load with its maintenance is polled as a
                 // whole.
-                self.operation(Did::Barrier);
+                self.operation(Operation::Barrier);
                 self.barrier_now();
             }
 
@@ -321,12 +317,12 @@ macro_rules! platform {
             }
 
             fn save_context(&self) {
-                self.act(Did::Own);
+                self.act(Operation::Own);
                 self.state().saved.set(true);
             }
 
             fn restore_context(&self) {
-                self.act(Did::Own);
+                self.act(Operation::Own);
                 if !self.state().saved.replace(false) {
                     self.fail(Invariant::EntryPoint, format!("CPU {} restores a context that it did not save", self.process()));
                 }
@@ -337,15 +333,15 @@ macro_rules! platform {
             }
 
             fn interrupts_off(&self) {
-                self.act(Did::Own);
+                self.act(Operation::Own);
             }
 
             fn interrupts_on(&self) {
-                self.act(Did::Own);
+                self.act(Operation::Own);
             }
 
             fn interrupts_init(&self) {
-                self.act(Did::Own);
+                self.act(Operation::Own);
             }
 
             fn flush_caches(&self, level: $library::Level) {
@@ -357,10 +353,10 @@ macro_rules! platform {
             }
 
             fn warm_reset(&self) {
-                self.act(Did::Own);
+                self.act(Operation::Own);
                 if self.options.coherent {
                     let process = self.process();
-                    self.memory.borrow_mut().join(process);
+                    self.memory_mut().join(process);
                 }
             }
 

@@ -1,7 +1,7 @@
 //! The reach of runs of the PSCI library: calls by outcome, and states that were granted.
 
 use super::ledger::States;
-use stopwatt_explore::subject::Counted;
+use interleavings::subject::Counter;
 
 /// A call, as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Call {
         Self::Residency,
     ];
 
-    /// Its weight where nothing is known yet.
+    /// Weight of the call in a draw where nothing is known yet.
     pub(crate) const fn weight(self) -> u64 {
         match self {
             Self::On => 72,
@@ -92,7 +92,7 @@ impl Call {
         }
     }
 
-    /// The place of its first outcome among the counts.
+    /// Index of the call's first outcome among the counts.
     fn first(self) -> usize {
         Self::ALL.iter().take_while(|call| **call != self).map(|call| call.outcomes().len() + 1).sum()
     }
@@ -137,15 +137,15 @@ pub(crate) const ACTORS: u16 = 2 * (WARM_BOOT + 1);
 pub(crate) const COUNTED: usize = OUTCOMES + COORDINATORS.len() * GRANTED.len();
 
 /// All that is counted.
-pub(crate) fn counted() -> Vec<Counted> {
+pub(crate) fn counted() -> Vec<Counter> {
     let mut all = Vec::with_capacity(COUNTED);
     for call in Call::ALL {
         let of = call.name();
         let outcomes = call.outcomes().iter().chain(&[OTHER]);
-        all.extend(outcomes.map(|what| Counted { group: "calls by outcome", of, what }));
+        all.extend(outcomes.map(|what| Counter { group: "calls by outcome", of, what }));
     }
     for of in COORDINATORS {
-        all.extend(GRANTED.map(|(_, what)| Counted {
+        all.extend(GRANTED.map(|(_, what)| Counter {
             group: "states granted to a CPU, its cluster and the system",
             of,
             what,
@@ -154,7 +154,7 @@ pub(crate) fn counted() -> Vec<Counted> {
     all
 }
 
-/// The place of a call's outcome among the counts.
+/// Index of a call's outcome among the counts.
 pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) -> usize {
     let what = match (call, x0.map(|x0| x0 as i64)) {
         (Call::Off, None) => TURNED_ON,
@@ -189,7 +189,7 @@ pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) ->
     call.first() + outcomes.iter().position(|other| *other == what).unwrap_or(outcomes.len())
 }
 
-/// The place of states that were granted; `None` for others.
+/// Index of granted states among the counts; `None` for others.
 pub(crate) fn states(granted: &States, by_os: bool) -> Option<usize> {
     let at = GRANTED.iter().position(|(states, _)| states == granted)?;
     Some(OUTCOMES + usize::from(by_os) * GRANTED.len() + at)

@@ -3,9 +3,9 @@
 use super::reached::{self, Call};
 use document::Document;
 use engine::SplitMix64;
+use interleavings::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use stopwatt_explore::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 
 /// A call that a CPU makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,7 +122,7 @@ pub enum ScenarioError {
     /// A CPU is named that is not there.
     #[error("{what} names CPU {cpu}, and there are CPUs 0 to {last}")]
     NoSuchCpu {
-        /// The place.
+        /// Position in the file: the CPU and the call.
         what: String,
         /// The CPU.
         cpu: u8,

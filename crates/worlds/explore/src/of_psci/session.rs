@@ -2,21 +2,21 @@
 
 use super::acts::{ENTERED, RESET, RETURNED};
 use super::board::FREQUENCY;
-use super::board::{Board, Entered, Power, TurnOn};
+use super::board::{Board, Entry, Power, TurnOn};
 use super::frame::{BOOT, DOWN, SCRIPT};
 use super::layout;
-use super::ledger::{Asks, DENIED, Ledger};
+use super::ledger::{DENIED, Ledger, Request, States};
 use super::library::{Answer, Landing, Library};
 use super::names::{kind_of, statistics};
 use super::reached;
 use super::scenario::{Ask, Scenario};
 use engine::Runner;
+use interleavings::subject::{
+    Access, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Memory, Operation, RunResult, Runs, Wait,
+};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use stopwatt_explore::subject::{
-    Access, By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Memory, RunResult, Runs, Waits,
-};
 
 /// The machine after its boot, with some CPUs running.
 struct Snapshot {
@@ -45,13 +45,13 @@ pub(crate) fn with_session<R>(
 ) -> R {
     let scenario = RefCell::new(Scenario::default());
     let main = |process: usize, entry: u32| frame(board, library, &scenario, process, entry);
-    let runner = Runner::with_chooser(&board.scheduler, &main, MachineChoice(board));
+    let runner = Runner::with_chooser(board.scheduler(), &main, MachineChoice(board));
     let mut session = Session { board, scenario: &scenario, runner, snapshots: HashMap::new(), limits, length: 500 };
     use_it(&mut session)
 }
 
 impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
-    fn run_once(&mut self, scenario: &Scenario, by: By<'_>) -> RunResult {
+    fn run_once(&mut self, scenario: &Scenario, by: ChoiceSource<'_>) -> RunResult {
         let mask = scenario.off.iter().fold(0u64, |mask, &cpu| mask | 1 << cpu);
         let key = (mask, scenario.os_initiated);
         if !self.snapshots.contains_key(&key) {
@@ -92,31 +92,31 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
     }
 
     fn accesses(&self, each: &mut dyn FnMut(Access)) {
-        let cpus = self.board.cpus.len();
+        let cpus = self.board.cpus().len();
         let scenario = self.scenario.borrow();
         let mut actors = vec![reached::WARM_BOOT; cpus + 1];
         for step in self.board.steps_of_run().iter() {
             let actor = &mut actors[usize::from(step.process)];
             let (cell, stores) = match step.did {
-                Did::Action { number } => {
+                Operation::Action { number } => {
                     let ask =
                         scenario.cpus.get(usize::from(step.process)).and_then(|asks| asks.get(usize::from(number)));
                     *actor = ask.map_or(reached::WARM_BOOT, |ask| ask.call() as u16);
                     continue;
                 }
-                Did::Act { act, .. } => {
+                Operation::Act { act, .. } => {
                     if act == &RESET {
                         *actor = reached::WARM_BOOT;
                     }
                     continue;
                 }
-                Did::Loaded { cell, .. } => (cell, false),
-                Did::Store { cell, .. }
-                | Did::FetchAdd { cell, .. }
-                | Did::Swap { cell, .. }
-                | Did::CompareExchange { cell, .. }
-                | Did::Update { cell, .. }
-                | Did::StoreExclusive { cell, .. } => (cell, true),
+                Operation::Loaded { cell, .. } => (cell, false),
+                Operation::Store { cell, .. }
+                | Operation::FetchAdd { cell, .. }
+                | Operation::Swap { cell, .. }
+                | Operation::CompareExchange { cell, .. }
+                | Operation::Update { cell, .. }
+                | Operation::StoreExclusive { cell, .. } => (cell, true),
                 _ => continue,
             };
             let (word, actor) = (kind_of(cpus, cell), 2 * *actor + u16::from(stores));
@@ -130,7 +130,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
     /// interrupted.
     fn set_up(&mut self, scenario: &Scenario) -> Result<Snapshot, RunResult> {
         let board = self.board;
-        let count = board.cpus.len();
+        let count = board.cpus().len();
         // CPU 0 boots; if it is to be off, it goes off last, once another one runs.
         let mut boot = Scenario { cpus: vec![Vec::new(); count], ..scenario.clone() };
         let stays_off = |cpu: usize| scenario.off.contains(&(cpu as u8));
@@ -141,12 +141,12 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         if stays_off(0) {
             boot.cpus[0].push(Ask::Off);
         }
-        board.choose_by(By::Schedule(&[]), self.length);
+        board.choose_by(ChoiceSource::Schedule(&[]), self.length);
         self.scenario.borrow_mut().clone_from(&boot);
         board.resident.set(None);
         board.ledger.replace(Ledger::new(count));
-        let blank = Memory::blank_of(&board.memory.borrow());
-        board.memory.borrow_mut().restore(&blank);
+        let blank = Memory::blank_of(&board.memory());
+        board.memory_mut().restore(&blank);
         let everybody_off = (0..count).fold(0, |mask, cpu| mask | 1 << cpu);
         self.reset_cpus(everybody_off, &vec![(false, false); board.clusters.len()]);
         self.start(BOOT, everybody_off & !1);
@@ -155,7 +155,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
             return Err(ran);
         }
         Ok(Snapshot {
-            memory: board.memory.borrow().clone(),
+            memory: board.memory().clone(),
             ledger: board.ledger.borrow().clone(),
             clusters: board.clusters.iter().map(|cluster| (cluster.power.get(), cluster.port.get())).collect(),
         })
@@ -163,14 +163,14 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
 
     fn restore(&mut self, key: (u64, bool)) {
         let snapshot = &self.snapshots[&key];
-        self.board.memory.borrow_mut().restore(&snapshot.memory);
+        self.board.memory_mut().restore(&snapshot.memory);
         self.reset_cpus(key.0, &snapshot.clusters);
     }
 
     fn reset_cpus(&self, off: u64, clusters: &[(bool, bool)]) {
         for (index, cpu) in self.board.states.iter().enumerate() {
             let is_off = off >> index & 1 != 0;
-            self.board.cpus[index].begin(if is_off { Waits::Absent } else { Waits::Nothing });
+            self.board.cpus()[index].begin(if is_off { Wait::Absent } else { Wait::Nothing });
             cpu.power.set(if is_off { Power::Off } else { Power::On });
             cpu.position.set(0);
             cpu.turn_ons.borrow_mut().clear();
@@ -187,8 +187,8 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
     /// Starts all processes; CPUs that are `off` wait for their power.
     fn start(&mut self, entry: u32, off: u64) {
         self.board.forget();
-        self.board.limits.set(self.limits);
-        for cpu in 0..self.board.cpus.len() {
+        self.board.settings().set_limits(self.limits);
+        for cpu in 0..self.board.cpus().len() {
             let is_off = off >> cpu & 1 != 0;
             self.runner.start(cpu, if is_off { DOWN } else { entry });
             if !is_off {
@@ -205,10 +205,10 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         let board = self.board;
         let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
         if let Err(payload) = result {
-            *board.failure.borrow_mut() = Some(Failure::of_panic(&*payload));
+            board.set_failure(Failure::of_panic(&*payload));
         }
-        let failure = board.failure.take().or_else(|| at_the_end(board));
-        let steps = board.steps.get();
+        let failure = board.take_failure().or_else(|| at_the_end(board));
+        let steps = board.step_count();
         self.length = (self.length * 7 + u64::from(steps)) / 8;
         RunResult { failure, steps, hash: board.hash() }
     }
@@ -229,13 +229,13 @@ fn at_the_end(board: &Board) -> Option<Failure> {
         }
     }
     let stuck =
-        |index: usize| board.states[index].power.get() == Power::On && board.cpus[index].waits.get() != Waits::Done;
-    if let Some(index) = (0..board.cpus.len()).find(|&index| stuck(index)) {
+        |index: usize| board.states[index].power.get() == Power::On && board.cpus()[index].waits() != Wait::Done;
+    if let Some(index) = (0..board.cpus().len()).find(|&index| stuck(index)) {
         return fails(Invariant::EverybodyWakes, format!("nobody is left to go on: {}", board.describe_waits()), index);
     }
-    let memory = board.memory.borrow();
+    let memory = board.memory();
     let compared = board.ledger.borrow().compare(|owner, state| {
-        let [time, count] = statistics(board.cpus.len(), owner, state).map(|cell| memory.newest(cell));
+        let [time, count] = statistics(board.cpus().len(), owner, state).map(|cell| memory.newest(cell));
         (count, time)
     });
     compared.err().and_then(|(invariant, what)| fails(invariant, what, 0))
@@ -243,7 +243,7 @@ fn at_the_end(board: &Board) -> Option<Failure> {
 
 /// The frame of a process.
 fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, process: usize, entry: u32) {
-    if board.over.get() {
+    if board.is_over() {
         board.stay();
     }
     if process == board.last_process() {
@@ -254,9 +254,9 @@ fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, pro
             board.comes_up();
             let cluster = &board.clusters[board.state().cluster];
             cluster.port.set(true);
-            board.memory.borrow_mut().join(process);
+            board.memory_mut().join(process);
             library.boot();
-            let result = board.ledger.borrow_mut().is_out(process, false, None, board.steps.get());
+            let result = board.ledger.borrow_mut().is_out(process, false, None, board.step_count());
             board.hold(result);
             board.state().on_since.set(1);
             board.state().off_since.set(0);
@@ -288,10 +288,10 @@ fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, pro
 
 /// The CPU enters the normal world.
 fn enter(board: &Board, landing: Landing) {
-    board.act(Did::Act { act: &ENTERED, with: landing.entry.pc });
+    board.act(Operation::Act { act: &ENTERED, with: landing.entry.pc });
     let process = board.process();
     let cpu = &board.states[process];
-    if !board.memory.borrow().is_coherent(process) {
+    if !board.memory().is_coherent(process) {
         board.fail(Invariant::EntryPoint, format!("CPU {process} enters the normal world with its caches off"));
     }
     board.check_holder("enters the normal world");
@@ -316,16 +316,16 @@ fn enter(board: &Board, landing: Landing) {
                 .collect(),
         };
         let asked = if asked.is_empty() { "nowhere".to_owned() } else { asked.join(" or ") };
-        let Entered { pc, context_id } = landing.entry;
+        let Entry { pc, context_id } = landing.entry;
         let after = if landing.resumes { "a suspend" } else { "a CPU_ON" };
         board.fail(
             Invariant::EntryPoint,
             format!("CPU {process} comes from {after} to {pc:#x} with {context_id:#x}, and was asked to go to {asked}"),
         );
     }
-    cpu.on_since.set(board.steps.get());
+    cpu.on_since.set(board.step_count());
     cpu.off_since.set(0);
-    let result = board.ledger.borrow_mut().returns(process, None, false, board.steps.get());
+    let result = board.ledger.borrow_mut().returns(process, None, false, board.step_count());
     board.hold(result);
 }
 
@@ -338,183 +338,232 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
     board.start_action(number);
     let process = board.process();
     let (pc, context_id) = layout::entry_of(process, number);
-    let entry = Entered { pc, context_id };
-    let wide = |function: u32| function | smc::SMC64;
     let asks = match ask {
-        Ask::Off => Asks::Off,
-        Ask::Suspend { states, last } => Asks::Suspend { states, last },
-        Ask::DefaultSuspend => Asks::DefaultSuspend(layout::default_suspend(process)),
-        Ask::SystemSuspend => Asks::SystemSuspend,
-        Ask::Mode(_) => Asks::Mode,
-        Ask::On(_) | Ask::Affinity(_) | Ask::Count { .. } | Ask::Residency { .. } => Asks::Nothing,
+        Ask::Off => Request::Off,
+        Ask::Suspend { states, last } => Request::Suspend { states, last },
+        Ask::DefaultSuspend => Request::DefaultSuspend(layout::default_suspend(process)),
+        Ask::SystemSuspend => Request::SystemSuspend,
+        Ask::Mode(_) => Request::Mode,
+        Ask::On(_) | Ask::Affinity(_) | Ask::Count { .. } | Ask::Residency { .. } => Request::Nothing,
     };
-    let called = board.steps.get();
+    let called = board.step_count();
     board.ledger.borrow_mut().calls(process, asks, called);
     if !matches!(ask, Ask::Off | Ask::Suspend { .. } | Ask::DefaultSuspend) {
         // What these calls are held to is what was plain when they were made: the caller has heard
         // of it.
-        board.memory.borrow_mut().learn(process);
+        board.memory_mut().learn(process);
     }
-    let others = || (0..board.cpus.len()).filter(|&other| other != process);
-    // Since before the call, and still.
-    let was_on = |other: usize| (1..=called).contains(&board.states[other].on_since.get());
-    let was_off = |other: usize| (1..=called).contains(&board.states[other].off_since.get());
+    let call = Call { board, library, process, entry: Entry { pc, context_id }, called };
     let x0 = match ask {
-        Ask::On(target) => {
-            let target_index = usize::from(target);
-            let other = &board.states[target_index];
-            let (on, off) = (other.on_since.get(), other.off_since.replace(0));
-            let place = other.turn_ons.borrow().len();
-            let undecided = other
-                .turn_ons
-                .borrow()
-                .iter()
-                .any(|turn_on| !turn_on.entered && turn_on.result.is_none_or(|x0| x0 == SUCCESS));
-            other.turn_ons.borrow_mut().push(TurnOn { entry, result: None, entered: false });
-            let x0 = returned(board, library.call(wide(smc::CPU_ON), [layout::mpidr(target_index), pc, context_id]));
-            other.turn_ons.borrow_mut()[place].result = Some(x0);
-            board.hold(board.ledger.borrow().turned_on(process, x0));
-            let entered = other.turn_ons.borrow()[place].entered;
-            if x0 != SUCCESS && entered {
-                board.fail(Invariant::OneCpuOnWins, format!("CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} entered where that call said", x0 as i64));
-            }
-            if x0 == SUCCESS && on != 0 && other.on_since.get() == on && target_index != process {
-                board.fail(
-                    Invariant::Affinity,
-                    format!(
-                        "CPU_ON of CPU {target} returned SUCCESS to CPU {process}, and CPU {target} was on all the time"
-                    ),
-                );
-            }
-            let alone = other.turn_ons.borrow().len() == place + 1;
-            if matches!(x0, ALREADY_ON | ON_PENDING) && off != 0 && !undecided && alone {
-                board.fail(
-                    Invariant::Affinity,
-                    format!(
-                        "CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} was off all the time",
-                        x0 as i64
-                    ),
-                );
-            }
-            if x0 != SUCCESS && off != 0 && !undecided && alone && other.power.get() == Power::Off {
-                other.off_since.set(board.steps.get());
-            }
-            Some(x0)
-        }
-        Ask::Off => {
-            let cpu = &board.states[process];
-            cpu.on_since.set(0);
-            match library.call(smc::CPU_OFF, [0; 3]) {
-                Answer::Return(x0) => {
-                    cpu.on_since.set(board.steps.get());
-                    Some(x0)
-                }
-                Answer::Enter(landing) => {
-                    enter(board, landing);
-                    None
-                }
-            }
-        }
+        Ask::On(target) => Some(call.turn_on(target)),
+        Ask::Off => call.turn_off(),
         Ask::Suspend { states, last } => {
-            board.states[process].resumes_at.set(entry);
-            let raw = layout::power_state(states, last);
-            Some(returned(board, library.call(wide(smc::CPU_SUSPEND), [u64::from(raw), pc, context_id])))
+            let raw = u64::from(layout::power_state(states, last));
+            Some(call.suspend(smc::CPU_SUSPEND, [raw, pc, context_id]))
         }
-        Ask::DefaultSuspend => {
-            board.states[process].resumes_at.set(entry);
-            Some(returned(board, library.call(wide(smc::CPU_DEFAULT_SUSPEND), [pc, context_id, 0])))
-        }
-        Ask::SystemSuspend => {
-            board.states[process].resumes_at.set(entry);
-            let x0 = returned(board, library.call(wide(smc::SYSTEM_SUSPEND), [pc, context_id, 0]));
-            let refused = x0 == DENIED && !board.ledger.borrow().was_vetoed(process);
-            if refused && others().all(was_off) {
-                board.fail(
-                    Invariant::Answer,
-                    format!(
-                        "SYSTEM_SUSPEND returned DENIED to CPU {process}, and all other CPUs were off all the time"
-                    ),
-                );
-            }
-            Some(x0)
-        }
-        Ask::Affinity(target) => {
-            let target_index = usize::from(target);
-            let other = &board.states[target_index];
-            let (on, off) = (other.on_since.get(), other.off_since.get());
-            let x0 = returned(board, library.call(wide(smc::AFFINITY_INFO), [layout::mpidr(target_index), 0, 0]));
-            let (still_on, still_off) =
-                (on != 0 && other.on_since.get() == on, off != 0 && other.off_since.get() == off);
-            if still_on && x0 != 0 || still_off && x0 != 1 {
-                let was = if still_on { "on" } else { "off" };
-                board.fail(
-                    Invariant::Affinity,
-                    format!("AFFINITY_INFO told CPU {process} {x0} of CPU {target}, which was {was} all the time"),
-                );
-            }
-            Some(x0)
-        }
-        Ask::Mode(mode) => {
-            let x0 = returned(board, library.call(smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]));
-            let before = board.ledger.borrow().mode_before();
-            let ledger = board.ledger.borrow();
-            let (mut must, mut must_not) = (before == Some(mode), false);
-            if before.is_some_and(|before| before != mode) {
-                match mode {
-                    0 => {
-                        must = others().all(was_off);
-                        must_not = others().any(was_on);
-                    }
-                    _ => {
-                        must = others().all(|other| ledger.awake_since(other, called));
-                        must_not = others().any(|other| ledger.slept_since(other, called));
-                    }
-                }
-            }
-            drop(ledger);
-            if must && x0 != SUCCESS || must_not && x0 != DENIED {
-                let right = if must { "nothing stood in its way" } else { "another CPU stood in its way" };
-                board.fail(
-                    Invariant::Answer,
-                    format!(
-                        "PSCI_SET_SUSPEND_MODE to {mode} returned {} to CPU {process}, and {right} all the time",
-                        x0 as i64
-                    ),
-                );
-            }
-            board.ledger.borrow_mut().mode_changed(mode, x0 == SUCCESS);
-            Some(x0)
-        }
-        Ask::Count { of, states } | Ask::Residency { of, states } => {
-            let level = states.iter().rposition(|&state| state != 0).unwrap_or(0);
-            let target = usize::from(of);
-            let [counts, _, least, _] = board.ledger.borrow().counts(target, level, states[level]);
-            let raw = u64::from(layout::power_state(states, level as u8));
-            let is_count = matches!(ask, Ask::Count { .. });
-            let function = if is_count { smc::PSCI_STAT_COUNT } else { smc::PSCI_STAT_RESIDENCY };
-            let x0 = returned(board, library.call(wide(function), [layout::mpidr(target), raw, 0]));
-            let [_, began, _, most] = board.ledger.borrow().counts(target, level, states[level]);
-            if is_count && !(counts..=began).contains(&x0) {
-                board.fail(
-                    Invariant::Statistics,
-                    format!("PSCI_STAT_COUNT returned {x0} to CPU {process}, and there were {counts} to {began} stays"),
-                );
-            }
-            let microseconds = |ticks: u64| ticks.saturating_mul(1_000_000) / FREQUENCY;
-            let (least, most) = (microseconds(least), microseconds(most));
-            if !is_count && !(least..=most).contains(&x0) {
-                let what =
-                    format!("PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us");
-                board.fail(Invariant::Statistics, what);
-            }
-            Some(x0)
-        }
+        Ask::DefaultSuspend => Some(call.suspend(smc::CPU_DEFAULT_SUSPEND, [pc, context_id, 0])),
+        Ask::SystemSuspend => Some(call.suspend_the_system()),
+        Ask::Affinity(target) => Some(call.ask_affinity(target)),
+        Ask::Mode(mode) => Some(call.set_mode(mode)),
+        Ask::Count { of, states } => Some(call.ask_statistics(of, states, true)),
+        Ask::Residency { of, states } => Some(call.ask_statistics(of, states, false)),
     };
     let early = board.ledger.borrow().did_leave_early(process);
     let resident = board.resident.get() == Some(process as u8);
-    let result = board.ledger.borrow_mut().returns(process, x0, resident, board.steps.get());
+    let result = board.ledger.borrow_mut().returns(process, x0, resident, board.step_count());
     board.hold(result);
     (x0, early)
+}
+
+/// A call that a CPU makes, and what is asked of its answer.
+struct Call<'b> {
+    board: &'b Board,
+    library: &'b dyn Library,
+    process: usize,
+    entry: Entry,
+    /// The number of steps of the run when the call was made.
+    called: u32,
+}
+
+/// The function of a call with 64-bit arguments.
+fn wide(function: u32) -> u32 {
+    function | smc::SMC64
+}
+
+impl Call<'_> {
+    fn others(&self) -> impl Iterator<Item = usize> {
+        (0..self.board.cpus().len()).filter(|&other| other != self.process)
+    }
+
+    /// True if the CPU has been on since before the call.
+    fn was_on(&self, other: usize) -> bool {
+        (1..=self.called).contains(&self.board.states[other].on_since.get())
+    }
+
+    /// True if the CPU has been off since before the call.
+    fn was_off(&self, other: usize) -> bool {
+        (1..=self.called).contains(&self.board.states[other].off_since.get())
+    }
+
+    /// CPU_SUSPEND, or another call that resumes at the entry point.
+    fn suspend(&self, function: u32, arguments: [u64; 3]) -> u64 {
+        self.board.states[self.process].resumes_at.set(self.entry);
+        returned(self.board, self.library.call(wide(function), arguments))
+    }
+
+    /// CPU_ON of a CPU.
+    fn turn_on(&self, target: u8) -> u64 {
+        let Self { board, library, process, entry, .. } = *self;
+        let target_index = usize::from(target);
+        let other = &board.states[target_index];
+        let (on, off) = (other.on_since.get(), other.off_since.replace(0));
+        let place = other.turn_ons.borrow().len();
+        let undecided = other
+            .turn_ons
+            .borrow()
+            .iter()
+            .any(|turn_on| !turn_on.entered && turn_on.result.is_none_or(|x0| x0 == SUCCESS));
+        other.turn_ons.borrow_mut().push(TurnOn { entry, result: None, entered: false });
+        let x0 =
+            returned(board, library.call(wide(smc::CPU_ON), [layout::mpidr(target_index), entry.pc, entry.context_id]));
+        other.turn_ons.borrow_mut()[place].result = Some(x0);
+        board.hold(board.ledger.borrow().turned_on(process, x0));
+        let entered = other.turn_ons.borrow()[place].entered;
+        if x0 != SUCCESS && entered {
+            board.fail(Invariant::OneCpuOnWins, format!("CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} entered where that call said", x0 as i64));
+        }
+        if x0 == SUCCESS && on != 0 && other.on_since.get() == on && target_index != process {
+            board.fail(
+                Invariant::Affinity,
+                format!(
+                    "CPU_ON of CPU {target} returned SUCCESS to CPU {process}, and CPU {target} was on all the time"
+                ),
+            );
+        }
+        let alone = other.turn_ons.borrow().len() == place + 1;
+        if matches!(x0, ALREADY_ON | ON_PENDING) && off != 0 && !undecided && alone {
+            board.fail(
+                Invariant::Affinity,
+                format!(
+                    "CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} was off all the time",
+                    x0 as i64
+                ),
+            );
+        }
+        if x0 != SUCCESS && off != 0 && !undecided && alone && other.power.get() == Power::Off {
+            other.off_since.set(board.step_count());
+        }
+        x0
+    }
+
+    /// CPU_OFF; X0 if it returned.
+    fn turn_off(&self) -> Option<u64> {
+        let Self { board, library, process, .. } = *self;
+        let cpu = &board.states[process];
+        cpu.on_since.set(0);
+        match library.call(smc::CPU_OFF, [0; 3]) {
+            Answer::Return(x0) => {
+                cpu.on_since.set(board.step_count());
+                Some(x0)
+            }
+            Answer::Enter(landing) => {
+                enter(board, landing);
+                None
+            }
+        }
+    }
+
+    /// SYSTEM_SUSPEND.
+    fn suspend_the_system(&self) -> u64 {
+        let Self { board, process, .. } = *self;
+        let x0 = self.suspend(smc::SYSTEM_SUSPEND, [self.entry.pc, self.entry.context_id, 0]);
+        let refused = x0 == DENIED && !board.ledger.borrow().was_vetoed(process);
+        if refused && self.others().all(|other| self.was_off(other)) {
+            board.fail(
+                Invariant::Answer,
+                format!("SYSTEM_SUSPEND returned DENIED to CPU {process}, and all other CPUs were off all the time"),
+            );
+        }
+        x0
+    }
+
+    /// AFFINITY_INFO of a CPU.
+    fn ask_affinity(&self, target: u8) -> u64 {
+        let Self { board, library, process, .. } = *self;
+        let target_index = usize::from(target);
+        let other = &board.states[target_index];
+        let (on, off) = (other.on_since.get(), other.off_since.get());
+        let x0 = returned(board, library.call(wide(smc::AFFINITY_INFO), [layout::mpidr(target_index), 0, 0]));
+        let (still_on, still_off) = (on != 0 && other.on_since.get() == on, off != 0 && other.off_since.get() == off);
+        if still_on && x0 != 0 || still_off && x0 != 1 {
+            let was = if still_on { "on" } else { "off" };
+            board.fail(
+                Invariant::Affinity,
+                format!("AFFINITY_INFO told CPU {process} {x0} of CPU {target}, which was {was} all the time"),
+            );
+        }
+        x0
+    }
+
+    /// PSCI_SET_SUSPEND_MODE.
+    fn set_mode(&self, mode: u8) -> u64 {
+        let Self { board, library, process, called, .. } = *self;
+        let x0 = returned(board, library.call(smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]));
+        let before = board.ledger.borrow().mode_before();
+        let ledger = board.ledger.borrow();
+        let (mut must, mut must_not) = (before == Some(mode), false);
+        if before.is_some_and(|before| before != mode) {
+            match mode {
+                0 => {
+                    must = self.others().all(|other| self.was_off(other));
+                    must_not = self.others().any(|other| self.was_on(other));
+                }
+                _ => {
+                    must = self.others().all(|other| ledger.awake_since(other, called));
+                    must_not = self.others().any(|other| ledger.slept_since(other, called));
+                }
+            }
+        }
+        drop(ledger);
+        if must && x0 != SUCCESS || must_not && x0 != DENIED {
+            let right = if must { "nothing stood in its way" } else { "another CPU stood in its way" };
+            board.fail(
+                Invariant::Answer,
+                format!(
+                    "PSCI_SET_SUSPEND_MODE to {mode} returned {} to CPU {process}, and {right} all the time",
+                    x0 as i64
+                ),
+            );
+        }
+        board.ledger.borrow_mut().mode_changed(mode, x0 == SUCCESS);
+        x0
+    }
+
+    /// PSCI_STAT_COUNT of states, or PSCI_STAT_RESIDENCY.
+    fn ask_statistics(&self, of: u8, states: States, is_count: bool) -> u64 {
+        let Self { board, library, process, .. } = *self;
+        let level = states.iter().rposition(|&state| state != 0).unwrap_or(0);
+        let target = usize::from(of);
+        let [counts, _, least, _] = board.ledger.borrow().counts(target, level, states[level]);
+        let raw = u64::from(layout::power_state(states, level as u8));
+        let function = if is_count { smc::PSCI_STAT_COUNT } else { smc::PSCI_STAT_RESIDENCY };
+        let x0 = returned(board, library.call(wide(function), [layout::mpidr(target), raw, 0]));
+        let [_, began, _, most] = board.ledger.borrow().counts(target, level, states[level]);
+        if is_count && !(counts..=began).contains(&x0) {
+            board.fail(
+                Invariant::Statistics,
+                format!("PSCI_STAT_COUNT returned {x0} to CPU {process}, and there were {counts} to {began} stays"),
+            );
+        }
+        let microseconds = |ticks: u64| ticks.saturating_mul(1_000_000) / FREQUENCY;
+        let (least, most) = (microseconds(least), microseconds(most));
+        if !is_count && !(least..=most).contains(&x0) {
+            let what =
+                format!("PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us");
+            board.fail(Invariant::Statistics, what);
+        }
+        x0
+    }
 }
 
 /// X0 of a call that must return.
@@ -522,7 +571,7 @@ fn returned(board: &Board, answer: Answer) -> u64 {
     board.check_holder("returns to the normal world");
     match answer {
         Answer::Return(x0) => {
-            board.act(Did::Act { act: &RETURNED, with: x0 });
+            board.act(Operation::Act { act: &RETURNED, with: x0 });
             x0
         }
         Answer::Enter(landing) => board.fail(

@@ -1,7 +1,7 @@
 //! The actions of a kernel beside accesses of memory.
 
 use super::thread::Thread;
-use stopwatt_explore::subject::Act;
+use interleavings::subject::Act;
 
 /// A read section starts, in which an object is seen.
 pub(crate) static READS: Act = Act::new(32, "reader", |object| format!("starts to read object {object}"));

@@ -4,13 +4,14 @@
 macro_rules! library {
     ($library:ident, $module:ident) => {
         pub(crate) mod $module {
-            use crate::cell::{Mark, Word};
+            use crate::Word;
             use crate::of_rcu::kernel::{Kernel, stall_s};
-            use crate::of_rcu::library::{COUNTED, HZ, Interrupted, Library, Need, Stepped};
-            use crate::of_rcu::oracle::Reported;
+            use crate::of_rcu::library::{Activity, COUNTED, HZ, Library, Need, Wish};
+            use crate::of_rcu::oracle::StallReport;
             use crate::of_rcu::scenario::{KernelScenario, Mode, Urgency};
             use crate::of_rcu::thread::Thread;
-            use stopwatt_explore::subject::{AtomicOrder, Fence, Order};
+            use interleavings::subject::Mark;
+            use interleavings::subject::{AtomicOrder, Fence, Order};
             use $library::{
                 Callback, Form, IdleNeed, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step,
             };
@@ -22,19 +23,19 @@ macro_rules! library {
                         $library::Order::Acquire => AtomicOrder::Acquire,
                         $library::Order::Full => AtomicOrder::Full,
                     };
-                    kernel.machine.compare_exchange(self.cell, current.to_word(), new.to_word(), order)
+                    kernel.machine.compare_exchange(self.number(), current.to_word(), new.to_word(), order)
                 }
 
                 fn store_release(&self, kernel: &Kernel, value: T) {
-                    kernel.machine.store(self.cell, value.to_word(), Order::Ordered);
+                    kernel.machine.store(self.number(), value.to_word(), Order::Ordered);
                 }
 
                 fn load_relaxed(&self, kernel: &Kernel) -> T {
-                    T::from_word(kernel.load(self.cell, Order::Relaxed))
+                    T::from_word(kernel.load(self.number(), Order::Relaxed))
                 }
 
                 fn store_relaxed(&self, kernel: &Kernel, value: T) {
-                    kernel.machine.store(self.cell, value.to_word(), Order::Relaxed);
+                    kernel.machine.store(self.number(), value.to_word(), Order::Relaxed);
                 }
             }
 
@@ -88,7 +89,7 @@ macro_rules! library {
                 }
 
                 fn stall(&self, stall: &$library::Stall) {
-                    self.stalled(Reported { number: stall.grace_period, age: stall.age, started: stall.started });
+                    self.stalled(StallReport { number: stall.grace_period, age: stall.age, started: stall.started });
                 }
 
                 fn may_wake(&self) -> bool {
@@ -149,7 +150,7 @@ macro_rules! library {
                     self.rcu.threads().into_iter().map(named).collect()
                 }
 
-                fn step(&self, kernel: &Kernel, thread: Thread) -> Stepped {
+                fn step(&self, kernel: &Kernel, thread: Thread) -> Wish {
                     let step = match thread {
                         Thread::GracePeriod => self.rcu.grace_period_thread(kernel),
                         Thread::Offload(cpu) => self.rcu.offload_thread(kernel, $library::Thread::Offload(cpu)),
@@ -157,8 +158,8 @@ macro_rules! library {
                         Thread::OffloadCb(cpu) => self.rcu.offload_thread(kernel, $library::Thread::OffloadCb(cpu)),
                     };
                     match step {
-                        Step::Again => Stepped::Again,
-                        Step::Sleep { until } => Stepped::Sleep(until),
+                        Step::Again => Wish::Again,
+                        Step::Sleep { until } => Wish::Sleep(until),
                     }
                 }
 
@@ -196,11 +197,11 @@ macro_rules! library {
                     self.rcu.irq_exit(kernel);
                 }
 
-                fn tick(&self, kernel: &Kernel, interrupted: Interrupted, current: usize) {
+                fn tick(&self, kernel: &Kernel, interrupted: Activity, current: usize) {
                     let interrupted = match interrupted {
-                        Interrupted::User => $library::Interrupted::User,
-                        Interrupted::Kernel => $library::Interrupted::Kernel,
-                        Interrupted::Idle => $library::Interrupted::Idle,
+                        Activity::User => $library::Interrupted::User,
+                        Activity::Kernel => $library::Interrupted::Kernel,
+                        Activity::Idle => $library::Interrupted::Idle,
                     };
                     self.rcu.tick(kernel, interrupted, &self.readers[current]);
                 }

@@ -7,17 +7,17 @@ use super::acts;
 use super::library::{
     ADOPTED, BY_SOFTIRQ, BY_THREAD, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES, SOFTIRQ_RUNS, SOFTIRQS,
 };
-use super::library::{Interrupted, Library, Need, Stepped};
-use super::oracle::{Broken, Oracle, Reported};
+use super::library::{Activity, Library, Need, Wish};
+use super::oracle::{Breach, Oracle, StallReport};
 use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency};
 use super::thread::Thread;
 use ::points::{Point, Sink};
+use interleavings::subject::{
+    Act, AtomicOrder, Invariant, Kind, Machine, OnMachine, Operation, OperationIndex, Order, Signal, Wait,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::panic::Location;
-use stopwatt_explore::subject::{
-    Act, AtomicOrder, Did, Invariant, Kind, Machine, OnMachine, OperationIndex, Order, Told, Waits,
-};
 
 /// A task: it reads, or not, and some CPU runs it, or none.
 #[derive(Default)]
@@ -26,8 +26,8 @@ struct Task {
     sees: Cell<Option<usize>>,
     depth: Cell<u32>,
     running: Cell<bool>,
-    /// By the CPU that ran it last, for the next one.
-    told: Cell<Told>,
+    /// Signal of the CPU that ran the task last, for the next one.
+    told: Cell<Signal>,
 }
 
 #[derive(Default)]
@@ -35,13 +35,13 @@ struct ThreadState {
     woken: Cell<bool>,
     until: Cell<Option<u64>>,
     running: Cell<bool>,
-    /// By those who woke it, and by the CPU that ran it last.
-    told: Cell<Told>,
+    /// Signals of wake-ups, and of the CPU that ran the thread last.
+    told: Cell<Signal>,
 }
 
 /// The activity of a CPU, as the clock sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doing {
+enum Occupation {
     Work,
     /// Done with this jiffy.
     Done(u64),
@@ -51,7 +51,7 @@ enum Doing {
     Off(u64),
 }
 
-/// The doings of an interrupt that comes to an idle CPU does.
+/// What a device interrupt does on an idle CPU.
 #[derive(Clone, Copy)]
 struct Device {
     looks: u8,
@@ -66,13 +66,13 @@ impl Device {
 }
 
 struct CpuState {
-    doing: Cell<Doing>,
+    doing: Cell<Occupation>,
     ticked: Cell<u64>,
     softirq: Cell<bool>,
     in_softirq: Cell<bool>,
     resched: Cell<bool>,
-    /// By those who interrupted it so.
-    told: Cell<Told>,
+    /// Signals of the CPUs that sent the interrupt.
+    told: Cell<Signal>,
     /// A thread is to run here, or a CPU that went off is to be looked after.
     kicked: Cell<bool>,
     task: Cell<Option<usize>>,
@@ -84,7 +84,7 @@ pub(crate) struct Kernel {
     pub(crate) machine: Machine,
     pub(crate) jiffies: Cell<u64>,
     /// The jiffy of each group's timer, and what was told by the CPU that set it.
-    pub(crate) timers: RefCell<BTreeMap<usize, (u64, Told)>>,
+    pub(crate) timers: RefCell<BTreeMap<usize, (u64, Signal)>>,
     pub(crate) scenario: RefCell<KernelScenario>,
     pub(crate) mode: Cell<Mode>,
     pub(crate) oracle: Oracle,
@@ -98,7 +98,7 @@ pub(crate) struct Kernel {
     threads: RefCell<BTreeMap<Thread, ThreadState>>,
     /// A CPU goes off or comes up; and one that has gone off and whose callbacks are still there.
     hotplug_busy: Cell<bool>,
-    hotplug: Cell<Told>,
+    hotplug: Cell<Signal>,
     gone: Cell<Option<usize>>,
     /// CPUs that have done all their actions, and the jiffy within which all callbacks must then
     /// have been invoked.
@@ -107,9 +107,9 @@ pub(crate) struct Kernel {
 }
 
 /// A CPU waits for the next jiffy.
-const FOR_JIFFY: Waits = Waits::Other(0);
+const FOR_JIFFY: Wait = Wait::Other(0);
 /// A CPU has nothing to do.
-const FOR_WORK: Waits = Waits::Other(1);
+const FOR_WORK: Wait = Wait::Other(1);
 /// Both in words, in their order.
 pub(super) const WAITS: [&str; 2] = ["has done its work of this jiffy", "is idle or off"];
 
@@ -125,9 +125,9 @@ pub(super) fn stall_s(scenario: &KernelScenario) -> u64 {
 impl Kernel {
     /// A kernel on a machine of `cpus` CPUs.
     pub(crate) fn new(machine: Machine) -> Self {
-        let cpus = machine.cpus.len();
+        let cpus = machine.cpus().len();
         let state = |_| CpuState {
-            doing: Cell::new(Doing::Work),
+            doing: Cell::new(Occupation::Work),
             ticked: Cell::new(0),
             softirq: Cell::new(false),
             in_softirq: Cell::new(false),
@@ -172,7 +172,7 @@ impl Kernel {
         self.oracle.begin(self.readers(), objects, cpus);
         self.ended.set(false);
         for (cpu, state) in self.states.iter().enumerate() {
-            state.doing.set(Doing::Work);
+            state.doing.set(Occupation::Work);
             state.ticked.set(0);
             state.softirq.set(false);
             state.in_softirq.set(false);
@@ -197,14 +197,14 @@ impl Kernel {
     }
 
     fn goes_on(&self) -> bool {
-        !self.ended.get() && !self.machine.over.get()
+        !self.ended.get() && !self.machine.is_over()
     }
 
     fn act(&self, act: &'static Act, with: usize) {
-        self.machine.act(Did::Act { act, with: u64::from(with as u32) });
+        self.machine.act(Operation::Act { act, with: u64::from(with as u32) });
     }
 
-    fn hold(&self, result: Result<(), Broken>) {
+    fn hold(&self, result: Result<(), Breach>) {
         if let Err((invariant, what)) = result {
             self.machine.fail(invariant, what);
         }
@@ -212,7 +212,7 @@ impl Kernel {
 
     /// Ends what a process waits for, if it waits.
     fn rouse(&self, process: usize) {
-        if self.machine.awake.get() >> process & 1 == 0 {
+        if !self.machine.is_awake(process) {
             self.machine.unblock(process);
         }
     }
@@ -224,7 +224,7 @@ impl Kernel {
     /// for it.
     #[inline(always)]
     pub(crate) fn load(&self, cell: u16, order: Order) -> u64 {
-        self.machine.cpu().polled.set((u16::MAX, 0, 0));
+        self.machine.cpu().forget_polled();
         self.machine.load(cell, order)
     }
 
@@ -249,7 +249,7 @@ impl Kernel {
         self.oracle.saw(INTERRUPTS);
         self.machine.tell(&self.states[cpu].told);
         self.states[cpu].resched.set(true);
-        if matches!(self.states[cpu].doing.get(), Doing::Idle(..)) {
+        if matches!(self.states[cpu].doing.get(), Occupation::Idle(..)) {
             self.rouse(cpu);
         }
     }
@@ -271,7 +271,7 @@ impl Kernel {
         self.hold(self.oracle.was_in_time(number, self.jiffies.get()));
     }
 
-    pub(crate) fn stalled(&self, report: Reported) {
+    pub(crate) fn stalled(&self, report: StallReport) {
         let jiffy = self.jiffies.get();
         self.hold(self.oracle.stalled(report, jiffy, self.patience()));
     }
@@ -287,8 +287,8 @@ impl Kernel {
 
     /// Waits until the word of a lock that could not be had changes.
     pub(crate) fn wait_for_lock(&self) {
-        let word = self.machine.cpu().last_atomic.get();
-        self.machine.block(Waits::Change(word));
+        let word = self.machine.cpu().last_atomic();
+        self.machine.block(Wait::Change(word));
     }
 
     // --- Threads and time
@@ -315,7 +315,7 @@ impl Kernel {
 
     /// Ends the sleep of an idle CPU, so that somebody does what is to be done.
     fn kick_idle_cpu(&self) {
-        let idle = |state: &&CpuState| matches!(state.doing.get(), Doing::Idle(..)) && !state.kicked.get();
+        let idle = |state: &&CpuState| matches!(state.doing.get(), Occupation::Idle(..)) && !state.kicked.get();
         if let Some(cpu) = self.states.iter().position(|state| idle(&state)) {
             self.states[cpu].kicked.set(true);
             self.rouse(cpu);
@@ -352,37 +352,37 @@ impl Kernel {
                     self.rouse(cpu);
                 }
             }
-            self.machine.operation(Did::Act { act: &acts::JIFFY, with: u64::from(next as u32) });
+            self.machine.operation(Operation::Act { act: &acts::JIFFY, with: u64::from(next as u32) });
         }
     }
 
     /// The jiffy in which this CPU goes on; none if it still works in the present one.
     fn next_event(&self, state: &CpuState, now: u64) -> Option<u64> {
         match state.doing.get() {
-            Doing::Work => None,
-            Doing::Done(jiffy) => (jiffy >= now).then_some(now + 1),
-            Doing::Idle(..) if state.kicked.get() || state.resched.get() => None,
-            Doing::Idle(until, _) if until <= now => None,
-            Doing::Idle(_, Need::Tick) if state.ticked.get() < now => None,
-            Doing::Idle(_, Need::WakeAt(at)) if at <= now => None,
-            Doing::Idle(_, Need::Tick) => Some(now + 1),
-            Doing::Idle(until, Need::WakeAt(at)) => Some(until.min(at)),
-            Doing::Idle(until, Need::Nothing) => Some(until),
-            Doing::Off(until) if until <= now => None,
-            Doing::Off(until) => Some(until),
+            Occupation::Work => None,
+            Occupation::Done(jiffy) => (jiffy >= now).then_some(now + 1),
+            Occupation::Idle(..) if state.kicked.get() || state.resched.get() => None,
+            Occupation::Idle(until, _) if until <= now => None,
+            Occupation::Idle(_, Need::Tick) if state.ticked.get() < now => None,
+            Occupation::Idle(_, Need::WakeAt(at)) if at <= now => None,
+            Occupation::Idle(_, Need::Tick) => Some(now + 1),
+            Occupation::Idle(until, Need::WakeAt(at)) => Some(until.min(at)),
+            Occupation::Idle(until, Need::Nothing) => Some(until),
+            Occupation::Off(until) if until <= now => None,
+            Occupation::Off(until) => Some(until),
         }
     }
 
     /// Lets the clock go on until something happens here.
-    fn wait_until(&self, doing: Doing, happened: impl Fn() -> bool) {
+    fn wait_until(&self, doing: Occupation, happened: impl Fn() -> bool) {
         let state = &self.states[self.machine.process()];
         state.doing.set(doing);
         self.rouse(self.machine.last_process());
-        let waits = if matches!(doing, Doing::Done(_)) { FOR_JIFFY } else { FOR_WORK };
+        let waits = if matches!(doing, Occupation::Done(_)) { FOR_JIFFY } else { FOR_WORK };
         while !happened() && self.goes_on() {
             self.machine.block(waits);
         }
-        state.doing.set(Doing::Work);
+        state.doing.set(Occupation::Work);
     }
 
     // --- What a CPU does
@@ -402,7 +402,7 @@ impl Kernel {
         }
         // What RCU wants is no action, and is counted by itself.
         let actions = self.scenario.borrow().cpus[cpu].len();
-        self.machine.operations[cpu].set(OperationIndex::start_of(actions));
+        self.machine.count_operations_from(cpu, OperationIndex::start_of(actions));
         self.finished.set(self.finished.get() + 1);
         if self.finished.get() == self.states.len() {
             self.oracle.work_is_done(self.jiffies.get());
@@ -464,10 +464,10 @@ impl Kernel {
         let state = &self.states[cpu];
         self.machine.pause();
         if self.tick_comes(cpu) {
-            self.interrupt(rcu, cpu, true, Interrupted::Kernel);
+            self.interrupt(rcu, cpu, true, Activity::Kernel);
         }
         if state.softirq.get() {
-            self.interrupt(rcu, cpu, false, Interrupted::Kernel);
+            self.interrupt(rcu, cpu, false, Activity::Kernel);
         }
         if state.resched.replace(false) {
             self.machine.hear(&state.told);
@@ -498,9 +498,9 @@ impl Kernel {
     fn end_jiffy(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
         let now = self.jiffies.get();
         if self.states[cpu].ticked.replace(now) < now {
-            self.interrupt(rcu, cpu, true, Interrupted::Kernel);
+            self.interrupt(rcu, cpu, true, Activity::Kernel);
         }
-        self.wait_until(Doing::Done(now), || self.jiffies.get() > now);
+        self.wait_until(Occupation::Done(now), || self.jiffies.get() > now);
     }
 
     /// The reader that runs on a CPU.
@@ -515,17 +515,17 @@ impl Kernel {
 
     /// An interrupt: the tick or another, then timers that are due, then the softirq, at most three
     /// times.
-    fn interrupt(&self, rcu: &dyn Library<Kernel>, cpu: usize, tick: bool, interrupted: Interrupted) {
+    fn interrupt(&self, rcu: &dyn Library<Kernel>, cpu: usize, tick: bool, interrupted: Activity) {
         self.act(&acts::INTERRUPTED, 0);
         rcu.irq_enter(self);
         if tick {
             let current = self.current(cpu);
             let user = self.scenario.borrow().user_ticks && self.states[cpu].task.get().is_some();
-            let from_user = interrupted == Interrupted::Kernel && user && !rcu.is_reading(current);
+            let from_user = interrupted == Activity::Kernel && user && !rcu.is_reading(current);
             if from_user || self.scenario.borrow().preemptible && !rcu.is_reading(current) {
                 self.oracle.was_quiet(cpu);
             }
-            self.tick(rcu, if from_user { Interrupted::User } else { interrupted }, current);
+            self.tick(rcu, if from_user { Activity::User } else { interrupted }, current);
         }
         while let Some(group) = self.due_timer() {
             rcu.timer(self, group);
@@ -552,12 +552,12 @@ impl Kernel {
         self.states[cpu].ticked.set(self.jiffies.get());
         self.act(&acts::INTERRUPTED, 0);
         rcu.irq_enter(self);
-        self.tick(rcu, Interrupted::Kernel, self.nobody(cpu));
+        self.tick(rcu, Activity::Kernel, self.nobody(cpu));
         rcu.irq_exit(self);
     }
 
     /// RCU's part of a tick, after which a grace period that lasts for too long was reported.
-    fn tick(&self, rcu: &dyn Library<Kernel>, interrupted: Interrupted, current: usize) {
+    fn tick(&self, rcu: &dyn Library<Kernel>, interrupted: Activity, current: usize) {
         rcu.tick(self, interrupted, current);
         self.hold(self.oracle.ticked(self.jiffies.get(), self.patience()));
     }
@@ -610,7 +610,7 @@ impl Kernel {
     /// Replaces an object, and has the old one freed.
     fn replace(&self, rcu: &dyn Library<Kernel>, pointer: u8, urgency: Urgency) {
         let new = self.oracle.object();
-        self.machine.memory.borrow_mut().watch_plain(1);
+        self.machine.memory_mut().watch_plain(1);
         let word = self.pointers.get() + u16::from(pointer);
         // The least that hides an object. Who replaces the same one holds a lock of the kernel's.
         let old = self.machine.swap(word, new as u64, AtomicOrder::Relaxed);
@@ -662,15 +662,15 @@ impl Kernel {
             }
             let step = rcu.step(self, thread);
             self.threads.borrow()[&thread].until.set(match step {
-                Stepped::Again => Some(0),
-                Stepped::Sleep(until) => until,
+                Wish::Again => Some(0),
+                Wish::Sleep(until) => until,
             });
             // An interrupt may come between the decision to sleep and the sleep.
             let tick = self.tick_comes(cpu);
             if tick || self.states[cpu].softirq.get() {
-                self.interrupt(rcu, cpu, tick, Interrupted::Kernel);
+                self.interrupt(rcu, cpu, tick, Activity::Kernel);
             }
-            if step != Stepped::Again || !self.goes_on() {
+            if step != Wish::Again || !self.goes_on() {
                 break;
             }
         }
@@ -707,7 +707,7 @@ impl Kernel {
                 Need::WakeAt(at) => at <= self.jiffies.get(),
             };
             let leave = || self.jiffies.get() >= until || state.kicked.get() || state.resched.get();
-            self.wait_until(Doing::Idle(until.min(interrupt_at), need), || timed() || leave());
+            self.wait_until(Occupation::Idle(until.min(interrupt_at), need), || timed() || leave());
             if leave() {
                 break;
             }
@@ -719,7 +719,7 @@ impl Kernel {
                 rcu.irq_enter(self);
                 self.oracle.is_quiet(cpu, false);
                 if tick {
-                    self.tick(rcu, Interrupted::Idle, self.nobody(cpu));
+                    self.tick(rcu, Activity::Idle, self.nobody(cpu));
                 }
                 self.device(rcu, cpu, device);
                 need = self.settle(rcu, cpu);
@@ -751,7 +751,7 @@ impl Kernel {
                 self.hold(self.oracle.look(reader, object));
                 if look < lasts && self.goes_on() {
                     let now = self.jiffies.get();
-                    self.wait_until(Doing::Done(now), || self.jiffies.get() > now);
+                    self.wait_until(Occupation::Done(now), || self.jiffies.get() > now);
                     self.nested_tick(rcu, cpu);
                 }
             }
@@ -799,7 +799,7 @@ impl Kernel {
         self.kick_idle_cpu();
         let mut until = self.jiffies.get() + u64::from(jiffies);
         while self.goes_on() {
-            self.wait_until(Doing::Off(until), || self.jiffies.get() >= until);
+            self.wait_until(Occupation::Off(until), || self.jiffies.get() >= until);
             // Its callbacks must have been taken over, and no other CPU be on its way.
             if !self.hotplug_busy.replace(true) {
                 self.act(&acts::COMES_UP, 0);
@@ -834,7 +834,7 @@ impl OnMachine for Kernel {
 
 impl Sink for Kernel {
     fn now(&self) -> u64 {
-        u64::from(self.machine.steps.get())
+        u64::from(self.machine.step_count())
     }
 
     fn capture(&self, point: Point, number: u32, _: u64) {

@@ -2,11 +2,11 @@
 
 use super::scenario::Urgency;
 use super::thread::Thread;
-use stopwatt_explore::subject::Counted;
+use interleavings::subject::Counter;
 
 /// The activity of a CPU when an interrupt came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Interrupted {
+pub(crate) enum Activity {
     User,
     Kernel,
     Idle,
@@ -23,7 +23,7 @@ pub(crate) enum Need {
 
 /// The wish of a thread after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stepped {
+pub(crate) enum Wish {
     Again,
     Sleep(Option<u64>),
 }
@@ -32,7 +32,7 @@ pub(crate) enum Stepped {
 /// one for each CPU that stands for its idle task and for threads.
 pub(crate) trait Library<K> {
     fn threads(&self) -> Vec<Thread>;
-    fn step(&self, kernel: &K, thread: Thread) -> Stepped;
+    fn step(&self, kernel: &K, thread: Thread) -> Wish;
     fn call(&self, kernel: &K, number: usize, urgency: Urgency);
     fn read_lock(&self, reader: usize);
     fn read_unlock(&self, kernel: &K, reader: usize);
@@ -42,7 +42,7 @@ pub(crate) trait Library<K> {
     fn irq_exit(&self, kernel: &K);
     /// The library's own counts, in the order of [`COUNTED`].
     fn counts(&self) -> [u64; COUNTED.len()];
-    fn tick(&self, kernel: &K, interrupted: Interrupted, current: usize);
+    fn tick(&self, kernel: &K, interrupted: Activity, current: usize);
     fn timer(&self, kernel: &K, group: usize);
     fn core(&self, kernel: &K) -> bool;
     fn idle_enter(&self, kernel: &K);
@@ -58,7 +58,7 @@ pub(crate) trait Library<K> {
 }
 
 /// The things that the library counts.
-pub(crate) const COUNTED: [Counted; 17] = [
+pub(crate) const COUNTED: [Counter; 17] = [
     counted("callbacks", "queued"),
     counted("callbacks", "invoked by the softirq"),
     counted("callbacks", "invoked by a thread"),
@@ -92,8 +92,8 @@ pub(crate) const OFFLOAD_WAKES: usize = 13;
 pub(crate) const SOFTIRQS: usize = 15;
 pub(crate) const SOFTIRQ_RUNS: usize = 16;
 
-const fn counted(of: &'static str, what: &'static str) -> Counted {
-    Counted { group: "what RCU did", of, what }
+const fn counted(of: &'static str, what: &'static str) -> Counter {
+    Counter { group: "what RCU did", of, what }
 }
 
 /// Jiffies in a second.

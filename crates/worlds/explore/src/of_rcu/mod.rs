@@ -12,16 +12,16 @@ mod session;
 mod thread;
 
 use engine::SplitMix64;
+use interleavings::subject::{Counter, Kinds, Limits, Narrator, Runs, Subject, Testbed};
 pub use scenario::{Action, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
-use stopwatt_explore::subject::{Counted, Kinds, Limits, Narrator, Opens, Runs, Subject};
 
 /// The RCU library, sound or with a fault.
 #[derive(Clone, Debug)]
 pub struct Rcu {
     /// Number of CPUs, 2 to [`crate::MOST_CPUS`].
     pub cpus: usize,
-    /// The way in which RCU is configured, in turn. At least one.
+    /// Configurations of RCU, in turn; at least one.
     pub modes: Vec<Mode>,
     /// The fault that the library has, if any.
     pub fault: Option<&'static Fault>,
@@ -31,7 +31,7 @@ impl Subject for Rcu {
     const NAME: &'static str = "rcu";
 }
 
-impl Opens for Rcu {
+impl Testbed for Rcu {
     type Machine = Mode;
     type Script = KernelScenario;
 
@@ -45,7 +45,7 @@ impl Opens for Rcu {
         script.draw(mode, random, self.cpus);
     }
 
-    fn counted(&self) -> Vec<Counted> {
+    fn counted(&self) -> Vec<Counter> {
         library::COUNTED.to_vec()
     }
 

@@ -1,7 +1,7 @@
 //! Names of the library's words.
 
 use super::scenario::POINTERS;
-use stopwatt_explore::subject::Names;
+use interleavings::subject::Names;
 
 /// The names with that many CPUs and groups of offloaded ones, and words in all.
 pub(crate) fn names(cpus: u16, groups: u16, words: u16) -> Names {

@@ -5,11 +5,11 @@ use super::library::{
     ADOPTED, BY_SOFTIRQ, BY_THREAD, COUNTED, ENDED, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES, QUEUED,
     SOFTIRQ_RUNS, SOFTIRQS,
 };
+use interleavings::subject::Invariant;
 use std::cell::{Cell, RefCell};
-use stopwatt_explore::subject::Invariant;
 
 #[derive(Clone, Copy)]
-struct Queued {
+struct Callback {
     /// The moment at which it was queued.
     at: u64,
     invoked: bool,
@@ -28,7 +28,7 @@ pub(crate) struct Oracle {
     moment: Cell<u64>,
     /// For each reader, the moment at which its read section started.
     reads_since: RefCell<Vec<Option<u64>>>,
-    queued: RefCell<Vec<Queued>>,
+    queued: RefCell<Vec<Callback>>,
     left: Cell<usize>,
     freed: RefCell<Vec<bool>>,
     /// For each CPU: whether it is where no reader can be, or when it last was.
@@ -62,7 +62,7 @@ const STALL_LATE: u64 = 12;
 
 /// A report of a stall.
 #[derive(Clone, Copy)]
-pub(crate) struct Reported {
+pub(crate) struct StallReport {
     /// The grace period.
     pub(crate) number: u64,
     /// Jiffies.
@@ -71,7 +71,7 @@ pub(crate) struct Reported {
 }
 
 /// The invariant that broke, and how.
-pub(crate) type Broken = (Invariant, String);
+pub(crate) type Breach = (Invariant, String);
 
 impl Oracle {
     /// Forgets a run; takes the number of readers, objects that are there from the start, and CPUs.
@@ -120,7 +120,7 @@ impl Oracle {
     }
 
     /// A grace period has started, and is the next one.
-    pub(crate) fn grace_period_starts(&self, number: u32, jiffy: u64) -> Result<(), Broken> {
+    pub(crate) fn grace_period_starts(&self, number: u32, jiffy: u64) -> Result<(), Breach> {
         self.started.set(self.started.get() + 1);
         self.start.set(self.next_moment());
         self.lasts_since.set(Some(jiffy));
@@ -135,7 +135,7 @@ impl Oracle {
 
     /// RCU has seen a tick: it has reported a grace period that has lasted for too long. A CPU may
     /// hear of its start, and another one see the limit, some jiffies later.
-    pub(crate) fn ticked(&self, jiffy: u64, patience: u64) -> Result<(), Broken> {
+    pub(crate) fn ticked(&self, jiffy: u64, patience: u64) -> Result<(), Breach> {
         match self.lasts_since.get() {
             Some(since) if !self.reported.get() && jiffy > since + patience + STALL_LATE => Err((
                 Invariant::SoonEnough,
@@ -147,7 +147,7 @@ impl Oracle {
 
     /// It has ended: since its start every CPU has passed a quiescent state, and every reader has
     /// ended that was there.
-    pub(crate) fn grace_period_ends(&self, number: u32) -> Result<(), Broken> {
+    pub(crate) fn grace_period_ends(&self, number: u32) -> Result<(), Breach> {
         let start = self.start.get();
         self.saw(ENDED);
         self.lasts_since.set(None);
@@ -173,7 +173,7 @@ impl Oracle {
     }
 
     /// A callback that was invoked has not waited for long: see [`MOST_PERIODS`].
-    pub(crate) fn was_in_time(&self, number: usize, jiffy: u64) -> Result<(), Broken> {
+    pub(crate) fn was_in_time(&self, number: usize, jiffy: u64) -> Result<(), Breach> {
         let queued = self.queued.borrow()[number];
         let periods = self.started.get() - queued.started_before;
         let most = MOST_PERIODS[usize::from(queued.may_wait)];
@@ -199,7 +199,7 @@ impl Oracle {
     }
 
     /// The library's counts agree with what happened.
-    pub(crate) fn compare(&self, counts: &[u64; COUNTED.len()]) -> Result<(), Broken> {
+    pub(crate) fn compare(&self, counts: &[u64; COUNTED.len()]) -> Result<(), Breach> {
         let wrong = |of: &str, what: &str, count: u64, right: u64| {
             Err((Invariant::Statistics, format!("{of}, {what}, are counted as {count}, and were {right}")))
         };
@@ -232,9 +232,9 @@ impl Oracle {
     }
 
     /// A stall is reported: of a grace period that there is, and after its time.
-    pub(crate) fn stalled(&self, report: Reported, jiffy: u64, patience: u64) -> Result<(), Broken> {
+    pub(crate) fn stalled(&self, report: StallReport, jiffy: u64, patience: u64) -> Result<(), Breach> {
         let wrong = |what: String| Err((Invariant::SoonEnough, format!("a stall is reported {what}")));
-        let Reported { number, age, started } = report;
+        let StallReport { number, age, started } = report;
         if age < patience {
             return wrong(format!("after {age} jiffies, and {patience} are none"));
         }
@@ -262,7 +262,7 @@ impl Oracle {
     }
 
     /// A reader looks at an object, which must not have been freed.
-    pub(crate) fn look(&self, reader: usize, object: usize) -> Result<(), Broken> {
+    pub(crate) fn look(&self, reader: usize, object: usize) -> Result<(), Breach> {
         match self.freed.borrow()[object] {
             true => Err((Invariant::ReadersSafe, format!("task {reader} looks at object {object}, which was freed"))),
             false => Ok(()),
@@ -275,7 +275,7 @@ impl Oracle {
         self.saw(QUEUED);
         let mut queued = self.queued.borrow_mut();
         let started_before = self.started.get();
-        queued.push(Queued { at, invoked: false, jiffy, may_wait, started_before, object });
+        queued.push(Callback { at, invoked: false, jiffy, may_wait, started_before, object });
         self.left.set(self.left.get() + 1);
         queued.len() - 1
     }
@@ -297,7 +297,7 @@ impl Oracle {
 
     /// A callback is invoked: once, and not before all have ended who were reading when it was
     /// queued.
-    pub(crate) fn invoke(&self, number: usize) -> Result<(), Broken> {
+    pub(crate) fn invoke(&self, number: usize) -> Result<(), Breach> {
         let queued = {
             let mut all = self.queued.borrow_mut();
             let before = all[number];

@@ -2,12 +2,12 @@
 
 use document::Document;
 use engine::SplitMix64;
+use interleavings::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
-use stopwatt_explore::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 
-/// The way in which RCU is configured.
+/// A configuration of RCU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -24,15 +24,15 @@ pub enum Mode {
     OffloadModern,
     /// Linux 6, every other CPU offloaded, callbacks lazy.
     Lazy,
-    /// As [`Mode::Both`], with CPUs that go off.
+    /// [`Mode::Both`], with CPUs that go off.
     #[serde(rename = "hotplug-2013")]
     Hotplug2013,
-    /// As [`Mode::Lazy`], with CPUs that go off.
+    /// [`Mode::Lazy`], with CPUs that go off.
     HotplugModern,
 }
 
 impl Mode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; 8] = [
         Self::Reference,
         Self::Offload2013,
@@ -44,7 +44,7 @@ impl Mode {
         Self::HotplugModern,
     ];
 
-    /// Its name.
+    /// Name of the mode on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reference => "reference",
@@ -87,7 +87,7 @@ impl Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Urgency {
-    /// As usual.
+    /// Callbacks wait for a grace period of the usual length.
     Plain,
     /// Much later would do.
     Lazy,
@@ -120,7 +120,7 @@ pub enum Action {
     /// A thread that is ready runs, with interrupts between its steps: the one of this number among
     /// them.
     Thread {
-        /// Which.
+        /// Number of the thread.
         which: u8,
         /// Steps at most.
         steps: u8,
@@ -265,7 +265,7 @@ pub enum KernelScenarioError {
     },
 }
 
-/// With this number of CPUs to a leaf, all share one.
+/// Fan-out at which all CPUs share one leaf.
 const ONE_LEAF: u8 = 16;
 
 /// Pointers to objects.

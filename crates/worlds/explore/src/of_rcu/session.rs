@@ -4,18 +4,18 @@ use super::compiled::{faulty, sound};
 use super::kernel::{Kernel, WAITS};
 use super::library::{COUNTED, Library};
 use super::names;
-use super::oracle::Broken;
+use super::oracle::Breach;
 use super::scenario::{Action, KernelScenario, Mode, POINTERS};
 use super::thread::Thread;
-use crate::cell::Word;
+use crate::Word;
 use engine::Runner;
+use interleavings::subject::{
+    Access, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Names, Operation, OperationIndex,
+    RunResult, Runs, Wait, made_by, marks_made,
+};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use stopwatt_explore::subject::{
-    Access, By, Did, Failure, Invariant, Limits, Machine, MachineChoice, Names, OperationIndex, RunResult, Runs, Waits,
-    made_by, marks_made,
-};
 
 struct Session<'s, M: Fn(usize, u32)> {
     kernel: &'s Kernel,
@@ -40,7 +40,7 @@ pub(super) fn with_session<R>(
     let kernel = Kernel::new(Machine::new(cpus, &[], 1));
     let library = RefCell::new(None);
     let main = |process: usize, _| frame(&kernel, &library, process);
-    let runner = Runner::with_chooser(&kernel.machine.scheduler, &main, MachineChoice(&kernel.machine));
+    let runner = Runner::with_chooser(kernel.machine.scheduler(), &main, MachineChoice(&kernel.machine));
     let mut session = Session {
         kernel: &kernel,
         library: &library,
@@ -73,7 +73,7 @@ fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> 
             false => Rc::new(sound::Own::new(mode, scenario, readers)),
         };
         let pointers: Vec<Word<u64>> = (0..POINTERS as u64).map(Word::holding).collect();
-        (library, pointers[0].cell)
+        (library, pointers[0].number())
     });
     let groups = library.threads().iter().filter(|thread| matches!(thread, Thread::OffloadGp(_))).count();
     let (cpus, groups, words) = (scenario.cpus.len() as u16, groups as u16, values.len() as u16);
@@ -87,7 +87,7 @@ pub(super) fn names(mode: Mode, scenario: &KernelScenario) -> Names {
 }
 
 fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library<Kernel>>>>, process: usize) {
-    if kernel.machine.over.get() {
+    if kernel.machine.is_over() {
         kernel.machine.stay();
     }
     if process == kernel.machine.last_process() {
@@ -104,7 +104,7 @@ fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library<Kernel>>>>, pr
 
 impl<M: Fn(usize, u32)> Session<'_, M> {
     /// Keeps the library's counts, and compares those that are known from outside.
-    fn compare(&mut self, counts: [u64; COUNTED.len()]) -> Result<(), Broken> {
+    fn compare(&mut self, counts: [u64; COUNTED.len()]) -> Result<(), Breach> {
         for (sum, count) in self.counts.iter_mut().zip(counts) {
             *sum += count;
         }
@@ -113,39 +113,39 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
 }
 
 impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
-    fn run_once(&mut self, scenario: &KernelScenario, by: By<'_>) -> RunResult {
+    fn run_once(&mut self, scenario: &KernelScenario, by: ChoiceSource<'_>) -> RunResult {
         let kernel = self.kernel;
         let machine = &kernel.machine;
-        let cpus = machine.cpus.len();
+        let cpus = machine.cpus().len();
         // What an earlier run has left of its frames goes before its words do.
         (0..=cpus).for_each(|process| self.runner.start(process, 0));
         kernel.scenario.borrow_mut().clone_from(scenario);
         let BuiltLibrary { library, pointers, values, marks, names } =
             make(self.mode, scenario, kernel.readers(), self.faulty);
-        machine.names.set(names);
+        machine.settings().set_names(names);
         kernel.pointers.set(pointers);
         kernel.mode.set(self.mode);
         kernel.begin(&library.threads(), POINTERS);
         self.library.replace(Some(library));
-        machine.memory.borrow_mut().begin(&values);
-        machine.memory.borrow_mut().watch_plain(marks + POINTERS as u32);
+        machine.memory_mut().begin(&values);
+        machine.memory_mut().watch_plain(marks + POINTERS as u32);
         kernel.objects.set(marks);
-        machine.exclusives.set(scenario.exclusives);
-        (0..cpus).for_each(|cpu| machine.memory.borrow_mut().join(cpu));
+        machine.settings().set_exclusives(scenario.exclusives);
+        (0..cpus).for_each(|cpu| machine.memory_mut().join(cpu));
         machine.choose_by(by, self.length);
         machine.forget_run();
-        machine.limits.set(self.limits);
-        for cpu in &machine.cpus {
-            cpu.begin(Waits::Nothing);
+        machine.settings().set_limits(self.limits);
+        for cpu in machine.cpus() {
+            cpu.begin(Wait::Nothing);
         }
         (0..=cpus).for_each(|process| machine.can_go(process));
         machine.begin();
         let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
-        let mut failure = machine.failure.take();
+        let mut failure = machine.take_failure();
         if let Err(payload) = result {
             failure = Some(Failure::of_panic(&*payload));
         }
-        if failure.is_none() && machine.cpus.iter().any(|cpu| cpu.waits.get() != Waits::Done) {
+        if failure.is_none() && machine.cpus().iter().any(|cpu| cpu.waits() != Wait::Done) {
             let what = format!("nobody is left to go on: {}", machine.describe_waits());
             failure = Some(Failure {
                 invariant: Invariant::EverybodyWakes,
@@ -160,7 +160,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         {
             failure = Some(Failure { invariant, what, process: 0, operation: OperationIndex::default() });
         }
-        let steps = machine.steps.get();
+        let steps = machine.step_count();
         self.length = (self.length * 7 + u64::from(steps)) / 8;
         RunResult { failure, steps, hash: machine.hash() }
     }
@@ -182,24 +182,24 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
     fn accesses(&self, each: &mut dyn FnMut(Access)) {
         let machine = &self.kernel.machine;
         let scenario = self.kernel.scenario.borrow();
-        let names = machine.names.get();
+        let names = machine.settings().names();
         let last = Action::KINDS.len() as u16 - 1;
-        let mut actors = vec![last; machine.cpus.len() + 1];
+        let mut actors = vec![last; machine.cpus().len() + 1];
         for step in machine.steps_of_run().iter() {
             let process = usize::from(step.process);
             let (cell, stores) = match step.did {
-                Did::Action { number } => {
+                Operation::Action { number } => {
                     let action = scenario.cpus.get(process).and_then(|all| all.get(usize::from(number)));
                     actors[process] = action.map_or(last, Action::kind);
                     continue;
                 }
-                Did::Loaded { cell, .. } => (cell, false),
-                Did::Store { cell, .. }
-                | Did::FetchAdd { cell, .. }
-                | Did::Swap { cell, .. }
-                | Did::CompareExchange { cell, .. }
-                | Did::Update { cell, .. }
-                | Did::StoreExclusive { cell, .. } => (cell, true),
+                Operation::Loaded { cell, .. } => (cell, false),
+                Operation::Store { cell, .. }
+                | Operation::FetchAdd { cell, .. }
+                | Operation::Swap { cell, .. }
+                | Operation::CompareExchange { cell, .. }
+                | Operation::Update { cell, .. }
+                | Operation::StoreExclusive { cell, .. } => (cell, true),
                 _ => continue,
             };
             let (word, actor) = (super::names::kind_of(names.counts(), cell), 2 * actors[process] + u16::from(stores));

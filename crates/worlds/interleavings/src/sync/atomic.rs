@@ -1,9 +1,8 @@
 //! The types of `std::sync::atomic` by another path.
 
-use crate::cell::OnMachine as _;
 use crate::current::machine;
+use crate::machine::{Fence, OnMachine as _, Operation};
 use crate::memory::{AtomicOrder, Order};
-use crate::step::{Did, Fence};
 use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
 pub use std::sync::atomic::{Ordering, compiler_fence};
@@ -41,7 +40,7 @@ impl InWord for bool {
 fn load_order(order: Ordering) -> Order {
     match order {
         Ordering::Relaxed => Order::Relaxed,
-        Ordering::Acquire if machine().rcpc.get() => Order::AcquirePc,
+        Ordering::Acquire if machine().settings().rcpc() => Order::AcquirePc,
         Ordering::Acquire | Ordering::SeqCst => Order::Ordered,
         _ => panic!("there is no such thing as a release load"),
     }
@@ -111,17 +110,17 @@ impl<T: InWord> Word<T> {
     }
 
     fn update(&self, order: Ordering, what: &'static str, with: T, change: impl Fn(T) -> T) -> T {
-        let did = Did::Update { cell: self.word, what, value: with.to_word() };
+        let did = Operation::Update { cell: self.word, what, value: with.to_word() };
         let change = |before| Some(change(T::from_word(before)).to_word());
         T::from_word(machine().update(self.word, atomic_order(order), did, with.to_word(), change))
     }
 
     fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering, weak: bool) -> Result<T, T> {
         let (expected, new) = (current.to_word(), new.to_word());
-        let did = Did::CompareExchange { cell: self.word, value: new };
+        let did = Operation::CompareExchange { cell: self.word, value: new };
         let change = |before| (before == expected).then_some(new);
         let order = both(success, failure);
-        let result = match weak && machine().exclusives.get() {
+        let result = match weak && machine().settings().exclusives() {
             true => machine().update_exclusively(self.word, order, did, new, &change),
             false => Ok(machine().update(self.word, order, did, new, change)),
         };
@@ -175,7 +174,7 @@ macro_rules! common {
                 self.0.compare_exchange(current, new, success, failure, false)
             }
 
-            /// The same; on a core without LSE it may fail for no reason.
+            /// Compares and exchanges; on a core without LSE it may fail for no reason.
             ///
             /// # Errors
             /// It failed.
@@ -368,7 +367,7 @@ impl<T> AtomicPtr<T> {
         result.map(Self::pointer).map_err(Self::pointer)
     }
 
-    /// The same; on a core without LSE it may fail for no reason.
+    /// Compares and exchanges; on a core without LSE it may fail for no reason.
     ///
     /// # Errors
     /// It failed.

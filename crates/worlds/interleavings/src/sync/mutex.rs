@@ -1,8 +1,8 @@
 //! A lock with its data.
 
 use crate::current::machine;
+use crate::machine::Operation;
 use crate::memory::{AtomicOrder, Order};
-use crate::step::Did;
 use std::fmt::{self, Debug, Formatter};
 use std::ops::{Deref, DerefMut};
 
@@ -40,7 +40,7 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     fn take(&self) -> bool {
-        let did = Did::Update { cell: self.word, what: "takes the lock", value: 1 };
+        let did = Operation::Update { cell: self.word, what: "takes the lock", value: 1 };
         machine().update(self.word, AtomicOrder::Acquire, did, 1, |held| (held == 0).then_some(1)) == 0
     }
 

@@ -1,0 +1,10 @@
+//! The integration tests of this crate: one program, which is linked once.
+
+#[cfg(not(feature = "off"))] // most of this looks at stamps
+mod calls;
+mod defaults;
+mod locks;
+mod on_off;
+#[cfg(not(feature = "off"))] // most of this looks at stamps
+mod suspend;
+mod topology;

@@ -1,0 +1,88 @@
+//! The reach of an exploration, as facts.
+
+use crate::recorded::Recordable;
+use explore::{Kind, TallyOf};
+use recording::{Recording, facts};
+use std::collections::BTreeMap;
+
+/// Pairs that met in one order only are named so often at most.
+const ONE_WAY_SHOWN: usize = 12;
+
+/// Adds to a recording's facts what all runs of its exploration have reached.
+pub fn add_coverage<S: Recordable>(recording: &mut Recording, tally: &TallyOf<S>) {
+    let mut told: facts::Exploration = recording.header.facts().unwrap_or_default();
+    told.coverage = Some(coverage::<S>(tally));
+    recording.header.set_facts(&told);
+}
+
+/// The reach of an exploration's runs.
+fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
+    let coverage = &tally.coverage;
+    let counted = coverage.counted.iter().zip(&coverage.counts).map(|(counted, &count)| facts::Reached {
+        group: counted.group.to_owned(),
+        of: counted.of.to_owned(),
+        what: counted.what.to_owned(),
+        count,
+    });
+    let chosen = Kind::ALL.iter().zip(coverage.chosen).map(|(kind, count)| facts::Reached {
+        group: "what the machine chose".to_owned(),
+        of: String::new(),
+        what: kind.words().to_owned(),
+        count,
+    });
+    let [word, actor] = S::names();
+    let (mut both_orders, mut one_order, mut one_way) = (0, 0, Vec::new());
+    for (of, first, second, both) in coverage.pairs() {
+        if both {
+            both_orders += 1;
+            continue;
+        }
+        one_order += 1;
+        if one_way.len() < ONE_WAY_SHOWN {
+            one_way.push(format!(
+                "{}: {} came right after {}, and never right before",
+                word(of),
+                actor(second),
+                actor(first)
+            ));
+        }
+    }
+    let (never_called, never_taken) = never::<S>(&coverage.places);
+    let curve = coverage.curve.iter().map(|growth| facts::Growth {
+        schedules: growth.runs,
+        counted: growth.counted as u64,
+        branches: growth.places as u64,
+        both_orders: growth.both_orders as u64,
+    });
+    facts::Coverage {
+        schedules: tally.schedules,
+        watched: coverage.watched,
+        branches: coverage.places.len() as u64,
+        taken: coverage.places_taken() as u64,
+        both_orders,
+        one_order,
+        counted: counted.collect(),
+        chosen: chosen.collect(),
+        curve: curve.collect(),
+        never_called,
+        never_taken,
+        one_way,
+    }
+}
+
+/// Functions that were never called, by file, and the branches of the others that were never taken.
+fn never<S: Recordable>(reached: &[u64]) -> (Vec<String>, Vec<String>) {
+    let mut called: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let (mut taken, mut inside) = (Vec::new(), true);
+    for (place, &count) in S::places().iter().zip(reached) {
+        if place.kind == "called" {
+            inside = count > 0;
+            if count == 0 {
+                called.entry(place.file).or_default().push(place.function);
+            }
+        } else if inside && count == 0 {
+            taken.push(format!("{}:{} in {}, {}", place.file, place.line, place.function, place.kind));
+        }
+    }
+    (called.into_iter().map(|(file, functions)| format!("{file}: {}", functions.join(", "))).collect(), taken)
+}

@@ -1,0 +1,18 @@
+//! The explorer's findings as a recording; and a number of schedules from a seed, as experiments
+//! ([`ExplorePsci`], [`ExploreRcu`]).
+//!
+//! The recording's header holds the schedule, as text that repeats the run ([`Schedule`]) and in
+//! sentences; its events are the operations of the run, as lanes of a timeline.
+#![forbid(unsafe_code)]
+
+mod campaign;
+mod coverage;
+mod record;
+mod recorded;
+mod schedule;
+
+pub use campaign::{ExplorePsci, ExploreRcu, nothing_found};
+pub use coverage::add_coverage;
+pub use record::{experiment, record};
+pub use recorded::Recordable;
+pub use schedule::{Schedule, ScheduleError, subject_of};

@@ -1,0 +1,134 @@
+//! The subject of an exploration, as far as recordings need to know it.
+
+use explore::{CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Psci, Rcu, Scenario, Script, Subject};
+use interleavings::subject::Narrator;
+use seeded::{Fault, Place};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A subject whose runs can be recorded and repeated.
+pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> {
+    /// The way in which a machine is built.
+    type Kind: Copy + Serialize + DeserializeOwned;
+    /// The actions of CPUs in a run.
+    type Actions: Script + Serialize + DeserializeOwned;
+
+    /// The process that is no CPU.
+    const LAST: &'static str;
+    /// The sources of the library, as a number that changes with them.
+    const SOURCES: u64;
+
+    /// The subject with one kind of machine.
+    fn with(cpus: usize, machine: Self::Kind, fault: Option<&'static Fault>) -> Self;
+
+    /// Number of CPUs.
+    fn cpus(&self) -> usize;
+
+    /// The fault that the library has.
+    fn fault(&self) -> Option<&'static Fault>;
+
+    /// All faults that it can have.
+    fn faults() -> &'static [Fault];
+
+    /// Says what is wrong with a machine and what its CPUs are to do.
+    ///
+    /// # Errors
+    /// A sentence.
+    fn check(machine: &Self::Kind, script: &Self::Actions) -> Result<(), String>;
+
+    /// The branches of the library.
+    fn places() -> &'static [Place];
+
+    /// The name of a kind of word, and of who loads or stores, as pairs of operations have them.
+    fn names() -> [fn(u16) -> String; 2];
+
+    /// Puts a run into words.
+    fn narrator(machine: Self::Kind, script: &Self::Actions) -> Narrator<'_, Self::Actions>;
+}
+
+impl Recordable for Psci {
+    type Kind = MachineOptions;
+    type Actions = Scenario;
+
+    const LAST: &'static str = POWER_CONTROLLER;
+    const SOURCES: u64 = psci_faults::SOURCES;
+
+    fn with(cpus: usize, machine: MachineOptions, fault: Option<&'static Fault>) -> Self {
+        Self { cpus, machines: vec![machine], fault }
+    }
+
+    fn cpus(&self) -> usize {
+        self.cpus
+    }
+
+    fn fault(&self) -> Option<&'static Fault> {
+        self.fault
+    }
+
+    fn faults() -> &'static [Fault] {
+        psci_faults::FAULTS
+    }
+
+    fn places() -> &'static [Place] {
+        psci_faults::PLACES
+    }
+
+    fn names() -> [fn(u16) -> String; 2] {
+        [Psci::name_of_word, Psci::name_of_actor]
+    }
+
+    fn check(machine: &MachineOptions, script: &Scenario) -> Result<(), String> {
+        script.check().map_err(|error| error.to_string())?;
+        if !(1..=64).contains(&machine.cells_per_line) {
+            return Err(format!("a line holds 1 to 64 words, not {}", machine.cells_per_line));
+        }
+        if machine.ticket && !machine.coherent {
+            return Err("ticket locks need a machine that stays coherent".to_owned());
+        }
+        Ok(())
+    }
+
+    fn narrator(machine: MachineOptions, script: &Scenario) -> Narrator<'_, Scenario> {
+        Psci::narrator(script, machine)
+    }
+}
+
+impl Recordable for Rcu {
+    type Kind = Mode;
+    type Actions = KernelScenario;
+
+    const LAST: &'static str = CLOCK;
+    const SOURCES: u64 = rcu_faults::SOURCES;
+
+    fn with(cpus: usize, mode: Mode, fault: Option<&'static Fault>) -> Self {
+        Self { cpus, modes: vec![mode], fault }
+    }
+
+    fn cpus(&self) -> usize {
+        self.cpus
+    }
+
+    fn fault(&self) -> Option<&'static Fault> {
+        self.fault
+    }
+
+    fn faults() -> &'static [Fault] {
+        rcu_faults::FAULTS
+    }
+
+    fn places() -> &'static [Place] {
+        rcu_faults::PLACES
+    }
+
+    fn names() -> [fn(u16) -> String; 2] {
+        [Rcu::name_of_word, Rcu::name_of_actor]
+    }
+
+    fn check(_: &Mode, script: &KernelScenario) -> Result<(), String> {
+        script.check().map_err(|error| error.to_string())
+    }
+
+    fn narrator(mode: Mode, script: &KernelScenario) -> Narrator<'_, KernelScenario> {
+        Rcu::narrator(script, mode)
+    }
+}

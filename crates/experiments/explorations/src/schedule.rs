@@ -1,0 +1,187 @@
+//! A schedule as text.
+
+use crate::recorded::Recordable;
+use document::Document;
+use explore::{
+    Counterexample, CounterexampleIn, Deviation, Failure, Invariant, Limits, OperationIndex, Script, Strategy,
+};
+use serde::{Deserialize, Serialize};
+
+/// The version of the text.
+const FORMAT: u32 = 2;
+
+/// All that repeats a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule<M, C> {
+    /// The version of this text.
+    format: u32,
+    /// The subject: `psci` or `rcu`.
+    subject: String,
+    /// The sources of the library, as a number that changes with them.
+    sources: String,
+    /// The fault that it had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fault: Option<String>,
+    /// Operations that a run may make.
+    steps: u32,
+    /// The strategy that found it, and the number of the run.
+    strategy: String,
+    run: u64,
+    /// The invariant that it broke.
+    invariant: Invariant,
+    what: String,
+    process: u8,
+    operation: OperationIndex,
+    /// The hash of the run: another run with the same hash did the same.
+    hash: String,
+    machine: M,
+    scenario: C,
+    #[serde(default)]
+    deviation: Vec<Deviation>,
+}
+
+/// Why a schedule cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    /// The text is no schedule, or is cut short.
+    #[error(transparent)]
+    Text(#[from] document::Error),
+    /// It is for another version of this program.
+    #[error("the schedule has format {0}, and this program reads format {FORMAT}")]
+    Format(u32),
+    /// It is for something that is not there.
+    #[error("the schedule is for `{0}`, and there are `psci` and `rcu`")]
+    Subject(String),
+    /// The library has changed since.
+    #[error(
+        "the schedule is for a library whose sources are {found}, and this program has {own}: the same operations may mean something else"
+    )]
+    Sources {
+        /// The subject that the schedule is for.
+        found: String,
+        /// The subject that this program has.
+        own: String,
+    },
+    /// The fault is not there.
+    #[error("there is no fault `{0}`")]
+    Fault(String),
+    /// The parts that do not fit together.
+    #[error("{0}")]
+    Scenario(String),
+}
+
+fn own_sources<S: Recordable>() -> String {
+    format!("{:016x}", S::SOURCES)
+}
+
+/// The subject that a schedule's text is for: its `NAME`.
+///
+/// # Errors
+/// It is no schedule, or one of another version.
+pub fn subject_of(schedule: &Document) -> Result<String, ScheduleError> {
+    #[derive(Deserialize)]
+    struct Head {
+        format: u32,
+        subject: String,
+    }
+    let head: Head = schedule.read()?;
+    if head.format != FORMAT {
+        return Err(ScheduleError::Format(head.format));
+    }
+    Ok(head.subject)
+}
+
+impl<M, C> Schedule<M, C>
+where
+    M: Copy + Serialize + serde::de::DeserializeOwned,
+    C: Script + Serialize + serde::de::DeserializeOwned,
+{
+    /// The schedule of what was found.
+    pub fn new<S: Recordable<Kind = M, Actions = C>>(found: &CounterexampleIn<S>, subject: &S, limits: Limits) -> Self {
+        Self {
+            format: FORMAT,
+            subject: S::NAME.to_owned(),
+            sources: own_sources::<S>(),
+            fault: subject.fault().map(|fault| fault.name.to_owned()),
+            steps: limits.steps,
+            strategy: found.strategy.to_string(),
+            run: found.run,
+            invariant: found.failure.invariant,
+            what: found.failure.what.clone(),
+            process: found.failure.process,
+            operation: found.failure.operation,
+            hash: format!("{:016x}", found.hash),
+            machine: found.machine,
+            scenario: found.script.clone(),
+            deviation: found.schedule.clone(),
+        }
+    }
+
+    /// The text.
+    pub fn text(&self) -> String {
+        toml::to_string(self).unwrap_or_else(|error| unreachable!("a schedule is plain data: {error}"))
+    }
+
+    /// Reads the text.
+    ///
+    /// # Errors
+    /// It is no schedule of this subject.
+    pub fn read(schedule: &Document) -> Result<Self, ScheduleError> {
+        Ok(schedule.read()?)
+    }
+
+    /// Opens a schedule: its subject, its finding, and the limits of a run. With `anyway`, a
+    /// library whose sources have changed is no error.
+    ///
+    /// # Errors
+    /// It is for another build, or its parts do not fit together.
+    pub fn open<S: Recordable<Kind = M, Actions = C>>(
+        &self,
+        anyway: bool,
+    ) -> Result<(S, CounterexampleIn<S>, Limits), ScheduleError> {
+        if self.subject != S::NAME {
+            return Err(ScheduleError::Subject(self.subject.clone()));
+        }
+        if !anyway && self.sources != own_sources::<S>() {
+            return Err(ScheduleError::Sources { found: self.sources.clone(), own: own_sources::<S>() });
+        }
+        let fault = self
+            .fault
+            .as_ref()
+            .map(|name| seeded::find(S::faults(), name).ok_or_else(|| ScheduleError::Fault(name.clone())));
+        S::check(&self.machine, &self.scenario).map_err(ScheduleError::Scenario)?;
+        let cpus = self.scenario.cpus();
+        if let Some(deviation) = self.deviation.iter().find(|deviation| usize::from(deviation.process) > cpus) {
+            let what = format!("a deviation is of process {}, and the scenario has {cpus} CPUs", deviation.process);
+            return Err(ScheduleError::Scenario(what));
+        }
+        let strategy: Strategy = self.strategy.parse().map_err(ScheduleError::Scenario)?;
+        let hash = u64::from_str_radix(&self.hash, 16)
+            .map_err(|_| ScheduleError::Scenario(format!("`{}` is no hash", self.hash)))?;
+        if !Limits::STEPS.contains(&self.steps) {
+            let (least, most) = (Limits::STEPS.start(), Limits::STEPS.end());
+            return Err(ScheduleError::Scenario(format!(
+                "a run may make {least} to {most} operations, not {}",
+                self.steps
+            )));
+        }
+        let failure = Failure {
+            invariant: self.invariant,
+            what: self.what.clone(),
+            process: self.process,
+            operation: self.operation,
+        };
+        let found = Counterexample {
+            failure,
+            machine: self.machine,
+            script: self.scenario.clone(),
+            schedule: self.deviation.clone(),
+            hash,
+            steps: 0,
+            strategy,
+            run: self.run,
+        };
+        Ok((S::with(cpus, self.machine, fault.transpose()?), found, Limits { steps: self.steps }))
+    }
+}

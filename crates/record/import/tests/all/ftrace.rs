@@ -1,0 +1,263 @@
+//! Traces as people have them, and as they should not be.
+
+use import::ftrace::{ClusterIdle, Error, Event, Options, Point, Trace, read};
+use std::io::Cursor;
+
+fn options(lenient: bool) -> Options {
+    Options { file: "trace.txt".to_owned(), lenient, ..Options::default() }
+}
+
+fn events(text: impl AsRef<[u8]>, lenient: bool) -> Result<(Trace, Vec<Event>), Error> {
+    let mut events = Vec::new();
+    let mut take = |some: &[Event]| {
+        events.extend_from_slice(some);
+        Ok(())
+    };
+    let trace = read(Cursor::new(text.as_ref()), &options(lenient), Some(&mut take))?;
+    assert_eq!(trace.events, events.len() as u64);
+    Ok((trace, events))
+}
+
+fn good(text: impl AsRef<[u8]>) -> (Trace, Vec<Event>) {
+    events(text, false).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn wrong(text: impl AsRef<[u8]>) -> String {
+    match events(text, false) {
+        Err(Error::Import(error)) => {
+            assert!(!error.help.is_empty());
+            error.to_string()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+const GUEST: &[u8] = include_bytes!("../../data/guest.trace");
+
+fn points(events: &[Event]) -> Vec<Point> {
+    events.iter().map(|event| event.point).collect()
+}
+
+#[test]
+fn a_trace_of_our_guest_is_read_to_its_last_event() {
+    let (trace, events) = good(GUEST);
+    let text = std::str::from_utf8(GUEST).unwrap();
+    for (point, kernel) in [
+        (Point::IrqEnter, " irq_handler_entry: "),
+        (Point::SchedWakeup, " sched_wakeup: "),
+        (Point::SchedSwitch, " sched_switch: "),
+        (Point::Ipi, " ipi_entry: "),
+        (Point::IdleMiss, " cpu_idle_miss: "),
+        (Point::TickExpire, " hrtimer_expire_entry: hrtimer=000000007ba155ba function=tick_sched_timer "),
+    ] {
+        let lines = text.lines().filter(|line| line.contains(kernel) && !line.starts_with('#')).count();
+        let lines = if point == Point::TickExpire {
+            text.matches("hrtimer_expire_entry").count() - text.matches("function=hrtimer_wakeup now").count()
+        } else {
+            lines
+        };
+        assert_eq!(events.iter().filter(|event| event.point == point).count(), lines, "{kernel}");
+    }
+    assert_eq!(trace.kernel.governor.as_deref(), Some("menu"));
+    assert_eq!(trace.kernel.states.len(), 6);
+    assert_eq!(trace.kernel.interrupts[&11], "arch_timer");
+    assert_eq!(trace.kernel.tasks[&14], "rcu_sched");
+    assert_eq!(trace.idle.keys().copied().collect::<Vec<_>>(), [0, 1]);
+    assert!(events.is_sorted_by_key(|event| event.time_ns));
+}
+
+#[test]
+fn every_form_of_a_line_is_understood() {
+    let forms = [
+        "          <idle>-0       [002] d..1.  1000.000123: cpu_idle: state=1 cpu_id=2",
+        "          <idle>-0       [002] d..1  1000.000123: cpu_idle: state=1 cpu_id=2",
+        "          <idle>-0     [002] 1000.000123: cpu_idle:             state=1 cpu_id=2",
+        "          <idle>-0     (-----) [002] d..1.  1000.000123: cpu_idle: state=1 cpu_id=2",
+        "          <idle>-0     (    0) [002] ....  1000.000123: cpu_idle: state=1 cpu_id=2",
+        "          <idle>-0       [002]  1000.000123000: cpu_idle: state=1 cpu_id=2",
+        "a b: c-[7] [x] 1.2:-77 [002] d..1.  1000.000123: cpu_idle: state=1 cpu_id=2\r",
+    ];
+    for form in forms {
+        let (_, events) = good(format!("# tracer: nop\n#\n{form}\n"));
+        let right = Event { time_ns: 1_000_000_123_000, ticks: 0, argument: 1, cpu: 2, point: Point::IdleEnter };
+        assert_eq!(events, [right], "{form}");
+    }
+}
+
+#[test]
+fn the_schedulers_events_are_understood_as_the_kernel_writes_them_and_as_trace_cmd_does() {
+    let forms = [
+        "sched_switch: prev_comm=a b prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=next_pid=9 x:y next_pid=42 next_prio=120",
+        "sched_switch: prev_comm=a b prev_pid=1 prev_prio=120 prev_state=4096 next_comm=next_pid=9 x:y next_pid=42 next_prio=120",
+        "sched_switch:         a b:1 [120] S ==> next_pid=9 x:y:42 [120]",
+    ];
+    for form in forms {
+        let (trace, events) = good(format!("x-1 [000] d... 1.000001: {form}\n"));
+        let right = Event { time_ns: 1_000_001_000, ticks: 1, argument: 42, cpu: 0, point: Point::SchedSwitch };
+        assert_eq!(events, [right], "{form}");
+        assert_eq!((&*trace.kernel.tasks[&1], &*trace.kernel.tasks[&42]), ("a b", "next_pid=9 x:y"), "{form}");
+    }
+    for form in [
+        "sched_wakeup: comm=sh pid=1642 prio=120 target_cpu=002",
+        "sched_wakeup: comm=sh pid=1642 prio=120 success=1 target_cpu=002",
+        "sched_wakeup: sh:1642 [120] success=1 CPU:002",
+        "sched_wakeup:         sh:1642 [120]<CPU:002>",
+    ] {
+        let (_, events) = good(format!("x-1 [000] d... 1.000001: {form}\n"));
+        let right = Event { time_ns: 1_000_001_000, ticks: 2, argument: 1642, cpu: 0, point: Point::SchedWakeup };
+        assert_eq!(events, [right], "{form}");
+    }
+}
+
+#[test]
+fn a_page_of_systrace_is_read_where_it_holds_the_trace() {
+    let line = "<idle>-0 (-----) [001] d..2 5.000001: cpu_idle: state=0 cpu_id=1";
+    let page = format!(
+        "<!DOCTYPE html>\n<html>\n<script>var x = '[001] 1.000000: cpu_idle: state=7 cpu_id=0';\n</script>\n\
+         <script class=\"trace-data\" type=\"application/text\">\n# tracer: nop\n{line}\nthe page's own words\n</script>\n</html>\n"
+    );
+    let (trace, events) = good(page);
+    assert_eq!((points(&events), trace.format.as_str()), (vec![Point::IdleEnter], "systrace page"));
+    let old =
+        format!("<html>\n<script>\n  var linuxPerfData = \"\\\n# tracer: nop\\n\\\n{line}\\n\\\n\\n\";\n</script>\n");
+    assert_eq!(good(old).1.len(), 1);
+}
+
+#[test]
+fn lost_events_overwritten_buffers_twins_and_disorder_are_said_and_do_no_harm() {
+    let text = "# entries-in-buffer/entries-written: 5/12   #P:8\n\
+                x-0 [000] d... 1.000001: cpu_idle: state=1 cpu_id=0\n\
+                CPU:0 [LOST 17 EVENTS]\n\
+                x-0 [000] d... 3.000001: cpu_idle: state=4294967295 cpu_id=0\n\
+                x-0 [000] d... 3.000001: cpu_idle: state=4294967295 cpu_id=0\n\
+                x-0 [001] d... 2.000001: cpu_idle: state=2 cpu_id=1\n\
+                ##### CPU 3 buffer started ####\n\
+                x-0 [001] d... 4.000001: cpu_idle: state=4294967295 cpu_id=1\n";
+    let (trace, events) = good(text);
+    use Point::{IdleEnter, IdleExit, Lost};
+    assert_eq!(points(&events), [IdleEnter, IdleEnter, Lost, IdleExit, IdleExit]);
+    assert_eq!(events[2].argument, 17);
+    assert!(!trace.idle.contains_key(&0), "an interval with a gap in it is none");
+    assert_eq!(trace.idle[&1][&2].total_ns, 2_000_000_000);
+    let doubts = trace.doubts.join("\n");
+    for part in ["7 of 12 events", "1 gaps", "17 events were lost", "1 events stood twice", "1 events came before"] {
+        assert!(doubts.contains(part), "no {part} in {doubts}");
+    }
+}
+
+/// The errors of idlestat 0.8: it cannot read the headers of real kernels, crashes when the trace
+/// has more CPUs than the host, needs the host's state names, and misjudges stays that end exactly
+/// at a boundary.
+#[test]
+fn what_idlestat_trips_over() {
+    let mut text = "# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:1024\n#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n".to_owned();
+    for (time, state) in [("2.000000", 3), ("2.000300", u32::MAX)] {
+        text += &format!("<idle>-0 [1023] d..1. {time}: cpu_idle: state={state} cpu_id=1023\n");
+    }
+    let (trace, _) = good(&text);
+    let stay = trace.idle[&1023][&3];
+    assert_eq!((stay.entered, stay.total_ns, stay.shortest_ns, stay.longest_ns), (1, 300_000, 300_000, 300_000));
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_line() {
+    let line = "<idle>-0 [000] d..1. 1.000001: cpu_idle: state=1 cpu_id=0\n";
+    for (text, message) in [
+        ("".to_owned(), "trace.txt: no event of a trace was found"),
+        ("just words\n".to_owned(), "trace.txt: no event of a trace was found"),
+        (format!("{line}rubbish\n"), "trace.txt:2: this is no line of a trace"),
+        (
+            format!("{line}<idle>-0 [000] d..1. 1.000001: cpu_idle: state=x cpu_id=0\n"),
+            "trace.txt:2: `cpu_idle` has no `state` that could be used",
+        ),
+        (
+            format!("{line}<idle>-0 [000] d..1. 1.000001: cpu_idle: state=300 cpu_id=0\n"),
+            "trace.txt:2: `cpu_idle` has no `state` that could be used",
+        ),
+        (
+            format!("{line}<idle>-0 [000] d..1. 1.000001: cpu_idle: state=1 cpu_id=99999\n"),
+            "trace.txt:2: `cpu_idle` has no `cpu_id` that could be used",
+        ),
+        (
+            format!("{line}<idle>-0 [000] d..1. 123456: cpu_idle: state=1 cpu_id=0\n"),
+            "trace.txt:2: the time is no seconds: record with a clock that counts them (trace_clock local, mono or boot)",
+        ),
+        ("\x1f\u{8b}".to_owned(), "trace.txt: no event of a trace was found"),
+        ("abc\0def".to_owned(), "trace.txt: the file is binary and no known trace"),
+    ] {
+        assert_eq!(wrong(&text), message, "{text}");
+    }
+    assert_eq!(wrong(b"PK\x03\x04\x00"), "trace.txt: the file is compressed (zip)");
+    let (trace, events) = events(format!("{line}rubbish\n{line}"), true).unwrap();
+    assert_eq!((trace.left_out, trace.warnings.len(), events.len()), (1, 1, 1));
+}
+
+/// A file that an editor saved, or that was cut anywhere, has no end of its last line. What is
+/// beyond doubt in it counts, the rest is left out and said.
+#[test]
+fn a_last_line_without_an_end_counts_where_it_is_beyond_doubt() {
+    let line = "<idle>-0 [012] d..1. 1.000001: cpu_idle: state=1 cpu_id=12\n";
+    let timer = "<idle>-0 [012] d..1. 1.000002: hrtimer_start: hrtimer=0000000077 function=hrtimer_wakeup expires=5000000 softexpires=5000000";
+    for (last, more) in [
+        ("<idle>-0 [012] d..1. 1.000002: cpu_idle: state=4294967295 cpu_id=12", 1),
+        ("<idle>-0 [012] d..1. 1.000002: cpu_idle: state=4294967295 cpu_id=1", 0),
+        ("<idle>-0 [012] d..1. 1.000002: cpu_idle: state=42949", 0),
+        ("<idle>-0 [012] d..1. 1.0000", 0),
+        (timer, 1),
+        (&timer[..timer.len() - 4], 1),
+        (&timer[..timer.len() - 22], 0),
+        ("sh-9 [012] d... 1.000002: sched_wakeup: comm=sh pid=1642 prio=120 target_cpu=002", 1),
+        ("sh-9 [012] d... 1.000002: sched_wakeup: comm=sh pid=16", 0),
+    ] {
+        let (trace, events) = good(format!("{line}{last}"));
+        assert_eq!((events.len(), trace.left_out), (1 + more, 1 - more as u64), "{last}");
+        assert_eq!(trace.doubts.iter().filter(|doubt| doubt.contains("the last line")).count(), 1 - more, "{last}");
+    }
+}
+
+/// idlestat writes the topology first; without it all CPUs are one cluster, and what is given wins.
+#[test]
+fn the_clusters_of_idlestat_are_read_and_those_that_are_given_win() {
+    let line = |time: u64, cpu: u16, state: u32| {
+        format!("<idle>-0 [{cpu:03}] d..2. 1.{time:06}: cpu_idle: state={state} cpu_id={cpu}\n")
+    };
+    let changes = [(0, 0, 1), (1, 1, 2), (2, 2, 1), (9, 1, u32::MAX), (12, 0, u32::MAX), (13, 2, u32::MAX)];
+    let text: String = changes.iter().map(|&(time, cpu, state)| line(time, cpu, state)).collect();
+    let head = "idlestat version = 0.8\ncpus=3\nclusterA:\n\tcore0\n\t\tcpu0\n\tcore1\n\t\tcpu1\nclusterB:\n\tcore0\n\t\tcpu2\n";
+    let of = |text: String, clusters: Vec<Vec<u16>>| {
+        let trace = read(Cursor::new(text), &Options { clusters, ..options(false) }, None).unwrap();
+        let of = |cluster: &ClusterIdle| {
+            let [(state, idle)] = cluster.states.iter().collect::<Vec<_>>()[..] else { panic!("{cluster:?}") };
+            (cluster.cpus.clone(), *state, idle.entered, idle.total_ns)
+        };
+        trace.clusters.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(of(format!("{head}{text}"), vec![]), [(vec![0, 1], 1, 1, 8_000)]);
+    assert_eq!(of(text, vec![]), [(vec![0, 1, 2], 1, 1, 7_000)]);
+}
+
+/// Seeded damage: whatever the bytes are, the answer is a trace or an error with a cause.
+#[test]
+fn damage_never_panics() {
+    let mut random = fastrand::Rng::with_seed(11);
+    for round in 0..300 {
+        let mut bytes = GUEST[..random.usize(1_000..20_000)].to_vec();
+        for _ in 0..random.usize(1..20) {
+            let at = random.usize(..bytes.len());
+            match random.u8(..4) {
+                0 => bytes[at] = random.u8(..),
+                1 => drop(bytes.drain(at..(at + random.usize(..40)).min(bytes.len()))),
+                2 => bytes.insert(at, *random.choice(b"[]:.\n =0123456789").unwrap()),
+                _ => bytes.truncate(at.max(1)),
+            }
+            if bytes.is_empty() {
+                bytes.push(b'x');
+            }
+        }
+        for lenient in [false, true] {
+            if let Err(Error::Import(error)) = events(&bytes, lenient) {
+                assert!(!error.message.is_empty() && !error.help.is_empty(), "round {round}");
+            }
+        }
+    }
+}

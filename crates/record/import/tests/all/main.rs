@@ -1,0 +1,7 @@
+//! The integration tests of this crate: one program, which is linked once.
+
+mod cpuidle;
+mod ftrace;
+mod perfetto;
+mod support;
+mod trace_dat;

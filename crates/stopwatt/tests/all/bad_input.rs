@@ -1,0 +1,296 @@
+//! Files that are no files, recordings that were tampered with, and signals: an error, soon, and
+//! nothing left behind.
+
+use crate::common::{root, shared_object};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn stopwatt(arguments: &[&str], folder: &Path) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
+    command.args(arguments).args(["--data", root().to_str().unwrap()]).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// The output of the command, which must end within some seconds and without much memory.
+fn ended(arguments: &[&str], folder: &Path) -> (Output, String) {
+    let mut child = stopwatt(arguments, folder);
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("{arguments:?} does not end");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, said.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn a_setting_that_is_wrong_says_what_would_be_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = ["run", "psci-latency", "--set", "topology.clusters=0x4", "-o", "out"];
+    let (output, said) = ended(&run, folder.path());
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("topology.clusters=0x4") && said.contains("(16x4)"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_fifo_or_a_device_in_place_of_a_file_is_an_error_and_no_hang() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Command::new("mkfifo").arg(folder.path().join("fifo.x")).status().unwrap().success());
+    for (file, what) in [("./fifo.x", "a FIFO"), ("/dev/zero", "a device")] {
+        let ranges = format!("--ranges={file}");
+        let all: [&[&str]; 13] = [
+            &["run", "idle-replay", file, "--platform", "juno-r2"],
+            &["run", "psci-latency", "--platform", file],
+            &["what-if", "psci-latency", "--platform", file, "--vary", "iterations=1,2"],
+            &["run", "placement", file],
+            &["run", "rcu-energy", &ranges],
+            &["dataplane", "--config", file],
+            &["import", "rt-instr", file, "-o", "out"],
+            &["import", "rst", file, "-o", "out"],
+            &["import", "csv", file, "-o", "out"],
+            &["import", "csv", "none", "--platform", file, "-o", "out"],
+            &["import", "vpp-runtime", file, "-o", "out"],
+            &["import", "ftrace", file],
+            &["compare", "a", "b", "--policy", file],
+        ];
+        for arguments in all {
+            let (output, said) = ended(arguments, folder.path());
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+            assert!(said.contains(what) && said.contains("regular file"), "{arguments:?}: {said}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{arguments:?} left something");
+        }
+    }
+}
+
+/// A recording of counts, which has measures and no events; small.
+fn imported(folder: &Path) -> PathBuf {
+    let log = "<RT_INSTR:test_rt_instr_susp_deep_parallel\t0\t1\t244520\t26920\t5540/>\n";
+    fs::write(folder.join("uart.log"), log).unwrap();
+    let (output, said) = ended(&["import", "rt-instr", "uart.log", "-o", "r"], folder);
+    assert!(output.status.success(), "{said}");
+    folder.join("r")
+}
+
+#[test]
+fn a_trace_of_no_events_is_an_error_and_no_empty_file() {
+    let folder = tempfile::tempdir().unwrap();
+    imported(folder.path());
+    let (output, said) = ended(&["report", "r", "--out", "r.pftrace"], folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("r has no events") && said.contains("--format csv"), "{said}");
+    assert!(!folder.path().join("r.pftrace").exists());
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_told_before_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for report in ["/nonexistent/x.html", "/proc/x.html"] {
+        let (output, said) =
+            ended(&["run", "psci-latency", "--iterations", "1", "--report", report, "-o", "new"], folder.path());
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("cannot write {report}")), "{said}");
+        assert!(!folder.path().join("new").exists());
+    }
+}
+
+/// A counter that ticks once a second makes each cause of a span a million times as long as the
+/// span.
+#[test]
+fn causes_that_do_not_fit_their_span_are_drawn_as_wide_as_the_span() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = ["run", "psci-latency", "--release", "v2.12", "--iterations", "1", "--output", "r"];
+    assert!(ended(&run, folder.path()).0.status.success());
+    let header = folder.path().join("r/recording.toml");
+    let text = fs::read_to_string(&header).unwrap();
+    fs::write(&header, text.replace("counter_hz = 50000000", "counter_hz = 1")).unwrap();
+    let (output, said) = ended(&["report", "r"], folder.path());
+    assert!(output.status.success(), "{said}");
+    assert!(output.stdout.len() < 1 << 20, "{} bytes", output.stdout.len());
+}
+
+#[test]
+fn what_a_file_holds_is_not_sent_to_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let platform = fs::read_to_string(root().join("platforms/juno-r1.toml")).unwrap();
+    let steering = platform.replace("[caches]\n", "[caches] # \u{1b}[2J\u{7}\nno = 1\n");
+    fs::write(folder.path().join("p.toml"), steering).unwrap();
+    let policy = "threshold = \"\u{1b}[31m\"\n";
+    fs::write(folder.path().join("policy.toml"), policy).unwrap();
+    let run = ["run", "psci-latency", "--release", "v2.12", "--iterations", "1", "--output", "r"];
+    assert!(ended(&run, folder.path()).0.status.success());
+    for arguments in
+        [&["run", "psci-latency", "--platform", "./p.toml"][..], &["compare", "r", "r", "--policy", "policy.toml"]]
+    {
+        let (output, said) = ended(arguments, folder.path());
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(!said.contains(|letter: char| letter.is_control()), "{said:?}");
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_says_that_nothing_was_kept_and_leaves_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = ["run", "psci-latency", "--release", "v2.12", "--free-seeds", "0", "--output", "r"];
+    let (short, long) = (["--iterations", "1"], ["--iterations", "40000", "--replace", "-v"]);
+    assert!(ended(&[&run[..], &short].concat(), folder.path()).0.status.success());
+    let events = || fs::read(folder.path().join("r/events.parquet")).unwrap();
+    let before = events();
+    let what_if = ["what-if", "psci-latency", "--vary", "topology.clusters=40..90", "-v", "-o", "w"];
+    for arguments in [[&run[..], &long].concat(), what_if.to_vec()] {
+        let stopped_after = |milliseconds: u64| {
+            let mut child = stopwatt(&arguments, folder.path());
+            std::thread::sleep(Duration::from_millis(milliseconds));
+            assert!(child.try_wait().unwrap().is_none(), "it is over before it is stopped");
+            assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+            child.wait_with_output().unwrap()
+        };
+        // On a busy machine the run may not have begun by then: the signal ends the program at
+        // once.
+        let mut output = stopped_after(500);
+        if !String::from_utf8_lossy(&output.stderr).contains("stopping after") {
+            output = stopped_after(4000);
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(2), "a shell must see SIGINT: {said}");
+        assert!(said.contains("stopping after the step at hand") && said.contains("nothing was kept"), "{said}");
+        assert!(said.contains("data: "), "-v says which data is in force: {said}");
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["r"]);
+        assert_eq!(events(), before);
+    }
+}
+
+/// One simulation of 512 CPUs and thousands of iterations: it is the only step of the run, and
+/// would go on for minutes.
+#[test]
+fn a_single_long_simulation_is_left_in_the_middle() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = ["--case", "suspend-deepest", "--mode", "parallel", "--free-seeds", "0", "--iterations", "5000"];
+    let run = ["run", "psci-latency", "--release", "v2.12", "--set", "topology.clusters=128x4", "-v", "-o", "r"];
+    let mut child = stopwatt(&[&run[..], &case].concat(), folder.path());
+    // Until it says that it runs, a signal ends the program at once, which is not what is asked
+    // here.
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(child.try_wait().unwrap().is_none(), "it is over before it is stopped");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(20) {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), Some(2), "{said}");
+    assert!(said.contains("stopping after the step at hand") && said.contains("nothing was kept"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn each_step_is_told_to_those_who_ask_and_none_to_those_who_want_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |how: &str| {
+        let run = ["run", "psci-latency", "--release", "v2.12", "--iterations", "1", "--replace", "--output", "r"];
+        let (output, said) = ended(&[&run[..], &["--report", "r.html", how]].concat(), folder.path());
+        assert!(output.status.success(), "{said}");
+        said
+    };
+    let told = said("-v");
+    for part in ["data: ", "psci-latency in world sim, ", "iterations=1", "writing r.html"] {
+        assert!(told.contains(part), "`{part}` is not in: {told}");
+    }
+    assert_eq!(said("-q"), "");
+}
+
+/// A path is bytes, and need not be text.
+#[test]
+fn a_path_that_is_no_text_is_written_and_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"a\xffb");
+    let case = ["--case", "psci-version", "--iterations", "1", "--free-seeds", "0"];
+    let mut run = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
+    run.args(["-q", "run", "psci-latency"]).args(case).arg("-o").arg(name);
+    let page = std::ffi::OsStr::from_bytes(b"p\xff.html");
+    run.arg("--report").arg(page).args(["--data", root().to_str().unwrap()]);
+    let output = run.current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.path().join(page).is_file());
+    let recording = recording::Recording::read(folder.path().join(name)).unwrap();
+    assert!(recording.header.run.command.iter().any(|word| word == "a\u{fffd}b"), "{:?}", recording.header.run.command);
+}
+
+#[test]
+fn a_function_that_an_image_lacks_is_answered_with_those_that_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    // A program of this machine, with the number of the machine whose images are counted.
+    let source = folder.path().join("program.c");
+    fs::write(&source, "int settle_the_caches(void) { return 1; }\nint main(void) { return 0; }\n").unwrap();
+    let mut program = fs::read(shared_object(&source, folder.path())).unwrap();
+    program[18..20].copy_from_slice(&183_u16.to_le_bytes());
+    fs::write(folder.path().join("image"), program).unwrap();
+    fs::write(folder.path().join("text"), "no image").unwrap();
+    for (arguments, said) in [
+        (["count", "text", "--from", "main"], "it is no whole ELF file"),
+        (["count", "absent", "--from", "main"], "absent: No such file"),
+        (["count", "image", "--from", "mian"], "did you mean"),
+        (["count", "image", "--from", "settle_the"], "settle_the_caches"),
+        (["count", "image", "--from", "0x1002"], "name a multiple of 4"),
+    ] {
+        let (output, error) = ended(&arguments, folder.path());
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.replace("\n  │ ", " ").contains(said), "{error}");
+    }
+    assert!(!folder.path().join("recordings").exists());
+}
+
+#[test]
+fn a_signal_leaves_nothing_half_written() {
+    let folder = tempfile::tempdir().unwrap();
+    // Long enough to be met in the middle of it.
+    let event = "          <idle>-0     [000] d..1.   100.000000: cpu_idle: state=1 cpu_id=0\n";
+    let mut text = String::from("# tracer: nop\n#\n");
+    (0..3_000_000_u64).for_each(|_| text.push_str(event));
+    fs::write(folder.path().join("long.trace"), text).unwrap();
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let mut child = stopwatt(&["import", "ftrace", "long.trace", "-o", "r"], folder.path());
+        let start = Instant::now();
+        while fs::read_dir(folder.path()).unwrap().count() < 2 {
+            assert!(
+                child.try_wait().unwrap().is_none() && start.elapsed() < Duration::from_secs(60),
+                "nothing is written"
+            );
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert!(!output.status.success());
+        assert!(String::from_utf8_lossy(&output.stderr).contains("stopped"));
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["long.trace"]);
+    }
+}
+
+/// The program was aborted here before it asked how much memory there is.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_needs_more_memory_than_there_is_is_refused_before_it_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "ulimit -v 1000000 && exec \"$0\" -q run psci-latency --iterations 90000 -o r --data \"$1\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_stopwatt")]).arg(root()).current_dir(folder.path());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("MiB can be had") && said.contains("fewer iterations"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
+}

@@ -1,0 +1,293 @@
+//! `stopwatt compare`, as a user and a CI job meet it.
+
+use crate::common::stopwatt;
+use recording::{Header, Recording};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Records releases of Juno into a folder of its own.
+fn record(folder: &Path, name: &str, more: &[&str]) -> String {
+    let path = folder.join(name).to_str().unwrap().to_owned();
+    let arguments = ["run", "psci-latency", "--iterations", "3", "--free-seeds", "0", "-o", &path];
+    let output = stopwatt(&[&arguments[..], more].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    path
+}
+
+#[test]
+fn a_recording_does_not_differ_from_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = record(folder.path(), "r", &[]);
+    let output = stopwatt(&["compare", &path, &path, "--threshold", "0"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output).contains("No regression: 288 unchanged of 288 comparisons of a row.\n"), "{}", text(&output));
+}
+
+#[test]
+fn v2_11_and_v2_12_differ_in_inputs_rows_and_causes_and_the_printed_changes_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = record(folder.path(), "r", &[]);
+    let (a, b) = (format!("{path}@juno-v2.11"), format!("{path}@juno-v2.12"));
+    let output = stopwatt(&["compare", &a, &b, "--all"]);
+    assert_eq!(output.status.code(), Some(1), "some rows of v2.12 are slower");
+    let printed = text(&output);
+    for part in [
+        "exact: a world that repeats itself",
+        "costs.scp.take",
+        "another order",
+        "`stopwatt run psci-latency --release juno-v2.12",
+        "suspend-level0 serial: powerdown (us)",
+        "SCP wait -",
+        "Critical path of the slowest CPU (1.0",
+        "21 changes are printed, 0 follow from the tables",
+        "+2011.59 %",
+    ] {
+        assert!(printed.contains(part), "`{part}` is not in:\n{printed}");
+    }
+    assert!(!printed.contains('\u{1b}'), "NO_COLOR is respected");
+    let widest = printed.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(100), "without a terminal lines have at most 100 columns, not {widest:?}");
+
+    let json: Value = serde_json::from_slice(&stopwatt(&["compare", &a, &b, "--format", "json"]).stdout).unwrap();
+    assert_eq!(json["published_changes"]["not_remade"].as_array().unwrap().len(), 21);
+    assert_eq!(json["rows"].as_array().unwrap().len(), 96);
+
+    let page = text(&stopwatt(&["compare", &a, &b, "--format", "html"]));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.len() < report::MOST_BYTES, "{} bytes", page.len());
+    let answer = &page[page.find("class=headline").unwrap()..];
+    let answer = &answer[..answer.find("</p>").unwrap()];
+    for part in [
+        "Powerdown is 6.1 % less in the median of 24 rows of 4 tables",
+        "most of it SCP wait. The slowest CPU of suspend-level0 parallel",
+        "; the SCP 48",
+        "Wakeup is",
+        "18 rows of suspend-deepest parallel are not judged",
+    ] {
+        assert!(answer.contains(part), "`{part}` is not in {answer}");
+    }
+    let table = &page[page.find("suspend-level0 serial: powerdown (us)").unwrap()..];
+    let picture = &table[table.find("<svg").unwrap()..table.find("</svg>").unwrap()];
+    // A line for each recording and CPU, and a point for each of the three iterations.
+    assert_eq!((picture.matches("<title>").count(), picture.matches("<circle").count()), (1 + 12, 36), "{picture}");
+    assert!(picture.contains("3 values from") && !page.contains("http:"), "{picture}");
+    // What a path hangs on adds up, and stands on the page with what changed most.
+    let tables = json["critical_paths"].as_array().unwrap();
+    assert_eq!(tables.len(), 11, "powerdowns and wakeups of five tables, and the calls of one");
+    let us = |path: &Value, part: &str| path["parts"][part].as_f64().unwrap_or(0.0);
+    for path in tables.iter().flat_map(|table| table["paths"].as_array().unwrap()) {
+        let sum: f64 = path["parts"].as_object().unwrap().keys().map(|part| us(path, part)).sum();
+        assert!((sum - path["us"].as_f64().unwrap()).abs() < 0.01, "{path}");
+    }
+    let is_shown =
+        |of: &&Value| of["case"] == "suspend-level0" && of["mode"] == "serial" && of["metric"] == "powerdown";
+    let paths = &tables.iter().find(is_shown).unwrap()["paths"];
+    let whole = paths[1]["us"].as_f64().unwrap() - paths[0]["us"].as_f64().unwrap();
+    let said = &table[table.find("Critical path of the slowest CPU (1.0) ").unwrap()..][..150];
+    assert!(said.contains(&format!("(1.0) {whole:+.2} us (")), "{whole}: {said}");
+    let of_scp = us(&paths[1], "scp") - us(&paths[0], "scp");
+    assert!(said.contains(&format!("): the SCP {of_scp:+.2} (")), "{of_scp}: {said}");
+    let level0 = json["rows"].as_array().unwrap().iter().filter(|row| {
+        row["case"] == "suspend-level0"
+            && row["mode"] == "serial"
+            && row["metric"] == "powerdown"
+            && row["row"] != "1.0"
+    });
+    for row in level0 {
+        let change = &row["changes"][0];
+        assert_eq!(
+            (change["verdict"].as_str(), change["how"]["kind"].as_str()),
+            (Some("better"), Some("exact")),
+            "{row}"
+        );
+        assert_eq!(change["main_cause"], "scp-wait", "{row}");
+    }
+}
+
+#[test]
+fn exit_status_threshold_and_policy_decide_what_a_ci_job_sees() {
+    let folder = tempfile::tempdir().unwrap();
+    let release = ["--release", "juno-v2.12", "--order", "declared"];
+    let base = record(folder.path(), "base", &release);
+    let take = [&release[..], &["--set", "costs.scp.take=83.5 us"]].concat();
+    let slower = record(folder.path(), "slower", &take);
+    let code = |more: &[&str]| stopwatt(&[&["compare", &base, &slower][..], more].concat()).status.code();
+    assert_eq!(code(&[]), Some(1), "3 % more of the SCP");
+    assert_eq!(code(&["--threshold", "5%"]), Some(0));
+    let policy = folder.path().join("policy.toml");
+    let policy_path = policy.to_str().unwrap();
+    std::fs::write(
+        &policy,
+        "threshold = 10.0\n[[rule]]\ncase = \"suspend-level0\"\nmode = \"serial\"\nthreshold = 1.0\n",
+    )
+    .unwrap();
+    assert_eq!(code(&["--policy", policy_path]), Some(1));
+    std::fs::write(
+        &policy,
+        "[[rule]]\nmetric = \"powerdown\"\nignore = true\n[[rule]]\nmetric = \"wakeup\"\nbetter = \"neither\"\n",
+    )
+    .unwrap();
+    assert_eq!(code(&["--policy", policy_path]), Some(0));
+    assert_eq!(code(&["--metric", "latency", "--metric", "cache_flush"]), Some(0));
+
+    std::fs::write(&policy, "treshold = 10.0\n").unwrap();
+    for wrong in
+        [vec!["--policy", policy_path], vec!["--threshold", "-1"], vec!["--metric", "none"], vec!["no such recording"]]
+    {
+        let output = stopwatt(&[&["compare", &base, &slower][..], &wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stdout.is_empty());
+    }
+    let said = String::from_utf8(stopwatt(&["compare", &base, &slower, "--metric", "none"]).stderr).unwrap();
+    let said = said.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("no recording has the measure `none`") && said.contains("powerdown, time_in_state"),
+        "{said}"
+    );
+}
+
+#[test]
+fn ci_formats_have_the_members_that_their_readers_need() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = record(folder.path(), "base", &["--release", "juno-v2.12"]);
+    let json = |format: &str| -> Value {
+        serde_json::from_slice(&stopwatt(&["compare", &base, &base, "--format", format]).stdout).unwrap()
+    };
+    let github = json("github-action-benchmark");
+    let entries = github.as_array().unwrap();
+    assert_eq!(entries.len(), 96);
+    for entry in entries {
+        assert!(entry["name"].is_string() && entry["unit"] == "us" && entry["value"].is_number(), "{entry}");
+        assert!(entry["range"].is_string() && entry["extra"].is_string(), "{entry}");
+    }
+    let bencher = json("bencher");
+    let benchmarks = bencher.as_object().unwrap();
+    assert_eq!(benchmarks.len(), 96, "names are unique");
+    for (entry, (name, benchmark)) in
+        entries.iter().map(|entry| (entry, benchmarks.get_key_value(entry["name"].as_str().unwrap()).unwrap()))
+    {
+        let latency = &benchmark["latency"];
+        let value = latency["value"].as_f64().unwrap();
+        assert!((value - entry["value"].as_f64().unwrap() * 1e3).abs() < 1e-3, "{name} is in nanoseconds: {benchmark}");
+        assert!(latency["lower_value"].as_f64() <= Some(value) && Some(value) <= latency["upper_value"].as_f64());
+    }
+}
+
+#[test]
+fn junit_and_benchstat_say_what_the_comparison_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = ["--release", "juno-v2.12", "--case", "suspend-deepest", "--mode", "serial"];
+    let base = record(folder.path(), "base", &case);
+    let slower = record(folder.path(), "slower", &[&case[..], &["--set", "costs.scp.take=100 us"]].concat());
+    let printed = |format: &[&str]| {
+        let output = stopwatt(&[&["compare", &base, &slower, "--format"], format].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+        text(&output)
+    };
+    let json: Value = serde_json::from_str(&printed(&["json"])).unwrap();
+    let worse = |row: &&Value| row["changes"][0]["verdict"] == "worse";
+    let (rows, failed) =
+        (json["rows"].as_array().unwrap(), json["rows"].as_array().unwrap().iter().filter(worse).count());
+    assert!(failed > 0 && failed < rows.len(), "{failed} of {}", rows.len());
+
+    let junit = printed(&["junit"]);
+    assert!(junit.contains(&format!("tests=\"{}\" failures=\"{failed}\"", rows.len())), "{junit}");
+    assert_eq!(junit.matches("<failure ").count(), failed, "{junit}");
+
+    // Three iterations of each row, in both recordings; a time is in nanoseconds.
+    let lines = printed(&["benchstat"]);
+    assert_eq!(lines.lines().filter(|line| line.starts_with("Benchmark")).count(), rows.len() * 3 * 2);
+    assert_eq!(lines.matches("recording: ").count(), 2);
+    let base_of_row = rows[0]["cells"][0]["median"].as_f64().unwrap() * 1e3;
+    assert!(lines.contains(&format!(" 1 {base_of_row} {}-ns", rows[0]["metric"].as_str().unwrap())), "{lines}");
+}
+
+#[test]
+fn the_base_may_lie_in_a_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = ["--release", "juno-v2.12", "--case", "suspend-level0", "--mode", "serial"];
+    let repository = folder.path().join("repository");
+    std::fs::create_dir_all(repository.join("ci")).unwrap();
+    let base = record(&repository.join("ci"), "base", &case);
+    let git = |arguments: &[&str]| {
+        let who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
+        let output = Command::new("git").args(who).args(arguments).current_dir(&repository).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "base"]);
+    std::fs::remove_dir_all(&base).unwrap();
+    let today = record(folder.path(), "today", &case);
+    let compare = |named: &str| {
+        let command = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+            .args(["compare", named, &today, "--threshold", "0"])
+            .current_dir(&repository)
+            .output();
+        command.unwrap()
+    };
+    let output = compare("HEAD:ci/base@v2.12");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text(&output).contains("No regression"), "{}", text(&output));
+    for wrong in ["HEAD:ci/absent", "absent:ci/base", "--help:x"] {
+        let output = compare(wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+    }
+    let said = String::from_utf8_lossy(&compare("absent:ci/base").stderr).into_owned();
+    assert!(said.contains("there is no folder `absent:ci/base`"), "{said}");
+}
+
+#[test]
+fn a_board_log_stands_beside_the_simulation_and_more_than_two_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let simulated = record(folder.path(), "simulated", &["--release", "juno-v2.12"]);
+    let published = folder.path().join("published").to_str().unwrap().to_owned();
+    let output = stopwatt(&["import", "csv", "published/juno-psci.csv", "--platform", "juno-r1", "-o", &published]);
+    assert!(output.status.success());
+    let (old, new) = (format!("{published}@juno-v2.11"), format!("{published}@juno-v2.12"));
+    let output = stopwatt(&["compare", &simulated, &old, &new, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "one value per row is no evidence");
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["rows"].as_array().unwrap().len(), 96, "every case and name matches");
+    assert!(json["rows"].as_array().unwrap().iter().all(|row| row["changes"].as_array().unwrap().len() == 2));
+    assert!(json["warnings"][0].as_str().unwrap().starts_with("worlds differ"), "{}", json["warnings"]);
+    let output = stopwatt(&["compare", &simulated, &old, &new, "--all"]);
+    assert!(text(&output).contains("│ row ") && text(&output).contains("C/A"), "{}", text(&output));
+}
+
+/// A recording of `psci-calls --firmware` in which PSCI_VERSION takes this number of instructions.
+fn counted(folder: &Path, name: &str, instructions: f64) -> String {
+    let mut header = Header::new("psci-calls", "qemu", "instructions");
+    header.time.counter_hz = Some(62_500_000);
+    header.repeatable = Some(true);
+    let mut recording = Recording::new(header);
+    let series = recording.series("firmware", "psci-calls", "serial");
+    for (call, value) in [("PSCI_VERSION", instructions), ("CPU_ON", 1088.0 + instructions / 100.0)] {
+        let subject = recording.name(call);
+        recording.measure(series, 0, "call", "instructions", value).subject = Some(subject);
+    }
+    let path = folder.join(name);
+    recording.write(&path).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// The gate of a firmware project's CI: one instruction more fails it, and the policy of the
+/// documents lets CPU_ON move by a tick.
+#[test]
+fn one_instruction_more_in_a_call_is_a_regression() {
+    let folder = tempfile::tempdir().unwrap();
+    let [before, same, after] =
+        [("before", 177.0), ("same", 177.0), ("after", 178.0)].map(|(name, value)| counted(folder.path(), name, value));
+    let policy = folder.path().join("ci.toml");
+    std::fs::write(&policy, "threshold = 0.0\n[[rule]]\nrow = \"CPU_ON\"\nleast = 16.0\n").unwrap();
+    let compare = |other: &str| stopwatt(&["compare", &before, other, "--policy", policy.to_str().unwrap()]);
+    assert_eq!(compare(&same).status.code(), Some(0));
+    let worse = compare(&after);
+    assert_eq!(worse.status.code(), Some(1));
+    let printed = text(&worse);
+    assert!(printed.contains("Regression: 1 worse, 1 changed below the threshold of 2"), "{printed}");
+}

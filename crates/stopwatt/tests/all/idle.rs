@@ -1,0 +1,186 @@
+//! `stopwatt run idle-replay` and `idle-clock`, as a user meets them.
+
+use crate::common::{root, stopwatt};
+use serde_json::Value;
+use std::path::Path;
+
+/// A trace of our guest on QEMU.
+const TRACE: &str = "crates/record/import/data/guest.trace";
+
+fn run(arguments: &[&str], output: &Path) -> Value {
+    let output = output.to_str().unwrap();
+    let said = stopwatt(&[&["run"], arguments, &["--format", "json", "-o", output]].concat());
+    assert!(said.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&said.stderr));
+    serde_json::from_slice(&said.stdout).unwrap()
+}
+
+#[test]
+fn a_trace_is_replayed_with_every_governor() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = run(&["idle-replay", TRACE, "--platform", "qemu-virt"], &folder.path().join("replay"));
+    let count = |what: &str| json["intervals"][what].as_u64().unwrap();
+    let all = count("known") + count("bounded") + count("unknown");
+    assert!(count("known") > all / 2, "{}", json["intervals"]);
+    let governors = json["governors"].as_array().unwrap();
+    let names: Vec<&str> = governors.iter().map(|governor| governor["name"].as_str().unwrap()).collect();
+    let expected = [
+        "recorded",
+        "menu-3.10",
+        "menu-6.1",
+        "menu",
+        "teo-6.10",
+        "teo-6.11",
+        "teo-6.18",
+        "teo-6.18-fixed",
+        "ladder",
+        "haltpoll",
+        "never-deep",
+        "always-deepest",
+        "oracle",
+    ];
+    assert_eq!(names, expected);
+    for governor in governors {
+        assert!(governor["energy_j"].is_null(), "qemu-virt has no powers");
+        assert!(governor["delay_us"]["p50"].is_u64() || governor["delay_us"]["p50"].is_object());
+        for state in governor["states"].as_array().unwrap() {
+            for key in ["entered", "above", "below", "residency_us"] {
+                assert!(state[key].is_number() || state[key]["low"].is_number(), "{}: {state}", governor["name"]);
+            }
+        }
+    }
+    // The traced kernel's own row counts every interval once, but for those that the trace does not
+    // end.
+    let unfinished = json["unknown_because"]["the interval has no end in the trace"].as_u64().unwrap_or(0);
+    let entered: u64 =
+        governors[0]["states"].as_array().unwrap().iter().map(|state| state["entered"].as_u64().unwrap()).sum();
+    assert_eq!(entered + unfinished, all);
+}
+
+/// The change that was argued about in 2025 came to 6.1.141 and went in 6.1.158.
+#[test]
+fn governors_of_releases_are_replayed_by_the_changes_that_each_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let dated = ["menu@6.1.140", "menu@6.1.150", "menu@6.1.158", "teo@6.12.117"];
+    let json = run(&["idle-replay", TRACE, "--governors", &dated.join(",")], &folder.path().join("replay"));
+    let governors = json["governors"].as_array().unwrap();
+    let row = |name: &str| {
+        let row = governors.iter().find(|governor| governor["name"] == name);
+        row.unwrap_or_else(|| panic!("{name}: {json}"))["states"].clone()
+    };
+    assert_ne!(row("menu@6.1.140"), row("menu@6.1.150"));
+    assert_eq!(row("menu@6.1.140"), row("menu@6.1.158"), "nothing is refused here, so the revert is all");
+    let listed = stopwatt(&["list", "governors", "menu@6.12.117", "teo@6.6", "--format", "json"]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!([&listed["governors"][0]["judged"], &listed["governors"][1]["judged"]], [true, false]);
+    let commits = |row: &Value| row["rules"].as_array().unwrap().iter().map(|rule| rule["commit"].clone()).collect();
+    let commits: Vec<Value> = commits(&listed["governors"][0]);
+    assert!(commits.contains(&"fa3fa55de0d6".into()) && !commits.contains(&"85975daeaa4d".into()), "{commits:?}");
+    for (name, said) in [
+        ("menu@5.4", "from Linux 5.10 on"),
+        ("tea@6.1", "menu@6.12.117 and teo@6.6"),
+        ("teo@x", "is no release of Linux"),
+        ("mneu", "there are: menu-3.10"),
+    ] {
+        for command in [&["run", "idle-replay", "--governors", name][..], &["list", "governors", name]] {
+            let refused = stopwatt(command);
+            let error = String::from_utf8_lossy(&refused.stderr).replace("\n        ", " ").replace("\n  │ ", " ");
+            assert_eq!(refused.status.code(), Some(2), "{error}");
+            assert!(error.contains(said), "{command:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn joules_need_a_sourced_size_of_the_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |platform: &str, output: &str| {
+        run(&["idle-replay", TRACE, "--platform", platform], &folder.path().join(output))
+    };
+    let without = of("tc2", "without");
+    let text = std::fs::read_to_string(root().join("platforms/idle/tc2.toml")).unwrap();
+    let with = text.replacen("[power]\n", "[power]\nwatts_per_unit = { value = 0.5, source = \"a test\" }\n", 1);
+    let file = folder.path().join("with.toml");
+    std::fs::write(&file, with).unwrap();
+    let with = of(file.to_str().unwrap(), "with");
+    for (without, with) in without["governors"].as_array().unwrap().iter().zip(with["governors"].as_array().unwrap()) {
+        assert!(without["energy_j"].is_null());
+        for end in ["low", "high"] {
+            let units = without["energy_unit_s"][end].as_f64().unwrap();
+            assert!((with["energy_j"][end].as_f64().unwrap() - units / 2.0).abs() <= units * 1e-12);
+        }
+    }
+    // The traced kernel had other states than this board, so what it chose is told in words alone.
+    assert!(without["governors"].as_array().unwrap().iter().all(|governor| governor["name"] != "recorded"));
+    assert!(
+        without["notes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|note| note.as_str().unwrap().contains("had other states than tc2"))
+    );
+}
+
+#[test]
+fn the_same_trace_gives_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    run(&["idle-replay", TRACE], &a);
+    run(&["idle-replay", TRACE], &b);
+    let read = |folder: &Path| std::fs::read(folder.join("measures.parquet")).unwrap();
+    assert_eq!(read(&a), read(&b));
+}
+
+#[test]
+fn without_a_trace_the_sample_is_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (named, sample) = (folder.path().join("named"), folder.path().join("sample"));
+    let (named, sample) = (run(&["idle-replay", TRACE], &named), run(&["idle-replay"], &sample));
+    assert_eq!(named["governors"], sample["governors"]);
+    assert!(sample.to_string().contains("No trace was named"), "{sample}");
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_runs() {
+    let said = |arguments: &[&str]| {
+        let output = stopwatt(&[&["run"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let error = said(&["idle-replay", "nowhere.trace"]);
+    assert!(error.contains("nowhere.trace is not there"), "{error}");
+    let error = said(&["idle-replay", TRACE, "--platform", "juno-r3"]);
+    assert!(error.contains("did you mean juno-r1?") && error.contains("qemu-virt"), "{error}");
+    let error = said(&["idle-replay", TRACE, "--governors", "menu-6.1,tea"]);
+    assert!(error.contains("`tea`") && error.contains("menu-6.1, menu"), "{error}");
+    let error = said(&["idle-clock", TRACE]);
+    assert!(error.contains("--world sim"), "{error}");
+}
+
+#[test]
+fn clocks_of_this_machine_are_timed() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["idle-clock", "--rounds", "3", "--reads", "200", "--threads", "2"];
+    let json = run(&arguments, &folder.path().join("clock"));
+    let clocks = json["clocks"].as_array().unwrap();
+    assert_eq!(clocks.len(), 14);
+    for clock in clocks {
+        let figure = |key: &str| clock[key].as_f64().unwrap();
+        assert!(figure("min_ns") <= figure("average_ns") && figure("average_ns") <= figure("max_ns"), "{clock}");
+        assert!(figure("stddev_ns") >= 0.0 && matches!(clock["threads"].as_u64(), Some(1 | 2)));
+    }
+    assert_eq!(json["divisions"].as_array().unwrap().len(), 6);
+    assert_eq!(json["shift_bias"].as_f64(), Some(0.023_437_5));
+}
+
+#[test]
+fn the_same_clock_and_the_same_division_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = run(&["idle-clock", "--world", "sim", TRACE], &folder.path().join("clock"));
+    let changes = json["changes"].as_array().unwrap();
+    let same: Vec<&Value> = changes.iter().filter(|change| change["with"] == changes[0]["with"]).collect();
+    assert!(same.len() >= 9 && same.len() < changes.len());
+    assert!(same.iter().all(|change| change["changed_choices"] == 0.0 && change["changed_energy"] == 0.0));
+    assert!(changes.iter().any(|change| change["changed_energy"] != 0.0));
+    // Two reads a sleep, each by the difference of the published averages.
+    assert_eq!(json["saving_per_sleep_ns"].as_f64(), Some(82.0));
+}

@@ -1,0 +1,393 @@
+//! `stopwatt import`, as a user meets it.
+
+use crate::common;
+use crate::common::stopwatt;
+use serde_json::Value;
+use std::process::{Command, Stdio};
+
+const LOG: &str = "NOTICE:  Booting\n<RT_INSTR:test_rt_instr_cpu_off_serial\t0\t0\t236300\t30880\t137760/>\n\
+                   <RT_INSTR:test_rt_instr_psci_version_parallel\t1\t0\t520/>\nbye\n";
+
+#[test]
+fn a_log_becomes_a_recording_that_says_where_it_comes_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, output) = (folder.path().join("board.log"), folder.path().join("recording"));
+    std::fs::write(&log, LOG).unwrap();
+    let arguments = ["import", "rt-instr", log.to_str().unwrap(), "--platform", "juno-r1", "--format", "json"];
+    let said = stopwatt(&[&arguments[..], &["--out", output.to_str().unwrap()]].concat());
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let json: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!((json["figures"].as_u64(), json["left_out"].as_u64()), (Some(4), Some(0)));
+
+    let recording = recording::Recording::read(&output).unwrap();
+    assert_eq!((recording.header.world.as_str(), recording.header.run.machine.as_deref()), ("import", None));
+    assert_eq!(recording.header.platform.as_ref().unwrap().name, "juno-r1");
+    assert!(recording.header.settings["source"].ends_with("board.log"));
+    let off = recording.measures()[0];
+    // CPU 0.0 is CPU 4 of the platform; the release is named after the file.
+    assert_eq!((off.cpu, off.cluster, off.core, off.value), (Some(4), Some(0), Some(0), 236_300.0));
+    assert_eq!(recording.series_texts(off.series), ("board", "cpu-off", "serial"));
+    assert_eq!(recording.text(off.unit), "ns");
+}
+
+#[test]
+fn a_malformed_line_is_shown_and_leaves_no_recording_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, output) = (folder.path().join("board.log"), folder.path().join("recording"));
+    std::fs::write(&log, format!("{LOG}<RT_INSTR:test_rt_instr_cpu_off_serial\t0\t0\t23")).unwrap();
+    let arguments = ["import", "rt-instr", log.to_str().unwrap(), "-o", output.to_str().unwrap()];
+    let said = stopwatt(&arguments);
+    let error = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert_eq!(said.status.code(), Some(2));
+    let flat = error.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in
+        ["board.log:5: the line is cut short", "5 │ <RT_INSTR:test_rt_instr_cpu_off_serial 0 0 23", "parted by tabs"]
+    {
+        assert!(flat.contains(part), "`{part}` is not in: {error}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "only the log is there");
+
+    let said = stopwatt(&[&arguments[..], &["--lenient"]].concat());
+    assert!(said.status.success());
+    assert!(String::from_utf8_lossy(&said.stderr).contains("warning: "), "a line that is left out is told");
+    assert_eq!(recording::Recording::read(&output).unwrap().measures().len(), 4);
+}
+
+/// A pipe is read as the file is, and a packed file as what was packed.
+#[test]
+fn a_trace_is_read_packed_and_from_standard_input() {
+    const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/data/guest.trace");
+    let plain = stopwatt(&["import", "ftrace", TRACE, "--format", "json"]);
+    assert!(plain.status.success());
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("replay").display().to_string();
+    let replay = ["run", "idle-replay", "-", "--output", &output];
+    for arguments in [&["import", "ftrace", "-", "--format", "json"][..], &replay] {
+        let mut gzip = Command::new("gzip").args(["-c", TRACE]).stdout(Stdio::piped()).spawn().unwrap();
+        let piped = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+            .args(arguments)
+            .stdin(gzip.stdout.take().unwrap())
+            .output()
+            .unwrap();
+        assert!(gzip.wait().unwrap().success());
+        assert!(piped.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&piped.stderr));
+        if arguments[0] == "import" {
+            assert_eq!(piped.stdout, plain.stdout);
+        }
+    }
+}
+
+/// A document whose tables are in files beside it, as TF-A's are today, with figures of our own.
+const DOCUMENT: &str = "Results\n-------\n\n\
+    .. csv-table:: ``CPU_SUSPEND`` latencies (ns) to deepest power level in\n    parallel (current release)\n\
+    \x20   :header: Cluster, Core, Powerdown, Wakeup, Cache Flush\n    :width: 95%\n    :file: data/now.csv\n\n\
+    .. csv-table:: ``PSCI_VERSION`` latency (us) in parallel on all cores (previous release)\n\
+    \x20   :header-rows: 1\n\n    Cluster, Core, Latency\n    0, 0, 1200 (+20.00%)\n    0, 1, 1160\n\n\
+    .. csv-table:: Something else\n    :header: Option, Meaning\n\n    a, b\n\nThe end.\n";
+const NOW: &str = "0,0,332000,270000(+1031.44%),169000(+22.05%)\n0,1,624000(-1.01%),30000,166000\n";
+
+#[test]
+fn tables_in_files_beside_a_document_are_read_and_written_as_reference_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    std::fs::write(at("page.rst"), DOCUMENT).unwrap();
+    std::fs::write(at("data/now.csv"), NOW).unwrap();
+    let import = |more: &[&str]| {
+        stopwatt(&[&["import", "rst", &at("page.rst"), "--prefix", "juno-", "-o", &at("r")], more].concat())
+    };
+    let said = import(&["--unit", "ns", "--as-published", &at("rows.csv")]);
+    let error = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.status.success(), "{error}");
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    for part in [
+        "juno-current: suspend-deepest parallel, 2 CPUs, 1 iteration, cache_flush (ns), powerdown (ns), wakeup (ns)",
+        "juno-previous: psci-version parallel, 2 CPUs, 1 iteration, latency (ns)",
+        "8 figures in 2 tables",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in {text}");
+    }
+    let rows = std::fs::read_to_string(at("rows.csv")).unwrap();
+    let published = std::fs::read_to_string(common::root().join("published/juno-psci.csv")).unwrap();
+    assert_eq!(rows.lines().next(), published.lines().next());
+    assert_eq!(rows.lines().nth(2), Some("juno-current,suspend-deepest,parallel,0,0,wakeup,270000,ns,1031.44"));
+    assert!(rows.contains("juno-previous,psci-version,parallel,0,1,latency,1160,ns,\n"), "{rows}");
+    // What was written is read back, figure for figure.
+    let again = stopwatt(&["import", "csv", &at("rows.csv"), "-o", &at("again")]);
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    let values = |name: &str| {
+        let recording = recording::Recording::read(folder.path().join(name).as_path()).unwrap();
+        recording.measures().iter().map(|measure| measure.value).collect::<Vec<_>>()
+    };
+    assert_eq!((values("again"), values("again").len()), (values("r"), 8 + 4));
+
+    // An error is in the file that has it; a file that is not there is named.
+    std::fs::write(at("data/now.csv"), NOW.replace("624000", "6240O0")).unwrap();
+    let flat = |output: &std::process::Output| {
+        let said = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let error = flat(&import(&[]));
+    assert!(error.contains("now.csv:2:") && error.contains("`6240O0(-1.01%)` is no figure"), "{error}");
+    std::fs::remove_file(at("data/now.csv")).unwrap();
+    let error = flat(&import(&[]));
+    assert!(error.contains("page.rst:4: cannot read the table's file"), "{error}");
+    std::fs::write(at("page.rst"), DOCUMENT.replace("data/now.csv", "/etc/hostname")).unwrap();
+    assert!(flat(&import(&[])).contains("is not named from the document on"));
+}
+
+#[test]
+fn a_table_file_of_a_document_is_read_by_itself_under_the_name_of_its_test() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(at("test_rt_instr_susp_deep_parallel.csv"), NOW).unwrap();
+    std::fs::write(at("some.csv"), NOW).unwrap();
+    let import = |name: &str| stopwatt(&["import", "csv", &at(name), "--variant", "v2.14", "-o", &at("r")]);
+    let said = import("test_rt_instr_susp_deep_parallel.csv");
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(text.contains("v2.14: suspend-deepest parallel, 2 CPUs, 1 iteration"), "{text} {said:?}");
+    assert!(text.contains("6 figures in 1 tables"), "{text}");
+    let said = import("some.csv");
+    assert_eq!(said.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&said.stderr).replace('│', " ");
+    let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(error.contains("cannot tell the case") && error.contains("named after its test"), "{error}");
+}
+
+/// Published figures, as TF-A's documents keep theirs: from a recording to a folder and back to the
+/// digit, and with the changes against the release before.
+#[test]
+fn tables_of_tf_a_are_written_and_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let done = |arguments: &[&str]| {
+        let said = stopwatt(arguments);
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    };
+    let (published, current, back, again) = (path("published"), path("current"), path("back"), path("again"));
+    done(&["import", "csv", "published/juno-psci.csv", "--platform", "juno-r1", "-o", &published]);
+    let (new, old) = (format!("{published}@juno-v2.12"), format!("{published}@juno-v2.11"));
+    done(&["report", &new, "--format", "tf-a-csv", "-o", &current]);
+    done(&["import", "csv-table", &current, "--platform", "juno-r1", "--variant", "juno-v2.12", "-o", &back]);
+    done(&["report", &back, "--format", "tf-a-csv", "-o", &again]);
+    let read = |of: &str| -> Vec<(String, String)> {
+        let names = std::fs::read_dir(of).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort_unstable();
+        names.into_iter().map(|name| (name.clone(), std::fs::read_to_string(format!("{of}/{name}")).unwrap())).collect()
+    };
+    assert_eq!(read(&current).len(), 6);
+    assert_eq!(read(&current), read(&again));
+    let line = "\"0\",\"0\",\"244520 (-65.43%)\",\"26920 (-32.60%)\",\"5540 (-96.70%)\"";
+    let deep = |of: &str| std::fs::read_to_string(format!("{of}/test_rt_instr_susp_deep_parallel.csv")).unwrap();
+    assert!(deep(&current).contains(line), "changes that a document prints stay: {}", deep(&current));
+
+    // A folder of tables is replaced; anything else is left alone.
+    done(&["report", &new, "--format", "tf-a-csv", "--previous", &old, "-o", &current]);
+    assert!(deep(&current).lines().all(|line| line.contains("%)")), "{}", deep(&current));
+    std::fs::write(format!("{current}/notes.txt"), "mine").unwrap();
+    let refused = stopwatt(&["report", &new, "--format", "tf-a-csv", "-o", &current]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(read(&current).len(), 7);
+    for wrong in [vec![&published[..], "--format", "tf-a-csv", "-o", &again], vec![&new[..], "--format", "tf-a-csv"]] {
+        assert_eq!(stopwatt(&[&["report"][..], &wrong].concat()).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn the_published_tables_are_imported_under_their_own_units() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("recording");
+    let said = stopwatt(&[
+        "import",
+        "csv",
+        "published/juno-psci.csv",
+        "--platform",
+        "juno-r1",
+        "-o",
+        output.to_str().unwrap(),
+    ]);
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(text.contains("288 figures in 18 tables"), "{text}");
+    assert!(text.contains("juno-2017: psci-version parallel, 6 CPUs, 1 iteration, latency (ns)"), "{text}");
+}
+
+/// The output of `grep` for two CPUs with two states, after some rounds of work.
+fn grepped(round: u64) -> String {
+    let mut text = String::new();
+    for (cpu, state) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}");
+        let (name, latency, residency) = if state == 0 { ("WFI", 1, 1) } else { ("cpu-sleep", 500, 1500) };
+        let count = |factor: u64| round * factor * (state + 1);
+        for (file, content) in [
+            ("above", count(state)),
+            ("below", count(1 - state)),
+            ("latency", latency),
+            ("residency", residency),
+            ("time", count(1_000_000)),
+            ("usage", count(10)),
+        ] {
+            text += &format!("{path}/{file}:{content}\n");
+        }
+        text += &format!("{path}/name:{name}\n");
+    }
+    text
+}
+
+#[test]
+fn two_dumps_of_idle_states_are_a_recording_with_a_story_that_compares() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    for round in [1, 3, 9] {
+        std::fs::write(path(&format!("{round}.txt")), grepped(round)).unwrap();
+    }
+    let (first, second) = (path("first"), path("second"));
+    let (one, three, nine) = (path("1.txt"), path("3.txt"), path("9.txt"));
+    let import = ["import", "cpuidle", &one, &three, "--seconds", "10", "--variant", "6.1"];
+    let looked = stopwatt(&import);
+    assert!(String::from_utf8_lossy(&looked.stdout).contains("No recording was written"));
+    let said = stopwatt(&[&import[..], &["-o", &first, "--all"]].concat());
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let text = String::from_utf8_lossy(&said.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    // 40 entries of WFI and 80 of cpu-sleep, of which 8 were too deep and 4 of WFI too shallow.
+    let answer = "On 6.1, 2 CPUs entered idle states 120 times in 10.0 s; 10.00 % of the entries missed, 6.67 % into a state that was too \
+                  deep and 3.33 % into one that was too shallow. 66.67 % of the idle time was in cpu-sleep.";
+    assert!(text.starts_with(answer), "{text}");
+    assert!(text.contains("6.1, each CPU"), "{text}");
+    let said = stopwatt(&["import", "cpuidle", &three, &nine, "--variant", "6.6", "-o", &second, "--format", "json"]);
+    let json: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(json["tests"][0]["entered"], 360.0);
+    let said = stopwatt(&["compare", &first, &second]);
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(
+        text.starts_with("B chose a wrong idle state in 10.00 % of the entries and A in 10.00 %: +0.00 points"),
+        "{text}"
+    );
+    assert!(text.contains("Share of the idle time in each state"), "{text}");
+}
+
+#[test]
+fn dumps_that_are_swapped_or_alone_leave_no_recording_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (before, after, output) = (path("before.txt"), path("after.txt"), path("recording"));
+    std::fs::write(&before, grepped(5)).unwrap();
+    std::fs::write(&after, grepped(8)).unwrap();
+    let table = path("table.csv");
+    std::fs::write(&table, "state,name,usage,above,below\n0,WFI,10,0,1\n").unwrap();
+    let nowhere = path("nowhere");
+    for (files, error) in [
+        (vec![&after, &before], "the dumps are swapped"),
+        (vec![&before], "is one dump, and a measurement needs two"),
+        (vec![&table, &after], "is a table of what was counted"),
+        (vec![&before, &table], "is a table"),
+        (vec![&before, &nowhere], "cannot be read"),
+    ] {
+        let mut arguments = vec!["import", "cpuidle"];
+        arguments.extend(files.iter().map(|file| file.as_str()));
+        let said = stopwatt(&[&arguments[..], &["-o", &output]].concat());
+        let found = String::from_utf8_lossy(&said.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.status.code() == Some(2) && found.contains(error), "{error}: {found}");
+        assert!(!std::path::Path::new(&output).exists(), "{error}");
+    }
+}
+
+/// A folder as of sysfs, which the command changes as a kernel would.
+#[test]
+fn a_capture_takes_both_dumps_around_a_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (sysfs, output) = (path("cpu"), path("recording"));
+    let state = folder.path().join("cpu/cpu0/cpuidle/state0");
+    std::fs::create_dir_all(&state).unwrap();
+    let empty = stopwatt(&["capture", "cpuidle", "--sysfs", &sysfs, "-o", &output, "--", "true"]);
+    let error = String::from_utf8_lossy(&empty.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(error.contains("this machine counts no idle states") && error.contains("CONFIG_CPU_IDLE"), "{error}");
+    for (file, content) in [("name", "WFI"), ("usage", "5"), ("time", "700"), ("above", "0"), ("below", "1")] {
+        std::fs::write(state.join(file), content).unwrap();
+    }
+    let usage = state.join("usage").display().to_string();
+    let capture = ["capture", "cpuidle", "--sysfs", &sysfs, "-o", &output, "--variant", "mine", "--"];
+    let work = format!("echo 25 > {usage}; exit 3");
+    let said = stopwatt(&[&capture[..], &["sh", "-c", &work]].concat());
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let text = String::from_utf8_lossy(&said.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.starts_with("On mine, 1 CPU entered idle states 20 times in 0."), "{text}");
+    assert!(text.contains("The command ended with exit status: 3."), "{text}");
+    let recording = recording::Recording::read(&output).unwrap();
+    assert_eq!((recording.header.experiment.as_str(), recording.header.world.as_str()), ("cpuidle", "host"));
+    std::fs::remove_dir_all(&output).unwrap();
+    let missing = stopwatt(&[&capture[..], &["no-such-command"]].concat());
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("cannot run no-such-command"));
+    assert!(!folder.path().join("recording").exists());
+}
+
+/// The published counts of a machine, whose table of differences was published with two of its
+/// labels swapped.
+#[test]
+fn the_table_of_the_menu_regression_is_remade() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("oracle").display().to_string();
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../published/cpuidle-oracle.csv");
+    assert!(stopwatt(&["import", "cpuidle", table, "-o", &output]).status.success());
+    let compared = |kernel: &str| format!("{output}@{kernel}");
+    let said = stopwatt(&["compare", &compared("bad"), &compared("good"), "--format", "json"]);
+    let json: Value = serde_json::from_slice(&said.stdout).unwrap();
+    let changes: Vec<(String, String)> = json["idle"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|test| {
+            let points = |which: &str| format!("{:+.2}", test["changes"][0][which].as_f64().unwrap());
+            (test["case"].as_str().unwrap().to_owned(), points("above_points") + " " + &points("below_points"))
+        })
+        .collect();
+    let expected =
+        [("sqlite", "-9.66 -0.61"), ("jbb", "-20.35 +3.30"), ("fio", "-0.44 +2.57"), ("rds-stress", "-10.11 +2.36")];
+    assert_eq!(changes, expected.map(|(case, points)| (case.to_owned(), points.to_owned())));
+}
+
+/// Rows of Perfetto's Wattson for a Tensor.
+const CURVES: [(&str, &str); 2] = [
+    (
+        "cpu_1d.csv",
+        "device,policy,freq_khz,static,active,idle0,idle1\nTensor,4,400000,0,28.51,5.24,0\nTensor,4,2253000,0,527.05,23.5,0\n\
+         Tensor,6,500000,0,87.31,16.14,0\nTensor,6,2802000,0,1942.89,121.43,0\n",
+    ),
+    (
+        "cpu_2d.csv",
+        "device,policy,freq_khz,dep_policy,dep_freq,static,active,idle0,idle1\nTensor,0,300000,4,400000,3.73,21.84,0.47,0\n\
+         Tensor,0,1098000,4,400000,12.93,109.45,1.47,0\nTensor,0,1803000,4,400000,35.71,342.95,3.49,0\n",
+    ),
+];
+
+#[test]
+fn a_phones_curves_become_a_platform_that_runs_in_joules() {
+    let folder = tempfile::tempdir().unwrap();
+    let (curves, phone) = (folder.path().join("Tensor"), folder.path().join("phone"));
+    std::fs::create_dir(&curves).unwrap();
+    CURVES.iter().for_each(|(name, text)| std::fs::write(curves.join(name), text).unwrap());
+    let import = |more: &[&str]| {
+        let given = ["import", "wattson", curves.to_str().unwrap(), "-o", phone.to_str().unwrap()];
+        stopwatt(&[&given[..], more].concat())
+    };
+    let error = import(&["--cpus", "8", "--capacities", "0=124,4=427"]);
+    assert!(!error.status.success() && String::from_utf8_lossy(&error.stderr).contains("none for CPU 6"));
+    let error = import(&["--cpus", "6", "--capacities", "0=124,4=427,6=1024"]);
+    assert!(!error.status.success() && String::from_utf8_lossy(&error.stderr).contains("policies of CPUs 0, 4, 6"));
+    assert!(!phone.exists(), "nothing is written before all is checked");
+
+    let said = import(&["--cpus", "8", "--capacities", "0=124,4=427,6=1024"]);
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let text = std::fs::read_to_string(phone.join("platforms/tensor.toml")).unwrap();
+    let row = "{ clock = \"2802000 kHz\", capacity = 1024, core_power = 194289, domain_power = 0 }";
+    assert!(text.contains(row) && text.contains("core_power = 2184, domain_power = 373"), "{text}");
+    let run = ["--data", phone.to_str().unwrap(), "run", "placement", "audio", "--platform", "tensor", "--seeds", "1"];
+    let out = folder.path().join("r");
+    let ran = stopwatt(&[&run[..], &["--seconds", "1", "--format", "json", "-o", out.to_str().unwrap()]].concat());
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let json: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert!(json["policies"][0]["energy_j"]["median"].as_f64().unwrap() > 0.0);
+    assert!(!import(&["--cpus", "8", "--capacities", "0=124,4=427,6=1024"]).status.success(), "nothing is overwritten");
+}

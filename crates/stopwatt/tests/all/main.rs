@@ -1,0 +1,30 @@
+//! The integration tests of this crate: one program, which is linked once.
+
+mod bad_input;
+mod browser;
+#[allow(dead_code, reason = "the example that takes pictures uses the rest")]
+mod chromium;
+mod common;
+mod compare;
+mod dataplane;
+mod explore;
+mod floors;
+mod idle;
+mod import;
+mod installed;
+mod narrow;
+mod output;
+mod own_board;
+#[cfg(target_os = "linux")]
+mod own_graph;
+mod placement;
+mod psci_latency;
+#[cfg(target_os = "linux")]
+mod rates;
+mod rcu_energy;
+mod report;
+mod stories;
+mod sweep;
+#[cfg(target_os = "linux")]
+mod tune;
+mod what_if;

@@ -1,0 +1,61 @@
+//! Narrow terminals: no line that a command prints is wider than COLUMNS says, but for words that
+//! cannot be broken.
+
+use crate::common::root;
+use std::process::Command;
+
+/// Runs a command in a terminal of `columns` and returns the lines that are wider, with the
+/// command.
+fn too_wide(columns: usize, arguments: &[&str]) -> Vec<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .env("COLUMNS", columns.to_string())
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(
+        output.status.code().is_some_and(|code| code < 2),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.is_empty(), "{arguments:?} prints nothing");
+    // A word that is too long by itself, such as a path, cannot be helped.
+    let is_one_word = |line: &str| line.split_whitespace().count() == 1;
+    let wide = |line: &&str| line.chars().count() > columns && !is_one_word(line);
+    text.lines().filter(wide).map(|line| format!("{columns}, {}: {line}", arguments.join(" "))).collect()
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (first, second, placement, idle, strides) = (place("a"), place("b"), place("p"), place("i"), place("s"));
+    let trace = "crates/record/import/data/guest.trace";
+    let few = ["--iterations", "3", "--free-seeds", "2"];
+    let mut wide = Vec::new();
+    for columns in [60, 80] {
+        let mut run = |arguments: &[&str]| wide.extend(too_wide(columns, arguments));
+        run(&["list"]);
+        let latency = ["run", "psci-latency", "--platform", "juno-r1", "--replace"];
+        run(&[&latency[..], &few, &["--release", "juno-v2.11", "-o", &first]].concat());
+        run(&[&latency[..], &few, &["--release", "juno-v2.12", "-o", &second]].concat());
+        run(&["report", &first]);
+        run(&["compare", &first, &second, "--all"]);
+        for second in ["topology.clusters=1..3", "psci.scp_send=inside-locks,outside-locks"] {
+            let keys = ["--vary", "scp.channels=1,2", "--vary", second];
+            run(&[&["what-if", "psci-latency", "--iterations", "2"], &keys[..]].concat());
+        }
+        run(&["explore", "faults"]);
+        run(&["explore", "litmus", "--schedules", "10"]);
+        run(&["run", "prefetch", "--world", "sim", "--platform", "macchiatobin", "--replace", "-o", &strides]);
+        run(&["report", &strides]);
+        run(&["run", "idle-replay", trace, "--platform", "juno-r2", "--replace", "-o", &idle]);
+        run(&["report", &idle]);
+        let short = ["--seeds", "1", "--policies", "hmp,even", "--seconds", "1"];
+        run(&[&["run", "placement", "--platform", "tc2", "--replace", "-o", &placement], &short[..]].concat());
+        run(&["report", &placement]);
+    }
+    assert!(wide.is_empty(), "{} lines are too wide:\n{}", wide.len(), wide.join("\n"));
+}

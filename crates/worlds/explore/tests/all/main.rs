@@ -1,0 +1,6 @@
+//! The integration tests of this crate: one program, which is linked once.
+
+mod axioms;
+mod faults;
+mod model;
+mod rcu;

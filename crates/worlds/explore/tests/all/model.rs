@@ -1,0 +1,360 @@
+//! Tests of one's own: locks and the like, explored as a firmware engineer would.
+
+use explore::{Board, Config, Model, Strategy, Word, check};
+use psci::lock::{BakeryWord, Lock, Ticket};
+use psci::{CpuIndex, Platform, SharedAtomic, SharedCell, SharedWord};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+/// CPUs that enter a section one after the other; `acquire` and `release` are the lock.
+fn section(
+    model: &mut Model,
+    cpus: u16,
+    acquire: impl Fn(&Board, u16) + 'static,
+    release: impl Fn(&Board, u16) + 'static,
+) {
+    let inside = Rc::new(Cell::new(0));
+    let lock = Rc::new((acquire, release));
+    for cpu in 0..cpus {
+        let (inside, lock) = (inside.clone(), lock.clone());
+        model.cpu(move |machine| {
+            (lock.0)(machine, cpu);
+            inside.set(inside.get() + 1);
+            machine.pause();
+            machine.check(inside.get() == 1, || format!("{} CPUs are inside", inside.get()));
+            inside.set(inside.get() - 1);
+            (lock.1)(machine, cpu);
+        });
+    }
+}
+
+fn bakery(model: &mut Model, cpus: u16) {
+    let words: Rc<Vec<BakeryWord<Board>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
+    let other = words.clone();
+    let lock = |words: &Rc<Vec<BakeryWord<Board>>>, machine: &Board, cpu: u16, acquire: bool| {
+        let lock = Lock::bakery(0, words, CpuIndex(0));
+        if acquire { lock.acquire(machine, CpuIndex(cpu)) } else { lock.release(machine, CpuIndex(cpu)) }
+    };
+    section(
+        model,
+        cpus,
+        move |machine, cpu| lock(&words, machine, cpu, true),
+        move |machine, cpu| lock(&other, machine, cpu, false),
+    );
+}
+
+/// A bakery between CPUs of which the first `off` leave coherency and the others do not.
+fn mixed_bakery(model: &mut Model, cpus: u16, off: u16) {
+    let words: Rc<Vec<BakeryWord<Board>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
+    let other = words.clone();
+    let acquire = move |machine: &Board, cpu: u16| {
+        if cpu < off {
+            machine.leave_with_flush();
+        }
+        Lock::bakery(0, &words, CpuIndex(0)).acquire(machine, CpuIndex(cpu));
+    };
+    let release = move |machine: &Board, cpu| Lock::bakery(0, &other, CpuIndex(0)).release(machine, CpuIndex(cpu));
+    section(model, cpus, acquire, release);
+}
+
+/// A lock in two words as a beginner writes it: looks, then takes.
+fn naive(model: &mut Model) {
+    let word: Rc<Word<u32>> = Rc::new(SharedWord::<u32, Board>::new(0));
+    let other = word.clone();
+    let take = move |machine: &Board, _| {
+        while word.load(machine) != 0 {}
+        word.store(machine, 1);
+    };
+    section(model, 2, take, move |machine, _| other.store(machine, 0));
+}
+
+/// The message of a failed check's panic.
+fn failure(config: &Config, set_up: impl Fn(&mut Model)) -> String {
+    let result = catch_unwind(AssertUnwindSafe(|| check(config, set_up)));
+    *result.expect_err("the check passes").downcast::<String>().expect("a text")
+}
+
+#[test]
+fn the_locks_exclude_in_coherency_and_out_of_it() {
+    for coherent in [true, false] {
+        let config = Config { schedules: 30_000, coherent, ..Config::default() };
+        assert_eq!(check(&config, |model| bakery(model, 3)).schedules, 30_000);
+    }
+    check(&Config { schedules: 30_000, ..Config::default() }, |model| {
+        let ticket: Rc<Ticket<Board>> = Rc::new(Ticket::new());
+        let other = ticket.clone();
+        let lock = |ticket: &Ticket<Board>, machine: &Board, cpu, acquire: bool| {
+            let lock = Lock::ticket(0, ticket);
+            if acquire { lock.acquire(machine, CpuIndex(cpu)) } else { lock.release(machine, CpuIndex(cpu)) }
+        };
+        section(model, 3, move |m, cpu| lock(&ticket, m, cpu, true), move |m, cpu| lock(&other, m, cpu, false));
+    });
+}
+
+/// A lock of one word, by each of the read-modify-writes that a word has beside the addition.
+fn spin_lock(model: &mut Model, how: &'static str) {
+    let word: Rc<Word<u32>> = Rc::new(SharedWord::<u32, Board>::new(0));
+    let other = word.clone();
+    let take = move |machine: &Board, _| loop {
+        let taken = match how {
+            "swap" => word.swap(machine, 1) == 0,
+            "compare_exchange" => word.compare_exchange(machine, 0, 1).is_ok(),
+            _ => word.fetch_or(machine, 1) & 1 == 0,
+        };
+        if taken {
+            break;
+        }
+        while word.load_acquire(machine) & 1 == 1 {}
+    };
+    let let_go = move |machine: &Board, _| match how {
+        "fetch_and" => assert_eq!(other.fetch_and(machine, !1), 1),
+        _ => SharedWord::<u32, Board>::store(&*other, machine, 0),
+    };
+    section(model, 2, take, let_go);
+}
+
+/// On a core with LSE and on one without, where the store of a pair may fail for no reason: there
+/// is more to try there.
+#[test]
+fn every_read_modify_write_is_one_step_with_lse_and_without() {
+    use interleavings::Core;
+    for how in ["swap", "compare_exchange", "fetch_or", "fetch_and"] {
+        let runs = [true, false].map(|lse| {
+            let core = Core { lse, rcpc: !lse };
+            check(&Config { schedules: 5_000, core, ..Config::default() }, move |model| spin_lock(model, how));
+            let strategies = vec![Strategy::Every(1)];
+            let every = Config { strategies, schedules: u64::MAX, core, prune: true, ..Config::default() };
+            check(&every, move |model| spin_lock(model, how)).schedules
+        });
+        assert!(runs[0] < runs[1], "{how}: {runs:?}");
+    }
+}
+
+/// CPUs whose caches are on take a bakery from CPUs whose caches are off, as on the way down and
+/// up.
+#[test]
+fn a_bakery_excludes_between_cpus_in_coherency_and_out_of_it() {
+    for off in [1, 2] {
+        let config = Config { schedules: 30_000, ..Config::default() };
+        check(&config, move |model| mixed_bakery(model, 3, off));
+    }
+}
+
+/// Without a bound on preemptions.
+#[test]
+fn every_run_of_a_bakery_of_two_is_tried() {
+    let config =
+        Config { strategies: vec![Strategy::Every(u32::MAX)], schedules: u64::MAX, prune: true, ..Config::default() };
+    let tally = check(&config, |model| bakery(model, 2));
+    assert!(tally.complete, "{tally:?}");
+    println!("{} of the runs were tried to their end or to a known state", tally.schedules);
+}
+
+/// The same with every order of memory and at most two preemptions: 1.6 M runs, for which an
+/// optimised build takes half a minute.
+#[test]
+fn a_bakery_of_two_is_right_in_every_order_with_few_preemptions() {
+    let most = if cfg!(debug_assertions) { 1 } else { 2 };
+    for preemptions in 0..=most {
+        let strategies = vec![Strategy::Every(preemptions)];
+        let config = Config { strategies, schedules: u64::MAX, prune: true, orders: true, ..Config::default() };
+        let tally = check(&config, |model| bakery(model, 2));
+        assert!(tally.complete, "{tally:?}");
+        println!("{preemptions} preemptions: {} runs", tally.schedules);
+    }
+}
+
+/// A bakery between a CPU whose caches are on and one whose caches are off, in every order, with
+/// caches that act on their own before any operation.
+#[test]
+fn a_bakery_of_two_is_right_whatever_caches_do() {
+    let preemptions = if cfg!(debug_assertions) { 0 } else { 1 };
+    for acts_of_caches in 0..=1 {
+        let config = Config {
+            strategies: vec![Strategy::Every(preemptions)],
+            schedules: u64::MAX,
+            prune: true,
+            orders: true,
+            acts_of_caches,
+            ..Config::default()
+        };
+        let tally = check(&config, |model| mixed_bakery(model, 2, 1));
+        assert!(tally.complete, "{tally:?}");
+        println!("{preemptions} preemptions, {acts_of_caches} acts of caches: {} runs", tally.schedules);
+    }
+}
+
+/// The store outside of coherency is seen in it, after the line was read, only if a cache evicts
+/// the line.
+#[test]
+fn what_caches_do_on_their_own_is_tried() {
+    let seen = |acts_of_caches| {
+        let config = Config {
+            strategies: vec![Strategy::Every(u32::MAX)],
+            schedules: u64::MAX,
+            acts_of_caches,
+            ..Config::default()
+        };
+        let seen = Rc::new(RefCell::new(BTreeSet::new()));
+        let tally = check(&config, |model| {
+            let words: Rc<[Word<u32>; 2]> =
+                Rc::new([SharedWord::<u32, Board>::new(0), SharedWord::<u32, Board>::new(0)]);
+            let (other, seen) = (words.clone(), seen.clone());
+            model.cpu(move |machine| {
+                let first = words[0].load(machine);
+                words[1].store(machine, 1);
+                seen.borrow_mut().insert((first, words[0].load(machine)));
+            });
+            model.cpu(move |machine| {
+                machine.leave_with_flush();
+                other[0].store(machine, 1);
+            });
+        });
+        assert!(tally.complete, "{tally:?}");
+        seen.take()
+    };
+    assert_eq!(seen(0), BTreeSet::from([(0, 0), (1, 1)]));
+    assert_eq!(seen(1), BTreeSet::from([(0, 0), (0, 1), (1, 1)]));
+}
+
+/// Small programs come to the same ends with pruning and without: what was loaded, and what the
+/// words hold.
+#[test]
+fn pruned_runs_come_to_every_end() {
+    let mut random = engine::SplitMix64::new(7);
+    for orders in [false, true] {
+        for program in 0..30 {
+            // Up to eight steps: (whether it stores, the word). Where stores may be put off for up
+            // to 12 operations each, four are many.
+            let (cpus, most) = if orders { (2, 4) } else { (2 + random.below(2) as usize, 8) };
+            let mut steps: Vec<Vec<(bool, usize)>> = (0..cpus)
+                .map(|_| (0..most / cpus).map(|_| (random.below(2) == 0, random.below(2) as usize)).collect())
+                .collect();
+            for step in steps.iter_mut().flat_map(|steps| steps.iter_mut().enumerate()).filter(|(at, _)| at % 2 == 1) {
+                // Who loads a word twice in a row waits for it to change.
+                step.1.0 |= !step.1.0;
+            }
+            let ends = |prune: bool| {
+                let ends = Rc::new(RefCell::new(BTreeSet::new()));
+                let strategies = vec![Strategy::Every(u32::MAX)];
+                let config = Config { strategies, schedules: 400_000, prune, orders, ..Config::default() };
+                let tally = check(&config, |model| {
+                    let words: Rc<Vec<Word<u32>>> = Rc::new((0..2).map(|_| SharedWord::<u32, Board>::new(0)).collect());
+                    let loaded = Rc::new(RefCell::new(vec![Vec::new(); cpus]));
+                    for (cpu, steps) in steps.iter().enumerate() {
+                        let (words, loaded, steps) = (words.clone(), loaded.clone(), steps.clone());
+                        model.cpu(move |machine| {
+                            for (number, &(stores, word)) in steps.iter().enumerate() {
+                                if stores {
+                                    words[word].store_relaxed(machine, (10 * cpu + number + 1) as u32);
+                                } else {
+                                    let value = words[word].load_relaxed(machine);
+                                    loaded.borrow_mut()[cpu].push(value);
+                                }
+                            }
+                        });
+                    }
+                    let ends = ends.clone();
+                    model.at_the_end(
+                        move |_| {
+                            ends.borrow_mut().insert(loaded.borrow().clone());
+                            true
+                        },
+                        "",
+                    );
+                });
+                (tally.complete, ends.take(), tally.schedules)
+            };
+            let ((complete, pruned, fewer), (_, all, more)) = (ends(true), ends(false));
+            assert!(complete && fewer <= more, "program {program}: {steps:?}");
+            assert!(pruned.is_superset(&all), "program {program}: {steps:?}");
+            // Not every program can be tried in full without pruning.
+            if more < 400_000 {
+                assert_eq!(pruned, all, "program {program}: {steps:?}");
+            }
+        }
+    }
+}
+
+/// The runs that pruning leaves out break nothing: with it and without it the same is found, or
+/// nothing.
+#[test]
+fn pruned_runs_show_what_all_runs_show() {
+    for preemptions in 0..4 {
+        let all = Config { strategies: vec![Strategy::Every(preemptions)], schedules: u64::MAX, ..Config::default() };
+        let pruned = Config { prune: true, ..all.clone() };
+        let (first, second) = (check(&all, |model| bakery(model, 2)), check(&pruned, |model| bakery(model, 2)));
+        assert!(first.complete && second.complete && second.schedules <= first.schedules);
+        let finds = |config: &Config| catch_unwind(AssertUnwindSafe(|| check(config, naive))).is_err();
+        assert_eq!(finds(&all), finds(&pruned), "{preemptions} preemptions");
+        // Each must stand still once.
+        assert_eq!(finds(&all), preemptions > 1);
+    }
+}
+
+#[test]
+fn a_lock_that_looks_and_then_takes_is_found_shrunk_and_left_in_a_file() {
+    let said = failure(&Config::default(), naive);
+    assert!(said.contains("2 CPUs are inside (own)"), "{said}");
+    // Each stands still between its look and the end of its section.
+    let deviations = said.lines().filter(|line| line.contains(". CPU ")).count();
+    assert!((1..=3).contains(&deviations), "{said}");
+    let path = said.split("STOPWATT_REPLAY=").nth(1).unwrap().trim();
+    let left = std::fs::read_to_string(path).unwrap();
+    assert!(left.contains("cpus = 2") && left.matches("[[deviation]]").count() == deviations, "{left}");
+}
+
+#[test]
+fn a_missing_barrier_is_found() {
+    // Dekker's test with relaxed accesses: both may find the other absent, and a barrier keeps them
+    // from it.
+    let dekker = |barrier: bool| {
+        move |model: &mut Model| {
+            let words: Rc<[Word<u32>; 2]> =
+                Rc::new([SharedWord::<u32, Board>::new(0), SharedWord::<u32, Board>::new(0)]);
+            let absent = Rc::new(Cell::new(0));
+            for cpu in 0..2 {
+                let (words, absent) = (words.clone(), absent.clone());
+                model.cpu(move |machine| {
+                    words[cpu].store_relaxed(machine, 1);
+                    if barrier {
+                        machine.barrier();
+                    }
+                    absent.set(absent.get() + u32::from(words[1 - cpu].load_relaxed(machine) == 0));
+                });
+            }
+            model.at_the_end(move |_| absent.get() < 2, "each found the other absent");
+        }
+    };
+    let said = failure(&Config::default(), dekker(false));
+    assert!(said.contains("each found the other absent (own)"), "{said}");
+    check(&Config { schedules: 20_000, ..Config::default() }, dekker(true));
+}
+
+#[test]
+fn who_waits_for_ever_loops_for_ever_or_panics_is_said() {
+    let said = failure(&Config::default(), |model| model.cpu(|machine| machine.wait_for_event()));
+    assert!(said.contains("CPU 0 waits for an event (everybody-wakes)"), "{said}");
+    let said = failure(&Config::default(), |model| {
+        model.cpu(|machine| {
+            loop {
+                machine.pause()
+            }
+        })
+    });
+    assert!(said.contains("(livelock)"), "{said}");
+    let said = failure(&Config::default(), |model| model.cpu(|_| panic!("that was me")));
+    assert!(said.contains("the code under test panicked: that was me (panic)"), "{said}");
+}
+
+#[test]
+fn code_that_makes_no_operation_is_noticed() {
+    let (stuck, noticed) = std::sync::mpsc::channel();
+    let _watchdog = explore::watch(std::time::Duration::from_millis(200), move |_, operation| {
+        let _ = stuck.send(operation);
+    });
+    // Other tests of this program make operations as well; once they are all done, nobody does.
+    assert!(noticed.recv_timeout(std::time::Duration::from_secs(60)).is_ok());
+}

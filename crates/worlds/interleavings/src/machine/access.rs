@@ -1,0 +1,108 @@
+//! Loads and stores of shared words, as operations of the CPU that runs.
+
+use super::answers::LoggedAnswers;
+use super::cpu::{Cpu, Wait};
+use super::state::Machine;
+use super::step::Operation;
+use crate::memory::{LoadResult, Newest, Order};
+
+impl Machine {
+    /// The order of a load that acquires and may go before an earlier store that releases: `LDAPR`
+    /// where the core has it.
+    pub fn acquiring(&self) -> Order {
+        if self.settings.rcpc.get() { Order::AcquirePc } else { Order::Ordered }
+    }
+
+    /// Loads a word. A CPU that loads the same value twice in a row waits for the word to change.
+    pub fn load(&self, cell: u16, order: Order) -> u64 {
+        self.load_with(cell, order, self.settings.late_loads.get())
+    }
+
+    /// Loads an address, which differs from run to run, so the load is never late.
+    pub(crate) fn load_address(&self, cell: u16, order: Order) -> u64 {
+        self.load_with(cell, order, false)
+    }
+
+    fn load_with(&self, cell: u16, order: Order, may_be_late: bool) -> u64 {
+        self.settle_word(cell);
+        self.operation(Operation::Load { cell });
+        let process = self.process();
+        if order == Order::Relaxed && may_be_late {
+            match self.try_late(process, cell) {
+                Some(value) => return value,
+                None => self.follow_if_tried(process),
+            }
+        }
+        let loaded = self.load_now(process, cell, order);
+        if self.settings.spins.get() {
+            self.note_spin(process, cell, loaded.value);
+            return loaded.value;
+        }
+        let cpu = &self.cpus[process];
+        let (last, value, times) = cpu.polled.get();
+        if (last, value) == (cell, loaded.value) {
+            cpu.polled.set((cell, value, times.saturating_add(1)));
+            // It has looked twice, and would look for ever. What lies in memory it may find after
+            // maintenance of its own; what lies in the caches of others, somebody else must bring.
+            if times >= 1 && loaded.is_newest_here {
+                match loaded.newest_elsewhere {
+                    Some(_) if self.memory.borrow().is_coherent(process) => self.let_others_go(),
+                    _ => self.block(Wait::Change(cell)),
+                }
+            }
+        } else {
+            cpu.polled.set((cell, loaded.value, 0));
+        }
+        loaded.value
+    }
+
+    fn load_now(&self, process: usize, cell: u16, order: Order) -> LoadResult {
+        let mut chooser = self.choices.chooser.borrow_mut();
+        let mut schedule = self.choices.schedule.borrow_mut();
+        let operation = self.turns.operations[process].get();
+        let mut asked = LoggedAnswers { chooser: &mut chooser, schedule: &mut schedule, process, operation };
+        // To see an old value for ever would be unfair, and to see it a third time in a row shows
+        // nothing that the second has not shown.
+        let sees_the_newest = |cpu: &Cpu| {
+            let (last, _, times) = cpu.polled.get();
+            cpu.spin.borrow().old || self.settings.traces.get() && last == cell && times >= 1
+        };
+        let loaded = match self.cpus.get(process).is_some_and(sees_the_newest) {
+            true => self.memory.borrow_mut().load(process, cell, order, &mut Newest),
+            false => self.memory.borrow_mut().load(process, cell, order, &mut asked),
+        };
+        self.mix(loaded.value);
+        if self.settings.keeps_steps.get()
+            && let Some(step) = self.record.log.borrow_mut().last_mut()
+        {
+            let cached = self.memory.borrow().is_coherent(process);
+            let LoadResult { value, newest_elsewhere: newest, is_newest_here, .. } = loaded;
+            step.did = Operation::Loaded { cell, value, newest, cached, early: !is_newest_here };
+        }
+        loaded
+    }
+
+    /// Stores a word.
+    pub fn store(&self, cell: u16, value: u64, order: Order) {
+        if order == Order::Relaxed {
+            self.settle_word(cell)
+        } else {
+            self.settle();
+        }
+        self.operation(Operation::Store { cell, value });
+        self.cpu().forget_polled();
+        self.mix_stored(value);
+        self.ends_spin();
+        self.with_memory(|memory, process, asked| memory.store(process, cell, value, order, asked));
+    }
+
+    /// Takes a value that the process stores into account.
+    #[inline(always)]
+    pub(super) fn mix_stored(&self, value: u64) {
+        self.mix(value);
+        let process = self.process();
+        if self.late.followed.get() >> process & 1 != 0 {
+            self.follow(process, value, false);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Read-modify-writes of shared words, as operations of the CPU that runs.
+
+use super::choice::Kind;
+use super::failure::Invariant;
+use super::state::Machine;
+use super::step::{Fence, Operation};
+use crate::memory::AtomicOrder;
+
+impl Machine {
+    /// Adds to a word; `wrap` cuts the sum to its width. The value before.
+    pub fn fetch_add(&self, cell: u16, value: u64, order: AtomicOrder, wrap: impl Fn(u64) -> u64) -> u64 {
+        self.update(cell, order, Operation::FetchAdd { cell, value }, value, |before| {
+            Some(wrap(before.wrapping_add(value)))
+        })
+    }
+
+    /// Stores `value`, and returns what the word held.
+    pub fn swap(&self, cell: u16, value: u64, order: AtomicOrder) -> u64 {
+        self.update(cell, order, Operation::Swap { cell, value }, value, |_| Some(value))
+    }
+
+    /// Stores `value` if the word holds `expected`; whether it did.
+    pub fn compare_exchange(&self, cell: u16, expected: u64, value: u64, order: AtomicOrder) -> bool {
+        let change = |before| (before == expected).then_some(value);
+        self.update(cell, order, Operation::CompareExchange { cell, value }, value, change) == expected
+    }
+
+    /// Changes a word in one step: `change` makes the new value of the present one, or leaves it.
+    /// The value before. `with` is what it is changed with.
+    ///
+    /// A core without LSE does it with exclusives, again until the store succeeds; anybody may go
+    /// between load and store.
+    pub fn update(
+        &self,
+        cell: u16,
+        order: AtomicOrder,
+        did: Operation,
+        with: u64,
+        change: impl Fn(u64) -> Option<u64>,
+    ) -> u64 {
+        if !self.settings.exclusives.get() {
+            self.start_atomic(cell, order, did, with);
+            let mut before = 0;
+            let mut ends = false;
+            let change = |before| {
+                let after = change(before);
+                ends = after.is_some();
+                after
+            };
+            self.with_memory(|memory, process, asked| before = memory.atomic(process, cell, order, change, asked));
+            self.mix(before);
+            self.note_update(cell, before, ends);
+            return before;
+        }
+        let of_pair = if order == AtomicOrder::Full { AtomicOrder::Release } else { order };
+        loop {
+            if let Ok(before) = self.update_exclusively(cell, of_pair, did, with, &change) {
+                // As Linux has it: the barrier is only behind what was stored.
+                if order == AtomicOrder::Full && change(before).is_some() {
+                    self.fence(Fence::Full);
+                }
+                return before;
+            }
+        }
+    }
+
+    /// One attempt of a core without LSE.
+    ///
+    /// # Errors
+    /// The store failed: what the load had returned.
+    pub fn update_exclusively(
+        &self,
+        cell: u16,
+        order: AtomicOrder,
+        did: Operation,
+        with: u64,
+        change: &impl Fn(u64) -> Option<u64>,
+    ) -> Result<u64, u64> {
+        self.start_atomic(cell, order, did, with);
+        let process = self.process();
+        let (before, monitored) = self.memory.borrow_mut().load_exclusive(process, cell, order);
+        self.mix(before);
+        self.wake_pollers();
+        let Some(value) = change(before) else {
+            self.note_update(cell, before, false);
+            return Ok(before);
+        };
+        self.operation(Operation::StoreExclusive { cell, value });
+        self.mix_stored(value);
+        let fails = self.answer(Kind::ExclusiveFails, 2) == 1;
+        let mut stored = false;
+        if !fails {
+            self.with_memory(|memory, process, asked| {
+                stored = memory.store_exclusive(process, monitored, value, order, asked);
+            });
+        }
+        if stored {
+            self.ends_spin();
+            Ok(before)
+        } else {
+            Err(before)
+        }
+    }
+
+    #[inline(always)]
+    fn start_atomic(&self, cell: u16, order: AtomicOrder, did: Operation, with: u64) {
+        if order.releases() {
+            self.settle();
+        } else {
+            self.settle_word(cell)
+        }
+        self.operation(did);
+        self.mix_stored(with);
+        let process = self.process();
+        if process < self.cpus.len() {
+            self.cpus[process].forget_polled();
+            self.cpus[process].last_atomic.set(cell);
+        }
+        if !self.memory.borrow().is_coherent(process) {
+            self.fail(
+                Invariant::Atomic,
+                "an atomic is used by a CPU that is not in coherency: nothing makes it one step for the others"
+                    .to_owned(),
+            );
+        }
+    }
+
+    /// A read-modify-write that leaves its word as it is, is a load.
+    fn note_update(&self, cell: u16, before: u64, changed: bool) {
+        if changed {
+            self.ends_spin();
+        } else if self.settings.spins.get() {
+            self.note_spin(self.process(), cell, before);
+        }
+    }
+}

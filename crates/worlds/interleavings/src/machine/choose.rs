@@ -1,0 +1,94 @@
+//! Who answers the choices of a run.
+
+use super::choice::Deviation;
+use super::chooser::{Chooser, Dpor, EveryRun, RandomChoices, ReplayedChoices, Strategy};
+use super::state::Machine;
+use engine::Candidate;
+
+/// A source of choices for a run.
+pub enum ChoiceSource<'a> {
+    /// A strategy, from a seed.
+    RandomChoices(Strategy, u64),
+    /// A tape of all choices.
+    Every(EveryRun),
+    /// Every run that differs.
+    Dpor(Box<Dpor>),
+    /// The choices of a schedule that is written down.
+    Schedule(&'a [Deviation]),
+}
+
+/// Takes the process that the machine has chosen.
+pub struct MachineChoice<'m>(pub &'m Machine);
+
+impl engine::Chooser for MachineChoice<'_> {
+    #[inline(always)]
+    fn choose(&mut self, candidates: &[Candidate]) -> usize {
+        match self.0.take_next() {
+            Some(process) => candidates.iter().position(|candidate| candidate.process == process).unwrap_or(0),
+            None => 0,
+        }
+    }
+}
+
+impl Machine {
+    /// Says who answers the choices of the next run, which has about `length` operations.
+    pub fn choose_by(&self, by: ChoiceSource<'_>, length: u64) {
+        let traces = matches!(by, ChoiceSource::Dpor(_));
+        self.settings.traces.set(traces);
+        self.memory.borrow_mut().keep_trace(traces);
+        let mut chooser = self.choices.chooser.borrow_mut();
+        match by {
+            ChoiceSource::Schedule(schedule) => {
+                *chooser = Chooser::ReplayedChoices(ReplayedChoices::new(schedule, self.cpus.len() + 1))
+            }
+            ChoiceSource::Every(every) => *chooser = Chooser::Every(every),
+            ChoiceSource::Dpor(dpor) => *chooser = Chooser::Dpor(dpor),
+            ChoiceSource::RandomChoices(strategy, seed) => {
+                if !matches!(*chooser, Chooser::RandomChoices(_)) {
+                    *chooser = Chooser::RandomChoices(RandomChoices::new());
+                }
+                if let Chooser::RandomChoices(drawn) = &mut *chooser {
+                    drawn.begin(strategy, seed, length);
+                }
+            }
+        }
+    }
+
+    /// The choices that go on after this run, if there are any.
+    pub(crate) fn take_tape(&self) -> Chooser {
+        self.choices.chooser.replace(Chooser::RandomChoices(RandomChoices::new()))
+    }
+
+    pub(crate) fn put_tape_back(&self, tape: Chooser) {
+        if matches!(tape, Chooser::Every(_) | Chooser::Dpor(_)) {
+            self.choices.chooser.replace(tape);
+        }
+    }
+
+    /// Takes the choices of runs that differ, to go on with them.
+    pub(crate) fn take_dpor(&self) -> Option<Box<Dpor>> {
+        self.end_last_step();
+        match self.choices.chooser.replace(Chooser::RandomChoices(RandomChoices::new())) {
+            Chooser::Dpor(dpor) => Some(dpor),
+            _ => None,
+        }
+    }
+
+    /// The choices of the run after the last one; `None` if there is no other.
+    pub(crate) fn take_next_choices(&self) -> Option<ChoiceSource<'static>> {
+        self.end_last_step();
+        match self.take_tape() {
+            Chooser::Every(mut every) => every.advance().then_some(ChoiceSource::Every(every)),
+            Chooser::Dpor(mut dpor) => dpor.advance().then_some(ChoiceSource::Dpor(dpor)),
+            _ => None,
+        }
+    }
+
+    /// The tape of the last run, if it was one of every run.
+    pub fn take_every(&self) -> Option<EveryRun> {
+        match self.choices.chooser.replace(Chooser::RandomChoices(RandomChoices::new())) {
+            Chooser::Every(every) => Some(every),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Strategies: how an exploration chooses.
+
+/// A strategy: how an exploration chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// At each operation all that can go are equally likely.
+    Random,
+    /// Probabilistic concurrency testing: priorities, and a number of changes of them (see
+    /// [`engine::PctChooser`]).
+    Pct(u32),
+    /// A process runs until it cannot go on; now and then one stands still for up to 256 operations
+    /// of the others.
+    PassingOver,
+    /// The plainest run with about this number of deviations, anywhere and of any kind.
+    Few(u32),
+    /// Every run with at most this number of preemptions, [`u32::MAX`] for any number, one after
+    /// the other: all choices of who goes on and of what the hardware answers, with memory
+    /// sequentially consistent. Alone, or not at all.
+    Every(u32),
+    /// Every run, as [`Strategy::Every`] with any number of preemptions, but of those that differ
+    /// in the order of independent operations alone one (dynamic partial-order reduction), with
+    /// memory in all its orders. Alone.
+    Dpor,
+}
+
+impl Strategy {
+    /// The default strategies, which take turns.
+    pub fn in_turn() -> Vec<Self> {
+        vec![Self::Random, Self::Pct(3), Self::PassingOver]
+    }
+}
+
+impl std::fmt::Display for Strategy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Random => f.write_str("random"),
+            Self::Pct(changes) => write!(f, "pct:{changes}"),
+            Self::PassingOver => f.write_str("passing-over"),
+            Self::Few(deviations) => write!(f, "few:{deviations}"),
+            Self::Every(preemptions) => write!(f, "dfs:{preemptions}"),
+            Self::Dpor => f.write_str("dpor"),
+        }
+    }
+}
+
+impl std::str::FromStr for Strategy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once(':') {
+            None if text == "random" => Ok(Self::Random),
+            None if text == "passing-over" => Ok(Self::PassingOver),
+            None if text == "pct" => Ok(Self::Pct(3)),
+            None if text == "dfs" => Ok(Self::Every(2)),
+            None if text == "dpor" => Ok(Self::Dpor),
+            Some(("dfs", preemptions)) => match preemptions.parse() {
+                Ok(preemptions @ 0..=64) => Ok(Self::Every(preemptions)),
+                _ => Err(format!("`{preemptions}` preemptions: a number from 0 to 64 is right")),
+            },
+            Some(("pct", changes)) => match changes.parse() {
+                Ok(changes @ 1..=64) => Ok(Self::Pct(changes)),
+                _ => Err(format!("`{changes}` changes of priority: a number from 1 to 64 is right")),
+            },
+            Some(("few", deviations)) => match deviations.parse() {
+                Ok(deviations @ 1..=64) => Ok(Self::Few(deviations)),
+                _ => Err(format!("`{deviations}` deviations: a number from 1 to 64 is right")),
+            },
+            _ => Err(format!(
+                "there is no strategy `{text}`: random, pct:N, passing-over, few:N, dfs:N and dpor are right"
+            )),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The kinds of failures.
+
+use crate::operation::OperationIndex;
+
+/// A property of the firmware that a run broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Invariant {
+    /// At most one CPU holds a lock.
+    OneHolder,
+    /// A CPU enters the normal world where it was asked to, with the argument that was given.
+    EntryPoint,
+    /// A CPU_ON that succeeds turns its target on, once; one that fails does not.
+    OneCpuOnWins,
+    /// No cluster has its port closed under a CPU that runs, and the system does not go down under
+    /// one.
+    DomainUp,
+    /// AFFINITY_INFO and CPU_ON know whether a CPU is on, where that was plain during the whole
+    /// call.
+    Affinity,
+    /// Every CPU that sleeps or waits gets on.
+    EverybodyWakes,
+    /// The run comes to an end.
+    Livelock,
+    /// Nothing that was stored is lost.
+    DirtyLineLost,
+    /// Atomics are used in coherency only.
+    Atomic,
+    /// Statistics count the stays that there were, no more and no fewer.
+    Statistics,
+    /// A power domain is in the state that its CPUs asked for and in no other, and a CPU that wakes
+    /// finds it as it was left.
+    DomainState,
+    /// A call is refused where it must be, and only there.
+    Answer,
+    /// No reader sees an object that was freed, and no callback is invoked while somebody reads who
+    /// read when it was queued.
+    ReadersSafe,
+    /// No callback is invoked twice.
+    InvokedOnce,
+    /// Every callback is invoked in the end.
+    NoCallbackLost,
+    /// A grace period ends after every CPU has passed a quiescent state in it, and every reader
+    /// that it waits for has ended.
+    GracePeriod,
+    /// No callback waits for more grace periods than it must.
+    SoonEnough,
+    /// No two CPUs access plain data, one of them to write it, unless something orders them.
+    DataRace,
+    /// The property that a test of one's own asks for.
+    Own,
+    /// The code under test does not panic.
+    Panic,
+}
+
+impl Invariant {
+    /// The property as a sentence.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::OneHolder => "At most one CPU holds a lock.",
+            Self::EntryPoint => "A CPU enters the normal world where it was asked to.",
+            Self::OneCpuOnWins => "A CPU_ON that succeeds turns its target on, once; one that fails does not.",
+            Self::DomainUp => "No cluster loses its port, and the system does not go down, under a CPU that runs.",
+            Self::Affinity => "AFFINITY_INFO and CPU_ON know whether a CPU is on.",
+            Self::EverybodyWakes => "Every CPU that waits gets on.",
+            Self::Livelock => "The run comes to an end.",
+            Self::DirtyLineLost => "Nothing that was stored is lost.",
+            Self::Atomic => "Atomics are used in coherency only.",
+            Self::Statistics => "Statistics count the stays that there were, no more and no fewer.",
+            Self::DomainState => "A power domain is in the state that its CPUs asked for, and in no other.",
+            Self::Answer => "A call is refused where it must be, and only there.",
+            Self::ReadersSafe => "No reader sees an object that was freed.",
+            Self::InvokedOnce => "No callback is invoked twice.",
+            Self::NoCallbackLost => "Every callback is invoked in the end.",
+            Self::GracePeriod => "A grace period waits for every CPU and every reader that were there when it started.",
+            Self::SoonEnough => "No callback waits for more grace periods than it must.",
+            Self::DataRace => "Something orders accesses of plain data of which one writes.",
+            Self::Own => "What the test asks for holds.",
+            Self::Panic => "The code under test does not panic.",
+        }
+    }
+
+    /// Name of the invariant in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OneHolder => "one-holder",
+            Self::EntryPoint => "entry-point",
+            Self::OneCpuOnWins => "one-cpu-on-wins",
+            Self::DomainUp => "domain-up",
+            Self::Affinity => "affinity",
+            Self::EverybodyWakes => "everybody-wakes",
+            Self::Livelock => "livelock",
+            Self::DirtyLineLost => "dirty-line-lost",
+            Self::Atomic => "atomic",
+            Self::Statistics => "statistics",
+            Self::DomainState => "domain-state",
+            Self::Answer => "answer",
+            Self::ReadersSafe => "readers-safe",
+            Self::InvokedOnce => "invoked-once",
+            Self::NoCallbackLost => "no-callback-lost",
+            Self::GracePeriod => "grace-period",
+            Self::SoonEnough => "soon-enough",
+            Self::DataRace => "data-race",
+            Self::Own => "own",
+            Self::Panic => "panic",
+        }
+    }
+}
+
+/// A run that broke an invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The invariant that broke.
+    pub invariant: Invariant,
+    /// The failure, as a sentence without a full stop.
+    pub what: String,
+    /// The process that showed it.
+    pub process: u8,
+    /// Index of the process's operation.
+    pub operation: OperationIndex,
+}
+
+impl Failure {
+    /// A panic of the code under test.
+    pub fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a text");
+        let what = format!("the code under test panicked: {text}");
+        Self { invariant: Invariant::Panic, what, process: 0, operation: OperationIndex::default() }
+    }
+}

@@ -1,0 +1,76 @@
+//! Names of words and locks, for those who read a schedule.
+
+use crate::memory::NOBODY;
+
+/// The subject's names of words, of locks, and of what CPUs wait for.
+#[derive(Clone, Copy, Debug)]
+pub struct Names {
+    /// The numbers that the names of words depend on, as the subject counts them.
+    counts: [u16; 3],
+    word: fn([u16; 3], u16) -> String,
+    lock: fn(u32) -> String,
+    plain: fn([u16; 3], u32) -> String,
+    /// The waits of CPUs by their number, as the rest of a sentence.
+    waits: &'static [&'static str],
+}
+
+impl Names {
+    /// Nobody: words and locks have numbers, in the order in which they were made.
+    pub const NUMBERS: Self = Self::new([0; 3], |_, word| format!("word {word}"));
+
+    /// A subject that names a word by its number and by some counts.
+    pub const fn new(counts: [u16; 3], word: fn([u16; 3], u16) -> String) -> Self {
+        Self {
+            counts,
+            word,
+            lock: |id| format!("lock {id}"),
+            plain: |_, plain| format!("plain data {plain}"),
+            waits: &[],
+        }
+    }
+
+    /// Adds names for locks.
+    pub const fn with_locks(self, lock: fn(u32) -> String) -> Self {
+        Self { lock, ..self }
+    }
+
+    /// Adds names for plain data, by its number and the counts.
+    pub const fn with_plain(self, plain: fn([u16; 3], u32) -> String) -> Self {
+        Self { plain, ..self }
+    }
+
+    /// Adds words for what CPUs wait for.
+    pub const fn with_waits(self, waits: &'static [&'static str]) -> Self {
+        Self { waits, ..self }
+    }
+
+    /// The numbers that the names of words depend on.
+    pub fn counts(self) -> [u16; 3] {
+        self.counts
+    }
+
+    /// The name of a word.
+    pub fn cell(self, cell: u16) -> String {
+        (self.word)(self.counts, cell)
+    }
+
+    /// The name of a lock by its id.
+    pub fn lock(self, id: u32) -> String {
+        (self.lock)(id)
+    }
+
+    /// The name of plain data by its number.
+    pub fn plain(self, plain: u32) -> String {
+        (self.plain)(self.counts, plain)
+    }
+
+    /// The wait of a CPU, as the rest of a sentence.
+    pub fn waits(self, what: u8) -> &'static str {
+        self.waits.get(usize::from(what)).copied().unwrap_or("waits")
+    }
+}
+
+/// The name of the one who stored something.
+pub fn writer_name(writer: u8) -> String {
+    if writer == NOBODY { "nobody".to_owned() } else { format!("CPU {writer}") }
+}

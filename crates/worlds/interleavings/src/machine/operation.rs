@@ -1,0 +1,189 @@
+//! Before an operation: another process may go first, stores leave their buffer, caches act.
+
+use super::answers::LoggedAnswers;
+use super::choice::{Deviation, Kind};
+use super::chooser::Chooser;
+use super::failure::Invariant;
+use super::state::Machine;
+use super::step::{Operation, Step};
+use super::watchdog::beat;
+use crate::memory::{Memory, Touch};
+use crate::operation::OperationIndex;
+
+impl Machine {
+    /// Before an operation: another process may go first, and caches may act on their own.
+    #[inline(always)]
+    pub fn operation(&self, did: Operation) {
+        let process = self.process();
+        let operation = self.turns.operations[process].get().next();
+        self.turns.operations[process].set(operation);
+        let steps = self.turns.steps.get() + 1;
+        self.turns.steps.set(steps);
+        beat(process, operation);
+        if steps > self.settings.limits.get().steps {
+            self.fail(
+                Invariant::Livelock,
+                format!("nobody gets on after {steps} operations: {}", self.describe_waits()),
+            );
+        }
+        if self.states.known.borrow().is_some() && !self.late.has_any.get() {
+            self.prune(process);
+        }
+        self.let_somebody_go(process, operation);
+        let operation = self.let_held_stores_leave(process, operation);
+        self.mix((process as u64) << 32 | did.number());
+        if self.late.followed.get() >> process & 1 != 0 {
+            self.follow(process, did.number(), true);
+        }
+        if self.settings.traces.get() && (process == self.cpus.len() || did.touches_hardware()) {
+            self.note_hardware(did);
+        }
+        if process < self.cpus.len() {
+            let mut memory = self.memory.borrow_mut();
+            memory.pass(process);
+            self.act_on_their_own(process, operation, &mut memory);
+            if memory.has_paid() {
+                drop(memory);
+                self.note_paid();
+            }
+        }
+        if self.settings.keeps_steps.get() {
+            self.record.log.borrow_mut().push(Step { process: process as u8, operation, did });
+        }
+    }
+
+    /// Stores that were held back until a later one has overtaken them leave the buffer, or not
+    /// yet; each is an operation of its own.
+    #[inline(always)]
+    fn let_held_stores_leave(&self, process: usize, operation: OperationIndex) -> OperationIndex {
+        let mut operation = operation;
+        while process < self.cpus.len() {
+            let overtaken = self.memory.borrow().overtaken(process);
+            if overtaken == 0 {
+                break;
+            }
+            let Some(nth) = self.answer(Kind::StoreLeaves, overtaken as u32 + 1).checked_sub(1) else { break };
+            self.memory.borrow_mut().let_overtaken_leave(process, nth as usize);
+            self.wake_pollers();
+            if self.settings.keeps_steps.get() {
+                self.record.log.borrow_mut().push(Step { process: process as u8, operation, did: Operation::Own });
+            }
+            operation = operation.next();
+            self.turns.operations[process].set(operation);
+            self.let_somebody_go(process, operation);
+        }
+        operation
+    }
+
+    /// Stores that were held back and overtaken leave the buffer one by one: the process is about
+    /// to wait, or to end. Others may go before each, so what it waits for may have come: true if
+    /// there were any.
+    pub(crate) fn drain(&self) -> bool {
+        let process = self.process();
+        let mut any = false;
+        while process < self.cpus.len() {
+            let overtaken = self.memory.borrow().overtaken(process);
+            if overtaken == 0 {
+                break;
+            }
+            any = true;
+            let operation = self.turns.operations[process].get().next();
+            self.turns.operations[process].set(operation);
+            self.let_somebody_go(process, operation);
+            let nth = self.answer(Kind::StoreLeaves, overtaken as u32);
+            self.memory.borrow_mut().let_overtaken_leave(process, nth as usize);
+            self.wake_pollers();
+            if self.settings.keeps_steps.get() {
+                self.record.log.borrow_mut().push(Step { process: process as u8, operation, did: Operation::Own });
+            }
+        }
+        any
+    }
+
+    /// The present step is about what is no word: events, or hardware and who has power. All steps
+    /// of the latter count as dependent. An event touches those who wait for it, and comes to the
+    /// same in whatever order several are sent.
+    #[cold]
+    fn note_hardware(&self, did: Operation) {
+        let mut memory = self.memory.borrow_mut();
+        match did {
+            Operation::WaitForEvent => memory.touch([Touch::event(self.process(), true)]),
+            Operation::SendEvent => memory.touch((0..self.cpus.len()).map(|cpu| Touch::event(cpu, false))),
+            _ => memory.touch([Touch::HARDWARE]),
+        }
+    }
+
+    /// The event of the process that runs is looked at or taken.
+    pub(crate) fn note_event(&self) {
+        if self.settings.traces.get() {
+            self.note_hardware(Operation::WaitForEvent);
+        }
+    }
+
+    /// A step of the process ends, where every run is tried that differs.
+    #[cold]
+    pub(super) fn end_step(&self, process: usize) {
+        let mut memory = self.memory.borrow_mut();
+        let chooser = &mut *self.choices.chooser.borrow_mut();
+        let is_redundant = memory.end_step(process, |trace, worth_holding| {
+            if let Chooser::Dpor(dpor) = chooser {
+                dpor.end_step(trace);
+                dpor.are_worth_holding(worth_holding);
+            }
+        });
+        drop(memory);
+        if is_redundant {
+            self.cut();
+        }
+    }
+
+    /// The run would repeat another one, and ends.
+    pub(super) fn cut(&self) {
+        self.states.pruned.set(true);
+        self.turns.over.set(true);
+    }
+
+    /// The run is over: its last step ends.
+    pub(crate) fn end_last_step(&self) {
+        if self.settings.traces.get() {
+            self.end_step(0);
+        }
+    }
+
+    /// A process knows what another one knew, where every run is tried that differs.
+    pub(super) fn note_learns(&self, process: usize, from: usize) {
+        if let Chooser::Dpor(dpor) = &mut *self.choices.chooser.borrow_mut() {
+            dpor.learns_from(process, from);
+        }
+    }
+
+    /// Evictions and fills that nobody asked for.
+    #[inline(always)]
+    fn act_on_their_own(&self, process: usize, operation: OperationIndex, memory: &mut Memory) {
+        let mut chooser = self.choices.chooser.borrow_mut();
+        let mut schedule = self.choices.schedule.borrow_mut();
+        if let Chooser::Every(every) = &mut *chooser {
+            for kind in [Kind::Evict, Kind::Fill] {
+                let acts_on = |&line: &usize| match kind {
+                    Kind::Evict => memory.is_cached(line),
+                    _ => memory.may_fill(line),
+                };
+                let Some(line) = every.act(|| (0..memory.lines()).filter(acts_on)) else { continue };
+                let value = line as u64 + 1;
+                schedule.push(Deviation { process: process as u8, operation, kind, value });
+                if kind == Kind::Evict { memory.evict(line) } else { memory.fill_early(line) }
+            }
+            return;
+        }
+        let lines = memory.lines() as u32;
+        let mut asked = LoggedAnswers { chooser: &mut chooser, schedule: &mut schedule, process, operation };
+        let evicted = asked.answer(Kind::Evict, lines + 1);
+        if evicted != 0 {
+            memory.evict(evicted as usize - 1);
+        }
+        let filled = asked.answer(Kind::Fill, lines + 1);
+        if filled != 0 {
+            memory.fill_early(filled as usize - 1);
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! What a machine is made of beside CPUs and memory: plain values, each with what a run forgets.
+
+use super::choice::{Deviation, Kind};
+use super::chooser::{Chooser, RandomChoices};
+use super::failure::Failure;
+use super::names::Names;
+use super::step::Step;
+use crate::limits::Limits;
+use crate::operation::OperationIndex;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+
+/// The source of choices, and what came of them.
+pub(super) struct Choices {
+    pub(super) chooser: RefCell<Chooser>,
+    /// The choices of this run that differ from the default.
+    pub(super) schedule: RefCell<Vec<Deviation>>,
+}
+
+impl Choices {
+    pub(super) fn new() -> Self {
+        Self {
+            chooser: RefCell::new(Chooser::RandomChoices(RandomChoices::new())),
+            schedule: RefCell::new(Vec::with_capacity(1024)),
+        }
+    }
+}
+
+/// Turns: the processes that can go, and how far each is.
+pub(super) struct Turns {
+    /// Processes that can go, as a set of bits.
+    pub(super) awake: Cell<u64>,
+    pub(super) asleep: Cell<u64>,
+    /// The process that goes next, once the present one gives way.
+    pub(super) next: Cell<Option<usize>>,
+    /// The present operation of each process.
+    pub(super) operations: Vec<Cell<OperationIndex>>,
+    /// Operations of all processes so far.
+    pub(super) steps: Cell<u32>,
+    /// Nobody makes another operation: the run is over.
+    pub(super) over: Cell<bool>,
+}
+
+impl Turns {
+    pub(super) fn new(processes: usize) -> Self {
+        Self {
+            awake: Cell::new(0),
+            asleep: Cell::new(0),
+            next: Cell::new(None),
+            operations: (0..processes).map(|_| Cell::default()).collect(),
+            steps: Cell::new(0),
+            over: Cell::new(false),
+        }
+    }
+
+    pub(super) fn forget(&self) {
+        self.awake.set(0);
+        self.asleep.set(0);
+        self.next.set(None);
+        self.operations.iter().for_each(|operations| operations.set(OperationIndex::default()));
+        self.steps.set(0);
+        self.over.set(false);
+    }
+}
+
+/// The settings of a machine, which stay from run to run.
+pub struct Settings {
+    pub(super) limits: Cell<Limits>,
+    /// Accesses of each step are kept, where every run is tried that differs.
+    pub(super) traces: Cell<bool>,
+    pub(super) spins: Cell<bool>,
+    pub(super) rcpc: Cell<bool>,
+    pub(super) exclusives: Cell<bool>,
+    pub(super) late_loads: Cell<bool>,
+    pub(super) keeps_steps: Cell<bool>,
+    pub(super) names: Cell<Names>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            limits: Cell::default(),
+            traces: Cell::new(false),
+            spins: Cell::new(false),
+            rcpc: Cell::new(false),
+            exclusives: Cell::new(false),
+            late_loads: Cell::new(true),
+            keeps_steps: Cell::new(false),
+            names: Cell::new(Names::NUMBERS),
+        }
+    }
+}
+
+impl Settings {
+    /// Sets the limits of a run.
+    pub fn set_limits(&self, limits: Limits) {
+        self.limits.set(limits);
+    }
+
+    /// Finds loops that wait by all that they load, not by one word alone.
+    pub fn find_spins(&self, find: bool) {
+        self.spins.set(find);
+    }
+
+    /// Makes loads that acquire those of RCpc, or not.
+    pub fn set_rcpc(&self, rcpc: bool) {
+        self.rcpc.set(rcpc);
+    }
+
+    /// True if loads that acquire are those of RCpc.
+    pub fn rcpc(&self) -> bool {
+        self.rcpc.get()
+    }
+
+    /// Makes read-modify-writes of exclusives, as on a core without LSE, or not.
+    pub fn set_exclusives(&self, exclusives: bool) {
+        self.exclusives.set(exclusives);
+    }
+
+    /// True if read-modify-writes are made of exclusives.
+    pub fn exclusives(&self) -> bool {
+        self.exclusives.get()
+    }
+
+    /// Lets loads be late, or not.
+    pub fn set_late_loads(&self, late_loads: bool) {
+        self.late_loads.set(late_loads);
+    }
+
+    /// Keeps the steps of runs, or not.
+    pub fn keep_steps(&self, keep: bool) {
+        self.keeps_steps.set(keep);
+    }
+
+    /// The names of words and locks.
+    pub fn names(&self) -> Names {
+        self.names.get()
+    }
+
+    /// Sets the names of words and locks.
+    pub fn set_names(&self, names: Names) {
+        self.names.set(names);
+    }
+}
+
+/// Hashes of what was done, and states from which all was tried.
+pub(super) struct States {
+    pub(super) hash: Cell<u64>,
+    /// The same for each process by itself: what it did and got. Code that draws on nothing else
+    /// goes on alike from the same number.
+    pub(super) own_hashes: Vec<Cell<u64>>,
+    /// For each piece of plain data, the hash of what its last writer had done by then.
+    pub(super) versions: RefCell<Vec<u64>>,
+    /// States from which all was tried, where they are kept.
+    pub(super) known: RefCell<Option<HashSet<Vec<u64>>>>,
+    /// The run has come to such a state, and ended there.
+    pub(super) pruned: Cell<bool>,
+}
+
+impl States {
+    pub(super) fn new(processes: usize) -> Self {
+        Self {
+            hash: Cell::new(0),
+            own_hashes: (0..processes).map(|_| Cell::new(0)).collect(),
+            versions: RefCell::default(),
+            known: RefCell::default(),
+            pruned: Cell::new(false),
+        }
+    }
+
+    pub(super) fn forget(&self) {
+        self.hash.set(0xcbf2_9ce4_8422_2325);
+        self.own_hashes.iter().for_each(|hash| hash.set(0));
+        self.versions.borrow_mut().clear();
+        self.pruned.set(false);
+    }
+}
+
+/// Record of a run, for those who read it.
+pub(super) struct Record {
+    /// The failure, if anything broke.
+    pub(super) failure: RefCell<Option<Failure>>,
+    pub(super) log: RefCell<Vec<Step>>,
+    /// The holder of each lock, by the lock's id, as far as it is told.
+    pub(super) holders: RefCell<Vec<(u32, usize)>>,
+}
+
+impl Record {
+    pub(super) fn new() -> Self {
+        Self { failure: RefCell::default(), log: RefCell::default(), holders: RefCell::new(Vec::with_capacity(16)) }
+    }
+
+    pub(super) fn forget(&self) {
+        self.failure.take();
+        self.log.borrow_mut().clear();
+        self.holders.borrow_mut().clear();
+    }
+}
+
+/// The operations of a CPU since a load, without the values that it loaded: how many there were,
+/// and their hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Trail {
+    pub(super) count: u32,
+    pub(super) hash: u64,
+    /// The operation that loaded.
+    pub(super) load: OperationIndex,
+}
+
+/// A late load that has got its value, with what its CPU had done meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LateLoad {
+    pub(super) process: usize,
+    pub(super) followed: Trail,
+}
+
+impl LateLoad {
+    /// The store came before the CPU did anything more.
+    pub(crate) fn is_at_once(&self) -> bool {
+        self.followed.count == 0
+    }
+
+    /// It is this operation of this process.
+    pub(crate) fn is_at(&self, process: usize, operation: OperationIndex) -> bool {
+        (self.process, self.followed.load) == (process, operation)
+    }
+
+    /// The choice that made it late.
+    pub(crate) fn is_made_by(&self, deviation: &Deviation) -> bool {
+        deviation.kind == Kind::LoadLate && self.is_at(usize::from(deviation.process), deviation.operation)
+    }
+}
+
+/// The late loads of a run.
+pub(super) struct LateLoads {
+    /// Processes whose operations are followed, as a set of bits; see [`Trail`].
+    pub(super) followed: Cell<u64>,
+    pub(super) follows: Vec<Cell<Trail>>,
+    /// The late loads that have got their value.
+    pub(super) paid: RefCell<Vec<LateLoad>>,
+    /// The run has had late loads.
+    pub(super) has_any: Cell<bool>,
+    /// A late load that is tried without being late, and whether the CPU did the same.
+    pub(super) tried: Cell<Option<(LateLoad, bool)>>,
+}
+
+impl LateLoads {
+    pub(super) fn new(processes: usize) -> Self {
+        Self {
+            followed: Cell::new(0),
+            follows: (0..processes).map(|_| Cell::default()).collect(),
+            paid: RefCell::default(),
+            has_any: Cell::new(false),
+            tried: Cell::new(None),
+        }
+    }
+
+    pub(super) fn forget(&self) {
+        self.followed.set(0);
+        self.paid.borrow_mut().clear();
+        self.has_any.set(false);
+    }
+}

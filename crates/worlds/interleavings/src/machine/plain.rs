@@ -1,0 +1,44 @@
+//! Plain data that is watched for data races, and words that are made in the middle of a run.
+
+use super::failure::Invariant;
+use super::state::Machine;
+use std::panic::Location;
+
+impl Machine {
+    /// Another word, in the middle of a run.
+    pub(crate) fn make_word(&self, value: u64) -> u16 {
+        self.memory.borrow_mut().add_word(value)
+    }
+
+    /// The newest value of a word, for the one who has it to itself.
+    pub(crate) fn value_of(&self, cell: u16) -> u64 {
+        let mut memory = self.memory.borrow_mut();
+        (0..self.cpus.len()).for_each(|cpu| memory.empty_buffer(cpu));
+        memory.newest(cell)
+    }
+
+    /// Another piece of plain data, which the process that runs has written.
+    pub(crate) fn make_plain(&self, place: &'static Location<'static>) -> u32 {
+        let plain = self.memory.borrow_mut().make_plain();
+        self.access_plain(plain, true, place);
+        plain
+    }
+
+    /// The process that runs accesses plain data: what it reads or leaves there may decide what
+    /// others do.
+    pub(crate) fn access_plain(&self, plain: u32, writes: bool, place: &'static Location<'static>) {
+        self.watch_plain(plain, writes, place);
+        self.mix_plain(plain, writes);
+    }
+
+    /// The process that runs accesses plain data at this place of the source. It is no operation.
+    #[inline]
+    pub fn watch_plain(&self, plain: u32, writes: bool, place: &'static Location<'static>) {
+        let process = self.process();
+        let operation = self.turns.operations[process].get();
+        let race = self.memory.borrow_mut().access_plain(process, plain, writes, operation, place);
+        if let Some(race) = race {
+            self.fail(Invariant::DataRace, format!("{}: {race}", self.settings.names.get().plain(plain)));
+        }
+    }
+}

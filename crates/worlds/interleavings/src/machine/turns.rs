@@ -1,0 +1,261 @@
+//! Who goes: processes wait, wake, start and end.
+
+use super::choice::{Deviation, Kind};
+use super::chooser::NOBODY;
+use super::cpu::{Cpu, Wait};
+use super::ready::Ready;
+use super::state::Machine;
+use super::step::Operation;
+use crate::operation::OperationIndex;
+
+impl Machine {
+    #[inline(always)]
+    pub(crate) fn ready(&self) -> Ready {
+        Ready { awake: self.turns.awake.get(), asleep: self.turns.asleep.get() }
+    }
+
+    /// The process can go, when it is chosen.
+    pub fn can_go(&self, process: usize) {
+        self.turns.awake.set(self.turns.awake.get() | 1 << process);
+    }
+
+    /// The CPU sleeps, and an interrupt may wake it whenever it is chosen.
+    pub fn sleeps(&self, cpu: usize) {
+        self.turns.asleep.set(self.turns.asleep.get() | 1 << cpu);
+    }
+
+    /// The process that runs ends what another one waits for.
+    pub fn unblock(&self, process: usize) {
+        if self.settings.traces.get() && !self.is_awake(process) {
+            self.note_learns(process, self.process());
+        }
+        self.go_on(process);
+    }
+
+    /// The wait of a process ends, and nobody ended it.
+    fn go_on(&self, process: usize) {
+        self.can_go(process);
+        self.scheduler.wake(process);
+    }
+
+    /// The CPU starts an action, and counts its operations anew.
+    pub fn start_action(&self, number: usize) {
+        self.turns.operations[self.process()].set(OperationIndex::start_of(number));
+        self.act(Operation::Action { number: number as u8 });
+    }
+
+    /// Another process may go before an operation of this one.
+    #[inline(always)]
+    pub(super) fn let_somebody_go(&self, process: usize, operation: OperationIndex) {
+        if self.settings.traces.get() {
+            self.end_step(process);
+        }
+        let goes = self.choices.chooser.borrow_mut().preempt(process, operation, self.ready());
+        if goes != process {
+            if goes == NOBODY {
+                self.cut();
+                self.stay();
+            }
+            self.choices.schedule.borrow_mut().push(Deviation {
+                process: process as u8,
+                operation,
+                kind: Kind::Preempt,
+                value: goes as u64,
+            });
+            self.give_way_to(goes);
+            self.scheduler.advance(0);
+        }
+        if self.turns.over.get() {
+            self.stay();
+        }
+    }
+
+    fn give_way_to(&self, process: usize) {
+        let bit = 1 << process;
+        if self.turns.asleep.get() & bit != 0 {
+            self.turns.asleep.set(self.turns.asleep.get() & !bit);
+            self.go_on(process);
+        }
+        self.turns.next.set(Some(process));
+    }
+
+    /// The lowest process that can go starts the run.
+    pub fn begin(&self) {
+        self.turns.next.set(self.ready().first());
+    }
+
+    /// The process that goes on, for the engine.
+    pub fn take_next(&self) -> Option<usize> {
+        self.turns.next.take()
+    }
+
+    /// The process cannot go on until somebody calls [`Machine::unblock`] for it.
+    pub fn block(&self, waits: Wait) {
+        let process = self.process();
+        self.note_waits(process, waits);
+        self.cannot_go(process);
+        if waits == Wait::Interrupt {
+            self.sleeps(process);
+        }
+        self.hand_over(process);
+        while self.turns.over.get() || !self.is_awake(process) {
+            self.scheduler.wait(None);
+        }
+        self.note_waits(process, Wait::Nothing);
+    }
+
+    /// Another process goes on, if one can; this one could as well.
+    pub fn let_others_go(&self) {
+        let process = self.process();
+        self.cannot_go(process);
+        if self.turns.awake.get() != 0 {
+            self.hand_over(process);
+        }
+        self.can_go(process);
+        if self.turns.next.get().is_some() || self.turns.over.get() {
+            self.scheduler.advance(0);
+        }
+        if self.turns.over.get() {
+            self.stay();
+        }
+    }
+
+    fn note_waits(&self, process: usize, waits: Wait) {
+        if let Some(cpu) = self.cpus.get(process) {
+            cpu.set_waits(waits);
+        }
+    }
+
+    /// Lets a process go that was absent; it sees what the present one has seen and done.
+    pub(crate) fn start_process(&self, process: usize) {
+        self.memory.borrow_mut().inherit(process, self.process());
+        self.note_learns(process, self.process());
+        self.wake_pollers();
+        self.note_waits(process, Wait::Nothing);
+        self.can_go(process);
+    }
+
+    /// Waits until a process has ended, and sees what it has seen and done.
+    pub(crate) fn wait_for_process(&self, process: usize) {
+        self.settle();
+        while self.cpus[process].waits() != Wait::Done {
+            if !self.drain() {
+                self.block(Wait::Process(process as u8));
+            }
+        }
+        self.memory.borrow_mut().inherit(self.process(), process);
+        self.note_learns(self.process(), process);
+    }
+
+    /// The process is done.
+    pub fn leave(&self) {
+        let process = self.process();
+        let waits = |cpu: &usize| self.cpus[*cpu].waits() == Wait::Process(process as u8);
+        (0..self.cpus.len()).filter(waits).for_each(|cpu| self.unblock(cpu));
+        self.note_waits(process, Wait::Done);
+        self.cannot_go(process);
+        self.hand_over(process);
+    }
+
+    /// Chooses who goes on, since the present process cannot.
+    fn hand_over(&self, process: usize) {
+        if self.turns.over.get() {
+            return;
+        }
+        if process < self.cpus.len() {
+            // A store does not stay in a buffer for ever.
+            self.memory.borrow_mut().empty_buffer(process);
+            self.wake_pollers();
+        }
+        // It counts as an operation, so that it can be signal from the next time.
+        let operation = self.turns.operations[process].get().next();
+        self.turns.operations[process].set(operation);
+        if self.settings.traces.get() {
+            self.end_step(process);
+            if self.turns.over.get() {
+                return;
+            }
+        }
+        let ready = self.ready();
+        let goes = self.choices.chooser.borrow_mut().next(process, operation, ready);
+        match goes {
+            Some(NOBODY) => self.cut(),
+            Some(goes) => {
+                if Some(goes) != ready.first() {
+                    self.choices.schedule.borrow_mut().push(Deviation {
+                        process: process as u8,
+                        operation,
+                        kind: Kind::Next,
+                        value: goes as u64,
+                    });
+                }
+                self.give_way_to(goes);
+            }
+            None => match self.next_in_a_loop(process) {
+                Some(goes) => {
+                    self.go_on(goes);
+                    self.give_way_to(goes);
+                }
+                None => self.turns.over.set(true),
+            },
+        }
+    }
+
+    /// The next process after this one that waits in a loop.
+    fn next_in_a_loop(&self, process: usize) -> Option<usize> {
+        let count = self.cpus.len();
+        let waits = |cpu: &usize| matches!(self.cpus[*cpu].waits(), Wait::Spin(_));
+        (1..=count).map(|step| (process + step) % count).find(waits)
+    }
+
+    /// Does nothing more.
+    pub fn stay(&self) -> ! {
+        loop {
+            self.scheduler.wait(None);
+        }
+    }
+
+    /// Wakes the CPUs that wait for a word to change.
+    #[inline(always)]
+    pub fn wake_pollers(&self) {
+        if self.memory.borrow_mut().take_changed() {
+            if self.late.followed.get() != 0 {
+                self.note_paid();
+            }
+            let changes = self.memory.borrow_mut().take_changes();
+            let sees = |cpu: &Cpu| match cpu.waits() {
+                // That another word has changed is nothing to who waits for this one; where all is
+                // to be tried, who goes is signal from who could.
+                Wait::Change(cell) if self.settings.traces.get() => changes.contains(&cell),
+                Wait::Spin(_) if self.settings.traces.get() => {
+                    cpu.spin.borrow().loads().iter().any(|(cell, _)| changes.contains(cell))
+                }
+                Wait::Change(_) | Wait::Spin(_) => true,
+                _ => false,
+            };
+            for (index, cpu) in self.cpus.iter().enumerate() {
+                if sees(cpu) && !self.is_awake(index) {
+                    self.unblock(index);
+                }
+            }
+        }
+    }
+
+    /// True if the process can go when it is chosen.
+    #[inline(always)]
+    pub fn is_awake(&self, process: usize) -> bool {
+        self.turns.awake.get() >> process & 1 != 0
+    }
+
+    /// The process cannot go any more until somebody wakes it.
+    #[inline(always)]
+    pub fn cannot_go(&self, process: usize) {
+        self.turns.awake.set(self.turns.awake.get() & !(1 << process));
+    }
+
+    /// Counts the operations of a process from here on.
+    #[inline(always)]
+    pub fn count_operations_from(&self, process: usize, operation: OperationIndex) {
+        self.turns.operations[process].set(operation);
+    }
+}

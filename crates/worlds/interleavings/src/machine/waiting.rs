@@ -1,0 +1,64 @@
+//! Loops that wait: their CPUs let others go until a word changes.
+
+use super::cpu::Wait;
+use super::state::Machine;
+
+impl Machine {
+    /// Takes a load into account. A process that three times loads the same values of the same
+    /// words, up to four of them, and does nothing else waits for one of them to change.
+    pub(super) fn note_spin(&self, process: usize, cell: u16, value: u64) {
+        let Some(cpu) = self.cpus.get(process) else { return };
+        let again = cpu.spin.borrow_mut().loaded(cell, value);
+        if let Some(again) = again {
+            self.spin(process, &again);
+        }
+    }
+
+    /// Others go until one of these words changes, or until nobody else can go. If one of the
+    /// values is an old one, it gets the newest from then on instead: to see an old one for ever
+    /// would be unfair, and is nothing that hardware does.
+    fn spin(&self, process: usize, looks_at: &[(u16, u64)]) {
+        let is_newest = {
+            let memory = self.memory.borrow();
+            looks_at.iter().all(|&(cell, value)| memory.newest(cell) == value)
+        };
+        if let (true, Some(&(cell, _))) = (is_newest, looks_at.last()) {
+            if !self.settle() && !self.drain() {
+                self.block(Wait::Spin(cell));
+            }
+        } else {
+            self.settle();
+            self.memory.borrow_mut().empty_buffer(process);
+            self.wake_pollers();
+            self.cpus[process].spin.borrow_mut().old = true;
+        }
+    }
+
+    /// The process says that it waits for others.
+    pub(crate) fn yields(&self) {
+        let process = self.process();
+        let loads = self.cpus.get(process).map(|cpu| cpu.spin.borrow().loads().to_vec()).unwrap_or_default();
+        match loads.is_empty() {
+            true => self.let_others_go(),
+            false => self.spin(process, &loads),
+        }
+        if let Some(cpu) = self.cpus.get(process) {
+            cpu.spin.borrow_mut().forget_loads();
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn ends_spin(&self) {
+        if self.settings.spins.get() {
+            self.cpu().spin.borrow_mut().ends();
+        }
+    }
+
+    /// Waits until a word changes.
+    pub(crate) fn wait_for_change(&self, cell: u16) {
+        // Whatever lets others go may let the word change: then it is looked at again.
+        if !self.settle() && !self.drain() {
+            self.block(Wait::Change(cell));
+        }
+    }
+}

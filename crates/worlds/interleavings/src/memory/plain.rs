@@ -1,0 +1,38 @@
+//! Plain data that is watched for data races.
+
+use super::races::Races;
+use super::state::Memory;
+use crate::operation::OperationIndex;
+use std::panic::Location;
+
+impl Memory {
+    /// Watches this many pieces of plain data, which nobody has touched, for data races in the run
+    /// that starts.
+    pub fn watch_plain(&mut self, count: u32) {
+        let races = self.races.get_or_insert_with(|| Box::new(Races::new()));
+        (0..count).for_each(|_| _ = races.make_plain());
+    }
+
+    /// Watches all plain data for data races, from the next run on.
+    pub(crate) fn watch_all_plain(&mut self) {
+        self.races = Some(Box::new(Races::new()));
+    }
+
+    /// Another piece of plain data, in the middle of a run; 0 where none is watched.
+    pub(crate) fn make_plain(&mut self) -> u32 {
+        self.races.as_mut().map_or(0, |races| races.make_plain())
+    }
+
+    /// The CPU accesses plain data at a place of the source: the race in words, if it is one.
+    #[inline]
+    pub(crate) fn access_plain(
+        &mut self,
+        cpu: usize,
+        plain: u32,
+        writes: bool,
+        operation: OperationIndex,
+        place: &'static Location<'static>,
+    ) -> Option<String> {
+        self.races.as_mut()?.access(cpu, plain, writes, operation, Some(place))
+    }
+}

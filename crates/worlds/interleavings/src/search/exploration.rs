@@ -1,0 +1,300 @@
+//! Explorations: many runs of a subject, until one breaks an invariant.
+
+use super::counterexample::Counterexample;
+use super::coverage::{Access, Counter, Coverage, Kinds};
+use super::run::{RunResult, Runs};
+use super::script::Script;
+use super::shrink::shrink;
+use crate::limits::Limits;
+use crate::machine::{ChoiceSource, Dpor, EveryRun, Step, Strategy};
+use engine::SplitMix64;
+use std::fmt::Debug;
+
+/// The subject of an exploration: code under test, and the machines that it runs on.
+pub trait Subject: Testbed {
+    /// Name of the subject in schedules and on the command line.
+    const NAME: &'static str;
+
+    /// Explores until a run breaks an invariant or `goes_on` says no; it is asked now and then.
+    fn explore(
+        &self,
+        exploration: &Exploration<Self::Script>,
+        mut goes_on: impl FnMut(&TallyOf<Self>) -> bool,
+    ) -> TallyOf<Self> {
+        let mut tally = Tally { coverage: Coverage::new(self.counted(), self.kinds()), ..Tally::default() };
+        if let [Strategy::Every(preemptions)] = exploration.strategies[..] {
+            let choices = || ChoiceSource::Every(EveryRun::new(preemptions));
+            explore_every(self, exploration, &choices, &mut tally, &mut goes_on);
+            tally.coverage.grow(tally.schedules, true);
+            return tally;
+        }
+        if let [Strategy::Dpor] = exploration.strategies[..] {
+            let choices = || ChoiceSource::Dpor(Box::new(Dpor::new(true)));
+            explore_every(self, exploration, &choices, &mut tally, &mut goes_on);
+            tally.coverage.grow(tally.schedules, true);
+            return tally;
+        }
+        let mut ended = exploration.schedules == 0;
+        for pass in 0_u64.. {
+            if ended {
+                break;
+            }
+            // Every machine has its turn at being watched, from the first on.
+            let watched = pass.is_multiple_of(WATCHED_EVERY);
+            for &machine in self.machines() {
+                self.open(machine, exploration.limits, watched, |session| {
+                    session.keep_steps(watched);
+                    let last = tally.schedules + Self::ROUND;
+                    while !ended && tally.schedules < last {
+                        explore_once(self, exploration, machine, session, watched, &mut tally);
+                        ended = tally.found.is_some()
+                            || tally.schedules >= exploration.schedules
+                            || tally.schedules.is_multiple_of(BATCH) && !goes_on(&tally);
+                    }
+                    session.take_counts(&mut tally.coverage.counts);
+                });
+                if ended {
+                    break;
+                }
+            }
+            tally.coverage.grow(tally.schedules, ended);
+        }
+        tally
+    }
+
+    /// Repeats a run, and returns what it did as well.
+    fn replay(&self, found: &CounterexampleIn<Self>, limits: Limits) -> (RunResult, Vec<Step>) {
+        self.open(found.machine, limits, false, |session| {
+            session.keep_steps(true);
+            let ran = session.run(&found.script, ChoiceSource::Schedule(&found.schedule));
+            (ran, session.steps())
+        })
+    }
+
+    /// A short run that breaks the same invariant, and of which no deviation and no action can be
+    /// left out.
+    fn shrink(&self, found: &CounterexampleIn<Self>, limits: Limits) -> CounterexampleIn<Self> {
+        self.open(found.machine, limits, false, |session| shrink(session, found))
+    }
+
+    /// As [`Subject::shrink`], for a run whose script was drawn: where what is left is still long,
+    /// other scripts are tried, and a shorter run that breaks the same invariant takes its place.
+    fn simplest(&self, found: &CounterexampleIn<Self>, limits: Limits) -> CounterexampleIn<Self> {
+        let mut best = self.shrink(found, limits);
+        if best.schedule.len() <= READABLE {
+            return best;
+        }
+        self.open(found.machine, limits, false, |session| {
+            let mut script = Self::Script::default();
+            for seed in 0..OTHERS {
+                let mut random = SplitMix64::fork(found.hash, seed + 1);
+                self.draw(found.machine, &mut script, &mut random, &[]);
+                let strategy = Strategy::Few(1 << random.below(4));
+                let mut tally = Tally::default();
+                let ran = session.run(&script, ChoiceSource::RandomChoices(strategy, random.next()));
+                tally.note(session, found.machine, ran, strategy);
+                let same = |other: &CounterexampleIn<Self>| other.failure.invariant == found.failure.invariant;
+                let Some(other) = tally.found.filter(same) else { continue };
+                let other = shrink(session, &other);
+                if other.schedule.len() < best.schedule.len() {
+                    best = Counterexample { run: found.run, ..other };
+                    if best.schedule.len() <= READABLE {
+                        break;
+                    }
+                }
+            }
+        });
+        best
+    }
+}
+
+/// The finding of an exploration of a subject.
+pub type CounterexampleIn<S> = Counterexample<<S as Testbed>::Machine, <S as Testbed>::Script>;
+
+/// The progress of an exploration of a subject.
+pub type TallyOf<S> = Tally<<S as Testbed>::Machine, <S as Testbed>::Script>;
+
+/// The machines on which a subject runs, and what its CPUs do.
+pub trait Testbed {
+    /// Options of a machine.
+    type Machine: Copy + Debug + PartialEq;
+    /// The actions of CPUs in a run.
+    type Script: Script;
+
+    /// Runs on one machine before it is the next one's turn.
+    const ROUND: u64;
+
+    /// The machines on which it is tried, in turn. At least one.
+    fn machines(&self) -> &[Self::Machine];
+
+    /// Draws what CPUs do on this machine, into `script`. `counts` says how often each thing of
+    /// [`Testbed::counted`] was reached, or is empty: what was reached less may be drawn more.
+    fn draw(&self, machine: Self::Machine, script: &mut Self::Script, random: &mut SplitMix64, counts: &[u64]);
+
+    /// The things that are counted in every run, in the order of the counts.
+    fn counted(&self) -> Vec<Counter> {
+        Vec::new()
+    }
+
+    /// The numbers of kinds of words, actors and branches there are to watch.
+    fn kinds(&self) -> Kinds {
+        Kinds::default()
+    }
+
+    /// Runs `use_it` on such a machine, ready for one run after the other; `watched`, with counters
+    /// of branches.
+    fn open<R>(
+        &self,
+        machine: Self::Machine,
+        limits: Limits,
+        watched: bool,
+        use_it: impl FnOnce(&mut dyn Runs<Self::Script>) -> R,
+    ) -> R;
+}
+
+/// The exploration that is tried.
+#[derive(Clone, Debug)]
+pub struct Exploration<C> {
+    /// Taken in turn.
+    pub strategies: Vec<Strategy>,
+    /// Draws everything that is drawn.
+    pub seed: u64,
+    /// The limits of a run.
+    pub limits: Limits,
+    /// The script of the CPUs; drawn anew for each run if there is none.
+    pub script: Option<C>,
+    /// Runs at most.
+    pub schedules: u64,
+}
+
+/// The progress of an exploration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally<M, C> {
+    /// Runs so far.
+    pub schedules: u64,
+    /// Runs that were cut, since they would have repeated others.
+    pub repeated: u64,
+    /// Operations of all runs.
+    pub steps: u64,
+    /// The first run that broke an invariant.
+    pub found: Option<Counterexample<M, C>>,
+    /// All runs were tried that the strategy allows.
+    pub complete: bool,
+    /// The reach of the runs.
+    pub coverage: Coverage,
+}
+
+impl<M, C> Default for Tally<M, C> {
+    fn default() -> Self {
+        let coverage = Coverage::default();
+        Self { schedules: 0, repeated: 0, steps: 0, found: None, complete: false, coverage }
+    }
+}
+
+/// A schedule of that number of deviations is read without pains.
+const READABLE: usize = 8;
+
+/// Other scripts that are tried for the sake of a shorter schedule.
+const OTHERS: u64 = 20_000;
+
+/// One of this number of rounds on a machine is watched, which costs time.
+const WATCHED_EVERY: u64 = 16;
+
+/// Runs between two looks at whether to go on.
+const BATCH: u64 = 64;
+
+/// Every run of a script that these choices allow, on each machine; without a script, of one that
+/// is drawn after the other.
+fn explore_every<S: Subject + ?Sized>(
+    subject: &S,
+    exploration: &Exploration<S::Script>,
+    choices: &dyn Fn() -> ChoiceSource<'static>,
+    tally: &mut TallyOf<S>,
+    goes_on: &mut dyn FnMut(&TallyOf<S>) -> bool,
+) {
+    for number in 1.. {
+        for &machine in subject.machines() {
+            let mut script = exploration.script.clone().unwrap_or_default();
+            if exploration.script.is_none() {
+                subject.draw(machine, &mut script, &mut SplitMix64::fork(exploration.seed, number), &[]);
+            }
+            let all = subject.open(machine, exploration.limits, true, |session| {
+                let mut by = choices();
+                loop {
+                    let watched = tally.schedules.is_multiple_of(WATCHED_EVERY);
+                    session.keep_steps(watched);
+                    let ran = session.run(&script, by);
+                    tally.note(session, machine, ran, exploration.strategies[0]);
+                    tally.watch(session, watched);
+                    session.take_counts(&mut tally.coverage.counts);
+                    if tally.found.is_some() {
+                        return false;
+                    }
+                    match session.machine().take_next_choices() {
+                        Some(next) => by = next,
+                        None => return true,
+                    }
+                    let looks_up = tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
+                    if tally.schedules >= exploration.schedules || looks_up {
+                        return false;
+                    }
+                }
+            });
+            if !all {
+                return;
+            }
+        }
+        if exploration.script.is_some() {
+            tally.complete = true;
+            return;
+        }
+    }
+}
+
+fn explore_once<S: Subject + ?Sized>(
+    subject: &S,
+    exploration: &Exploration<S::Script>,
+    machine: S::Machine,
+    session: &mut dyn Runs<S::Script>,
+    watched: bool,
+    tally: &mut TallyOf<S>,
+) {
+    let run = tally.schedules;
+    let mut random = SplitMix64::fork(exploration.seed, run + 1);
+    let mut script = exploration.script.clone().unwrap_or_default();
+    if exploration.script.is_none() {
+        subject.draw(machine, &mut script, &mut random, &tally.coverage.counts);
+    }
+    let strategy = exploration.strategies[(run % exploration.strategies.len() as u64) as usize];
+    let ran = session.run(&script, ChoiceSource::RandomChoices(strategy, random.next()));
+    tally.note(session, machine, ran, strategy);
+    tally.watch(session, watched);
+}
+
+impl<M, C> Tally<M, C> {
+    /// Notes what the last run has reached.
+    fn watch(&mut self, session: &mut dyn Runs<C>, watched: bool) {
+        self.coverage.note_schedule(&session.machine().schedule());
+        if !watched {
+            return;
+        }
+        self.coverage.begin_run();
+        let places = &mut self.coverage.places;
+        session.take_reached(&mut |place| places[place] += 1);
+        let coverage = &mut self.coverage;
+        session.accesses(&mut |access: Access| coverage.note_access(access));
+    }
+
+    /// Counts a run, and keeps it if it broke something.
+    pub fn note(&mut self, session: &dyn Runs<C>, machine: M, ran: RunResult, strategy: Strategy) {
+        let RunResult { failure, steps, hash } = ran;
+        let run = self.schedules;
+        self.schedules += 1;
+        self.repeated += u64::from(session.machine().is_pruned());
+        self.steps += u64::from(steps);
+        if let Some(failure) = failure {
+            let (script, schedule) = (session.script(), session.schedule());
+            self.found = Some(Counterexample { failure, machine, script, schedule, hash, steps, strategy, run });
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The search: runs of a script, until one breaks an invariant; then the shortest that does.
+
+mod counterexample;
+mod coverage;
+mod exploration;
+mod run;
+mod script;
+mod shrink;
+
+pub use counterexample::Counterexample;
+pub use coverage::{Access, Counter, Coverage, Growth, Kinds};
+pub use exploration::{CounterexampleIn, Exploration, Subject, Tally, TallyOf, Testbed};
+pub use run::{RunResult, Runs};
+pub use script::Script;
+pub(crate) use shrink::shrink;

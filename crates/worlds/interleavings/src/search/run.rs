@@ -1,0 +1,90 @@
+//! Runs: what CPUs do, under a chooser.
+
+use super::coverage::Access;
+use crate::machine::{ChoiceSource, Deviation, Failure, Machine, Step};
+
+/// The result of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunResult {
+    /// The failure, if anything broke.
+    pub failure: Option<Failure>,
+    /// Operations of all processes together.
+    pub steps: u32,
+    /// All operations with their values, in order, as a hash: two runs with the same hash did the
+    /// same.
+    pub hash: u64,
+}
+
+/// Something that can be run again and again.
+pub trait Runs<C> {
+    /// Runs a script, whatever its late loads have led to.
+    fn run_once(&mut self, script: &C, by: ChoiceSource<'_>) -> RunResult;
+
+    /// Runs a script. A failure counts only if the store of each late load came, and if its CPU
+    /// does the same until then where the load is not late: each is tried, in a run of its own.
+    fn run(&mut self, script: &C, by: ChoiceSource<'_>) -> RunResult {
+        let ran = self.run_once(script, by);
+        // A run that was cut has come to no end.
+        if self.machine().is_pruned() {
+            return RunResult { failure: None, ..ran };
+        }
+        if ran.failure.is_none() || !self.machine().has_late() {
+            return ran;
+        }
+        if self.machine().is_void() {
+            return RunResult { failure: None, ..ran };
+        }
+        self.machine().end_last_step();
+        let schedule = self.schedule();
+        let late = self.machine().paid_loads();
+        let tape = self.machine().take_tape();
+        let independent = late.iter().all(|late| {
+            let without: Vec<Deviation> =
+                schedule.iter().filter(|deviation| !late.is_made_by(deviation)).copied().collect();
+            self.machine().try_in_time(*late);
+            self.run_once(script, ChoiceSource::Schedule(&without));
+            self.machine().take_same()
+        });
+        // The machine is left as that run left it.
+        self.run_once(script, ChoiceSource::Schedule(&schedule));
+        self.machine().put_tape_back(tape);
+        let failure = ran.failure.filter(|_| independent);
+        RunResult { failure, ..ran }
+    }
+
+    /// The script of the last run: as it was given, or what set the machine up if that failed.
+    fn script(&self) -> C;
+    /// The machine, with what the last run left.
+    fn machine(&self) -> &Machine;
+
+    /// Adds what was counted since the last call to `counts`, in the order of
+    /// [`crate::subject::Testbed::counted`].
+    fn take_counts(&mut self, counts: &mut [u64]) {
+        let _ = counts;
+    }
+
+    /// Hands over the numbers of the branches that the last run took.
+    fn take_reached(&mut self, each: &mut dyn FnMut(usize)) {
+        let _ = each;
+    }
+
+    /// Hands over the accesses of shared words in the last run, whose steps were kept.
+    fn accesses(&self, each: &mut dyn FnMut(Access)) {
+        let _ = each;
+    }
+
+    /// The deviations of the last run.
+    fn schedule(&self) -> Vec<Deviation> {
+        self.machine().schedule().clone()
+    }
+
+    /// The steps of the last run, if they were kept.
+    fn steps(&self) -> Vec<Step> {
+        self.machine().steps_of_run().clone()
+    }
+
+    /// Keeps steps from here on, or does not.
+    fn keep_steps(&mut self, keep: bool) {
+        self.machine().settings().keep_steps(keep);
+    }
+}

@@ -1,0 +1,38 @@
+//! The actions of CPUs in a run, whatever the code under test is.
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+/// The script of a run: a list of actions for each CPU, which shrinking shortens.
+pub trait Script: Clone + Default + PartialEq + Debug {
+    /// Number of CPUs.
+    fn cpus(&self) -> usize;
+
+    /// The number of actions that a CPU has.
+    fn actions(&self, cpu: usize) -> usize;
+
+    /// An action as the rest of a sentence that starts with who does it; `None` if there is no such
+    /// action.
+    fn action(&self, cpu: usize, number: usize) -> Option<String>;
+
+    /// Leaves actions of a CPU out.
+    fn leave_out(&mut self, cpu: usize, actions: Range<usize>);
+
+    /// The number of its settings that are not the plainest.
+    fn extras(&self) -> usize {
+        0
+    }
+
+    /// Plainer scripts: for each of those settings, the script without it.
+    fn plainer(&self) -> Vec<Self> {
+        Vec::new()
+    }
+
+    /// The whole of it in sentences.
+    fn sentences(&self) -> Vec<String>;
+}
+
+/// The number of actions that all CPUs have together, and settings that are not the plainest.
+pub fn length(script: &impl Script) -> usize {
+    script.extras() + (0..script.cpus()).map(|cpu| script.actions(cpu)).sum::<usize>()
+}

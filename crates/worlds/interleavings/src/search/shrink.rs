@@ -1,0 +1,165 @@
+//! Shrinking: what a failure does not need is left out, memory first, then preemptions, then what
+//! CPUs do.
+
+use super::counterexample::Counterexample;
+use super::run::Runs;
+use super::script::{Script, length};
+use crate::machine::{ChoiceSource, Deviation, Kind, Strategy};
+use std::ops::Range;
+
+/// Leaves out of a failing run whatever it does not need, until nothing more can go: no single
+/// deviation and no action.
+pub fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Counterexample<M, C>) -> Counterexample<M, C> {
+    let mut best = found.clone();
+    reduce(session, &mut best);
+    // What is left of the script is short, so that other runs of it fail as well, some of them with
+    // fewer deviations: who was found first had to come by its failure in a long run.
+    let mut reductions = 0;
+    for seed in 0..SEARCHES {
+        if best.schedule.len() <= ENOUGH || reductions == REDUCTIONS {
+            break;
+        }
+        let strategy = SEARCH[(seed % SEARCH.len() as u64) as usize];
+        let ran = session.run(&best.script, ChoiceSource::RandomChoices(strategy, seed));
+        let Some(failure) = ran.failure.filter(|failure| failure.invariant == best.failure.invariant) else { continue };
+        let schedule = session.schedule();
+        if schedule.len() > 4 * best.schedule.len() {
+            continue;
+        }
+        reductions += 1;
+        let mut other = Counterexample { failure, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
+        reduce(session, &mut other);
+        if other.schedule.len() < best.schedule.len() {
+            best = other;
+        }
+    }
+    best
+}
+
+/// The number of those that fail which are reduced.
+const REDUCTIONS: u32 = 40;
+
+/// Strategies that deviate seldom, in turn.
+const SEARCH: [Strategy; 5] =
+    [Strategy::Few(2), Strategy::Few(4), Strategy::Few(8), Strategy::Pct(1), Strategy::PassingOver];
+
+/// Runs of what is left of the script that are tried.
+const SEARCHES: u64 = 20_000;
+
+/// A schedule of so few deviations is read at a glance.
+const ENOUGH: usize = 3;
+
+/// Leaves out until nothing more can go.
+fn reduce<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Counterexample<M, C>) {
+    let mut changed = true;
+    while changed {
+        changed = false;
+        changed |= without_deviations(session, best, Kind::is_memory);
+        changed |= without_deviations(session, best, |_| true);
+        changed |= without_actions(session, best);
+        for script in best.script.plainer() {
+            let schedule = best.schedule.clone();
+            changed |= try_run(session, best, &script, &schedule);
+        }
+    }
+}
+
+/// Takes a run over if it breaks the same invariant with less.
+fn try_run<M: Copy, C: Script>(
+    session: &mut dyn Runs<C>,
+    best: &mut Counterexample<M, C>,
+    script: &C,
+    schedule: &[Deviation],
+) -> bool {
+    let ran = session.run(script, ChoiceSource::Schedule(schedule));
+    match ran.failure {
+        Some(failure) if failure.invariant == best.failure.invariant => {
+            // What the run did not come to is gone as well. A boot that fails has actions of its
+            // own, of which none can go.
+            let (script, schedule) = (session.script(), session.schedule());
+            let smaller = (length(&script), schedule.len()) < (length(&best.script), best.schedule.len());
+            if smaller {
+                *best = Counterexample { failure, script, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
+            }
+            smaller
+        }
+        _ => false,
+    }
+}
+
+/// Leaves out deviations of some kinds: first half of them, then a quarter, down to single ones.
+fn without_deviations<M: Copy, C: Script>(
+    session: &mut dyn Runs<C>,
+    best: &mut Counterexample<M, C>,
+    of: impl Fn(Kind) -> bool,
+) -> bool {
+    let mut changed = false;
+    let mut chunk = best.schedule.iter().filter(|deviation| of(deviation.kind)).count().div_ceil(2);
+    while chunk > 0 {
+        let mut from = 0;
+        loop {
+            let places: Vec<usize> = (0..best.schedule.len()).filter(|&at| of(best.schedule[at].kind)).collect();
+            if from >= places.len() {
+                break;
+            }
+            let left_out = &places[from..(from + chunk).min(places.len())];
+            let schedule: Vec<Deviation> = best
+                .schedule
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| !left_out.contains(at))
+                .map(|(_, deviation)| *deviation)
+                .collect();
+            let script = best.script.clone();
+            let before = best.schedule.len();
+            if try_run(session, best, &script, &schedule) && best.schedule.len() < before {
+                changed = true;
+            } else {
+                from += chunk;
+            }
+        }
+        chunk /= 2;
+    }
+    changed
+}
+
+/// Leaves out actions: all those of a CPU first, then half of them, then a quarter, down to single
+/// ones.
+fn without_actions<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Counterexample<M, C>) -> bool {
+    let mut changed = false;
+    for cpu in 0..best.script.cpus() {
+        let mut chunk = best.script.actions(cpu);
+        while chunk > 0 {
+            let mut end = best.script.actions(cpu);
+            while end > 0 {
+                let mut script = best.script.clone();
+                let actions = end.saturating_sub(chunk)..end;
+                script.leave_out(cpu, actions.clone());
+                // Deviations of later actions move with them; or else they happen to fit what comes
+                // in their place.
+                let moved = without(&best.schedule, cpu, &actions);
+                let kept = best.schedule.clone();
+                changed |= try_run(session, best, &script, &moved) || try_run(session, best, &script, &kept);
+                // Where the machine was not even set up, what is left is of another script.
+                end = end.saturating_sub(chunk).min(best.script.actions(cpu));
+            }
+            chunk = chunk.min(best.script.actions(cpu)) / 2;
+        }
+    }
+    changed
+}
+
+/// A schedule for a script from which actions of a CPU are left out.
+fn without(schedule: &[Deviation], cpu: usize, actions: &Range<usize>) -> Vec<Deviation> {
+    let mut left = Vec::with_capacity(schedule.len());
+    for &deviation in schedule {
+        match deviation.operation.action().filter(|_| usize::from(deviation.process) == cpu) {
+            Some(action) if actions.contains(&action) => {}
+            Some(action) if action >= actions.end => {
+                left.push(Deviation { operation: deviation.operation.without(actions.len()), ..deviation });
+            }
+            _ => left.push(deviation),
+        }
+    }
+    left
+}

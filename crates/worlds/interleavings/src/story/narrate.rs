@@ -1,0 +1,273 @@
+//! Steps and deviations in words.
+
+use crate::machine::{Deviation, HELD, Kind, Names, Operation, Step, writer_name};
+use crate::search::Script;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Operations that one can read.
+const READABLE: usize = 2_000;
+
+/// The stores that explain a failure are told of so often at most.
+const CAUSES_SHOWN: usize = 4;
+
+/// The name of a process on a machine with `cpus` CPUs; `last` is the name of the one that is no
+/// CPU.
+pub fn process(cpus: usize, last: &str, process: u8) -> String {
+    if usize::from(process) == cpus { last.to_owned() } else { format!("CPU {process}") }
+}
+
+/// Puts the steps and deviations of a run into words.
+#[derive(Clone, Copy, Debug)]
+pub struct Narrator<'s, C> {
+    script: &'s C,
+    names: Names,
+    words_per_line: u16,
+    last: &'static str,
+}
+
+impl<'s, C: Script> Narrator<'s, C> {
+    /// A narrator of runs of a script; `last` names the process that is no CPU.
+    pub fn new(script: &'s C, names: Names, words_per_line: u16, last: &'static str) -> Self {
+        Self { script, names, words_per_line, last }
+    }
+
+    /// The name of a process.
+    pub fn process(&self, process: u8) -> String {
+        self::process(self.script.cpus(), self.last, process)
+    }
+
+    /// The step, as the rest of a sentence that starts with who did it.
+    pub fn step(&self, step: &Step) -> String {
+        let cell = |cell: u16| self.names.cell(cell);
+        match step.did {
+            Operation::Load { cell: word } => format!("loads {}", cell(word)),
+            Operation::Loaded { cell: word, value, newest: None, .. } => format!("loads {}: {value:#x}", cell(word)),
+            Operation::Loaded { cell: word, value, newest: Some((writer, newest)), .. } => {
+                format!("loads {}: {value:#x}, while {} has stored {newest:#x}", cell(word), writer_name(writer))
+            }
+            Operation::Store { cell: word, value } => format!("stores {value:#x} to {}", cell(word)),
+            Operation::FetchAdd { cell: word, value } => format!("adds {value:#x} to {}", cell(word)),
+            Operation::Swap { cell: word, value } => format!("puts {value:#x} in the place of {}", cell(word)),
+            Operation::CompareExchange { cell: word, value } => {
+                format!("puts {value:#x} in the place of {} if it holds what is expected", cell(word))
+            }
+            Operation::Update { cell: word, what, value } => format!("{what} {}: {value:#x}", cell(word)),
+            Operation::StoreExclusive { cell: word, value } => {
+                format!("stores {value:#x} to {} exclusively", cell(word))
+            }
+            Operation::Fence { fence } => format!("executes {}", fence.name()),
+            Operation::Maintain { cell: word, invalidate: false } => format!("cleans the line of {}", cell(word)),
+            Operation::Maintain { cell: word, invalidate: true } => {
+                format!("cleans and invalidates the line of {}", cell(word))
+            }
+            Operation::Barrier => "waits until its stores and maintenance are complete".to_owned(),
+            Operation::WaitForEvent => "waits for an event".to_owned(),
+            Operation::SendEvent => "sends an event".to_owned(),
+            Operation::Flush { level } => format!("flushes its caches up to level {level} and leaves coherency"),
+            Operation::CachesOn => "joins coherency".to_owned(),
+            Operation::Own => "works on its own hardware".to_owned(),
+            Operation::Action { number } => {
+                let action = self.script.action(usize::from(step.process), usize::from(number));
+                action.unwrap_or_else(|| "makes a call".to_owned())
+            }
+            Operation::Act { act, with } => act.words(with),
+        }
+    }
+
+    /// A deviation as a sentence. `steps` are those of the run.
+    pub fn deviation(&self, steps: &[Step], deviation: &Deviation) -> String {
+        let who = self.process(deviation.process);
+        let at = |step: &&Step| step.process == deviation.process && step.operation <= deviation.operation;
+        let before = steps.iter().rev().find(|step| at(step) && step.operation < deviation.operation);
+        let here = steps.iter().rev().find(|step| at(step) && step.operation == deviation.operation);
+        let after = match before {
+            Some(before) => format!("after it {}", self.step_past(before)),
+            None => "before it does anything".to_owned(),
+        };
+        let doing = here.map_or_else(|| "acts".to_owned(), |here| self.step(here));
+        // The first word of the line.
+        let word = |line: u64| self.names.cell((line as u16).saturating_sub(1).saturating_mul(self.words_per_line));
+        match deviation.kind {
+            Kind::Preempt => {
+                format!("{who} stands still {after}, and {} goes on.", self.process(deviation.value as u8))
+            }
+            Kind::Next => format!("{who} cannot go on {after}, and {} does.", self.process(deviation.value as u8)),
+            Kind::StoreDelay => match deviation.value {
+                HELD => format!("{who} {doing}, and the others see a later store of it first."),
+                value => format!("{who} {doing}, and the others see that up to {value} of its operations later."),
+            },
+            Kind::MaintenanceDelay => {
+                format!("{who} {doing}, which takes effect up to {} of its operations later.", deviation.value)
+            }
+            Kind::LoadAge => format!("{who} {doing}: the load was satisfied early, {} values ago.", deviation.value),
+            Kind::LoadLate => {
+                format!("{who} {doing}: the load is late, and {:#x} is stored only afterwards.", deviation.value)
+            }
+            Kind::Evict => format!("Before {who} {doing}, the line of {} leaves the caches.", word(deviation.value)),
+            Kind::Fill => {
+                format!("Before {who} {doing}, the line of {} is read into the caches.", word(deviation.value))
+            }
+            Kind::Pending => format!("{who} finds an interrupt pending."),
+            Kind::WfiReturns => format!("An interrupt ends the terminal WFI of {who}."),
+            Kind::Denied => format!("The platform refuses {who}'s power-down."),
+            Kind::PowerOnFails => format!("The power controller refuses what {who} asks for."),
+            Kind::LateTick => format!("{who} {doing}, and its tick does not come yet."),
+            Kind::StoreLeaves => format!("Before {who} {doing}, the others see a store that it made before."),
+            Kind::ExclusiveFails => format!("{who} {doing}, and that fails."),
+            Kind::Spurious => format!("{who}'s wait for an event ends without one."),
+        }
+    }
+
+    /// The value that a step's load missed, and the maintenance that would have shown it; `None`
+    /// for a step that missed nothing.
+    pub fn missed(&self, steps: &[Step], at: usize) -> Option<String> {
+        let here = steps.get(at)?;
+        let Operation::Loaded { newest: Some((writer, _)), cached, early, .. } = here.did else { return None };
+        let who = self.process(here.process);
+        let why = match (early, cached) {
+            (true, _) => "the load was satisfied early, and nothing orders it after that store".to_owned(),
+            (false, true) => {
+                format!("the value lies in memory, and {who}'s caches have an older line: it must be invalidated first")
+            }
+            (false, false) => {
+                format!(
+                    "the value lies in a cache, and {who} looks at memory: {} must clean the line first",
+                    writer_name(writer)
+                )
+            }
+        };
+        Some(format!("{who} {} (its operation {}): {why}.", self.step(here), here.operation))
+    }
+
+    /// Causes of a failure: the last values that the failed process loaded
+    /// and that another one had stored, the latest first, and what those stores had overwritten.
+    /// Values that took the place of its own come first.
+    pub fn causes(&self, steps: &[Step]) -> Vec<String> {
+        let Some(last) = steps.last() else { return Vec::new() };
+        // Of each word its last store, and what that took the place of; of each process its action.
+        let mut stores: BTreeMap<u16, (usize, Option<usize>)> = BTreeMap::new();
+        let mut found: Vec<(bool, usize, usize, Option<usize>)> = Vec::new();
+        for (at, step) in steps.iter().enumerate() {
+            match step.did {
+                Operation::Store { cell, .. } => {
+                    let before = stores.get(&cell).map(|&(before, _)| before);
+                    stores.insert(cell, (at, before));
+                }
+                Operation::FetchAdd { cell, .. }
+                | Operation::Swap { cell, .. }
+                | Operation::CompareExchange { cell, .. }
+                | Operation::Update { cell, .. }
+                | Operation::StoreExclusive { cell, .. } => {
+                    stores.remove(&cell);
+                }
+                Operation::Loaded { cell, value, .. } if step.process == last.process => {
+                    let Some(&(store, before)) = stores.get(&cell) else { continue };
+                    let stored = |at: usize| matches!(steps[at].did, Operation::Store { value: of, .. } if of == value);
+                    if steps[store].process == step.process || !stored(store) {
+                        continue;
+                    }
+                    let took_own =
+                        before.is_some_and(|before| steps[before].process == step.process && !stored(before));
+                    found.retain(
+                        |&(_, load, ..)| !matches!(steps[load].did, Operation::Loaded { cell: of, .. } if of == cell),
+                    );
+                    found.push((took_own, at, store, before));
+                }
+                _ => {}
+            }
+        }
+        found.sort_by_key(|&(took_own, at, ..)| std::cmp::Reverse((took_own, at)));
+        found
+            .iter()
+            .take(if found.first().is_some_and(|&(took_own, ..)| took_own) { CAUSES_SHOWN } else { CAUSES_SHOWN / 2 })
+            .map(|&(_, load, store, before)| self.cause(steps, load, store, before))
+            .collect()
+    }
+
+    /// The numbers of the steps that matter, in order, 2 000 at most: all of a short run. Of a long
+    /// one calls, what the hardware did, and, from the failure back, loads of who failed, the
+    /// stores that they saw, what those who stored had loaded before, and so on; the latest are
+    /// kept.
+    pub fn that_matter(&self, steps: &[Step]) -> Vec<usize> {
+        let Some(last) = steps.last().filter(|_| steps.len() > READABLE) else { return (0..steps.len()).collect() };
+        // Processes whose loads matter, and words whose last store before here does.
+        let (mut processes, mut cells) = (vec![last.process], BTreeSet::new());
+        let mut kept = Vec::new();
+        for (at, step) in steps.iter().enumerate().rev() {
+            let matters = match step.did {
+                Operation::Load { .. } => false,
+                Operation::Loaded { cell, .. } => processes.contains(&step.process) && cells.insert(cell),
+                Operation::Store { cell, .. }
+                | Operation::FetchAdd { cell, .. }
+                | Operation::Swap { cell, .. }
+                | Operation::CompareExchange { cell, .. }
+                | Operation::Update { cell, .. }
+                | Operation::StoreExclusive { cell, .. } => {
+                    let seen = cells.remove(&cell);
+                    if seen && !processes.contains(&step.process) {
+                        processes.push(step.process);
+                    }
+                    seen
+                }
+                Operation::Action { .. } | Operation::Act { .. } => true,
+                _ => processes.contains(&step.process),
+            };
+            if matters {
+                kept.push(at);
+                if kept.len() == READABLE {
+                    break;
+                }
+            }
+        }
+        kept.reverse();
+        kept
+    }
+
+    /// A load of a value, the store of it, and the store that this one took the place of.
+    fn cause(&self, steps: &[Step], load: usize, store: usize, before: Option<usize>) -> String {
+        let writer = &steps[store];
+        let who = self.process(steps[load].process);
+        let of_call = match writer.operation.action() {
+            Some(number) => match self.script.action(usize::from(writer.process), number) {
+                Some(action) => format!(" when it {action}{}", self.answer(steps, store)),
+                None => String::new(),
+            },
+            None => String::new(),
+        };
+        let over = match before.map(|before| &steps[before]) {
+            Some(Step { process, did: Operation::Store { value, .. }, .. }) => {
+                format!(", over the {value:#x} of {}", self.process(*process))
+            }
+            _ => String::new(),
+        };
+        let value = match writer.did {
+            Operation::Store { value, .. } => value,
+            _ => 0,
+        };
+        format!(
+            "{who} {}; {} had stored {value:#x}{of_call} (its operation {}){over}.",
+            self.step(&steps[load]),
+            self.process(writer.process),
+            writer.operation
+        )
+    }
+
+    /// The end of the call in which a step was made, if it has ended.
+    fn answer(&self, steps: &[Step], within: usize) -> String {
+        let own = |step: &&Step| step.process == steps[within].process;
+        for step in steps[within..].iter().filter(own) {
+            match step.did {
+                Operation::Act { act, with } if act.ends_action => {
+                    return format!(", for which it {}", act.words(with));
+                }
+                Operation::Action { .. } => break,
+                _ => {}
+            }
+        }
+        String::new()
+    }
+
+    fn step_past(&self, past: &Step) -> String {
+        format!("{} (its operation {})", self.step(past), past.operation)
+    }
+}

@@ -1,0 +1,5 @@
+//! The integration tests of this crate: one program, which is linked once.
+
+mod every_outcome;
+mod late;
+mod sync;

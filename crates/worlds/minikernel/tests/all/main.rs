@@ -1,0 +1,12 @@
+//! The integration tests of this crate: one program, which is linked once.
+
+mod callbacks;
+mod common;
+mod energy;
+mod events;
+mod hotplug;
+mod idle;
+mod random;
+mod rcu;
+mod scheduling;
+mod waiting;
