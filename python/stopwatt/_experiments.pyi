@@ -112,6 +112,9 @@ class _Dataplane(Experiment):
         flows: Optional[int] = None,
         no_checksum: Optional[bool] = None,
         workers: Optional[int] = None,
+        receive: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        send: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        neighbour: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         trace: Optional[int] = None,
         counters: Optional[Literal["hardware", "software", "none"]] = None,
         settings: Optional[Mapping[str, object]] = None,
@@ -192,17 +195,14 @@ class _Tune(Experiment):
         progress: object = None,
     ) -> Recording: ...
 
-class _Forward(Experiment):
+class _FindRate(Experiment):
     def __call__(  # type: ignore[override]
         self,
         *,
         world: Optional[Literal["host"]] = None,
-        config: Optional[Path] = None,
-        seconds: Optional[int] = None,
-        prompt: Optional[bool] = None,
-        exec: Optional[Path] = None,
-        busy: Optional[bool] = None,
-        find_rate: Optional[bool] = None,
+        graph: Optional[Literal["l2-xconnect", "ip4-route", "ip4-fused"]] = None,
+        drivers: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        forwarder: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         windows: Optional[int] = None,
         window: Optional[int] = None,
         frame_size: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
@@ -210,9 +210,6 @@ class _Forward(Experiment):
         routes: Optional[int] = None,
         flows: Optional[int] = None,
         no_checksum: Optional[bool] = None,
-        workers: Optional[int] = None,
-        drivers: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        forwarder: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         loss: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         precision: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         trials: Optional[int] = None,
@@ -229,20 +226,11 @@ class _IdleReplay(Experiment):
         platform: Optional[Path] = None,
         governors: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         hz: Optional[int] = None,
-        settings: Optional[Mapping[str, object]] = None,
-        progress: object = None,
-    ) -> Recording: ...
-
-class _IdlePredict(Experiment):
-    def __call__(  # type: ignore[override]
-        self,
-        *,
-        world: Optional[Literal["sim"]] = None,
-        trace: Optional[Path] = None,
-        platform: Optional[Path] = None,
-        governors: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        predict: Optional[bool] = None,
         observed: Optional[Path] = None,
-        hz: Optional[int] = None,
+        case: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        seed: Optional[int] = None,
+        seeds: Optional[int] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
     ) -> Recording: ...
@@ -261,19 +249,6 @@ class _IdleClock(Experiment):
         governors: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         hz: Optional[int] = None,
         seed: Optional[int] = None,
-        settings: Optional[Mapping[str, object]] = None,
-        progress: object = None,
-    ) -> Recording: ...
-
-class _IdleCases(Experiment):
-    def __call__(  # type: ignore[override]
-        self,
-        *,
-        world: Optional[Literal["sim"]] = None,
-        case: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        governors: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        seed: Optional[int] = None,
-        seeds: Optional[int] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
     ) -> Recording: ...
@@ -312,8 +287,6 @@ class _RcuEnergy(Experiment):
         draws: Optional[int] = None,
         benchmarks: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         set: Optional[Union[str, Sequence[str], Mapping[str, object]]] = None,
-        explain: Optional[bool] = None,
-        hypotheses: Optional[bool] = None,
         part: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         ranges: Optional[Path] = None,
         settings: Optional[Mapping[str, object]] = None,
@@ -352,23 +325,11 @@ class _Placement(Experiment):
         memory_bytes_per_us: Optional[int] = None,
         device_bytes_per_us: Optional[int] = None,
         set: Optional[Union[str, Sequence[str], Mapping[str, object]]] = None,
-        settings: Optional[Mapping[str, object]] = None,
-        progress: object = None,
-    ) -> Recording: ...
-
-class _EasEnergy(Experiment):
-    def __call__(  # type: ignore[override]
-        self,
-        *,
-        world: Optional[Literal["sim"]] = None,
-        platforms: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         tasks: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        rules: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        period: Optional[int] = None,
         duty: Optional[int] = None,
-        seconds: Optional[int] = None,
-        seeds: Optional[int] = None,
-        seed: Optional[int] = None,
+        period: Optional[int] = None,
+        platforms: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        rules: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
     ) -> Recording: ...
@@ -419,15 +380,11 @@ class Experiments(Mapping[str, Experiment]):
     @property
     def tune(self) -> _Tune: ...
     @property
-    def forward(self) -> _Forward: ...
+    def find_rate(self) -> _FindRate: ...
     @property
     def idle_replay(self) -> _IdleReplay: ...
     @property
-    def idle_predict(self) -> _IdlePredict: ...
-    @property
     def idle_clock(self) -> _IdleClock: ...
-    @property
-    def idle_cases(self) -> _IdleCases: ...
     @property
     def rcu_doses(self) -> _RcuDoses: ...
     @property
@@ -438,8 +395,6 @@ class Experiments(Mapping[str, Experiment]):
     def rcu_lazy(self) -> _RcuLazy: ...
     @property
     def placement(self) -> _Placement: ...
-    @property
-    def eas_energy(self) -> _EasEnergy: ...
     @property
     def explore_psci(self) -> _ExplorePsci: ...
     @property

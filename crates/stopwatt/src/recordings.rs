@@ -1,5 +1,6 @@
 //! Recordings on the command line: which one is meant, and whether it may be replaced.
 
+use crate::experiments;
 use crate::of_commit;
 use document::one_of;
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -130,7 +131,10 @@ pub fn check_target(
     }
     let Ok(reader) = Reader::open(folder) else { return Ok(()) };
     let there: &Header = reader.header();
-    if there.experiment == experiment && there.world == world && there.request == *request {
+    // A form of an experiment names its recordings otherwise.
+    let form = experiments::today(&there.experiment, std::iter::empty::<&str>());
+    let made_by = form.and_then(|today| today.split(' ').next()).unwrap_or(&there.experiment);
+    if made_by == experiment && there.world == world && there.request == *request {
         return Ok(());
     }
     let made: Vec<String> = there.request.iter().map(|(key, value)| format!("{key}={value}")).collect();

@@ -77,6 +77,11 @@ pub fn run(
     let mut recording = shown(console, experiment, &request)?;
     recording.header.request = asked;
     recordings::write(&mut recording, &folder)?;
+    // A form of an experiment may have figures, and a story, of its own.
+    let published = match recording.header.experiment.as_str() {
+        same if same == about.name => published,
+        form => Published::read(&data.published(), form)?,
+    };
     let shown = folder.display().to_string();
     if let Some((path, format)) = report {
         report_command::write(console, &published, &recording, &folder, format, (Some(path), true))?;

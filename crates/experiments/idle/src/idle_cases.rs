@@ -1,7 +1,7 @@
 //! `idle-replay --case`: workloads on which governors were reported to choose badly.
 
+use crate::asked::{GOVERNORS, kinds};
 use crate::closed_loop::LoopCounts;
-use crate::idle_replay::{GOVERNORS, kinds};
 use crate::load_file::LoadFile;
 use document::Document;
 use experiment::setting::{Checked, Number, Or};

@@ -1,8 +1,8 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
+use crate::asked::{self, USUAL_HZ, USUAL_PLATFORM, check_there, kinds, traced};
 use crate::clocks::{self, Clock};
 use crate::energy::{Segments, energy};
-use crate::idle_replay::{self, USUAL_HZ, USUAL_PLATFORM, check_there, kinds, traced};
 use crate::oracle::MIDDLE;
 use crate::published_reads::{Reads, Spread};
 use crate::reads::{self, Division, Effort, Times};
@@ -21,7 +21,7 @@ const HOST: &[World] = &[World::Host];
 const SIM: &[World] = &[World::Sim];
 const QEMU: &[World] = &[World::Qemu];
 
-const TRACE: InputFile = idle_replay::TRACE.only(SIM);
+const TRACE: InputFile = asked::TRACE.only(SIM);
 
 const THREADS: Number<usize> =
     Number::new("threads", 1..=1024, "Most threads that read at once; by default as many as this machine has CPUs.")
@@ -34,12 +34,12 @@ const READS: Or<Number<usize>> = Number::new("reads", 1..=1_000_000, "Reads of a
 const CACHE: Folder =
     Folder::new("cache", "Folder for kernel and busybox; by default `target/linux` of the checkout.").only(QEMU);
 
-const PLATFORM: Or<setting::Platform> = idle_replay::PLATFORM.only(SIM).or(USUAL_PLATFORM);
+const PLATFORM: Or<setting::Platform> = asked::PLATFORM.only(SIM).or(USUAL_PLATFORM);
 
 const GOVERNORS: Checked<Vec<idle::Kind>> =
     Checked::new("governors", "NAMES", kinds, "Governors, parted by commas [default: all].").only(SIM);
 
-const HZ: Or<Number> = idle_replay::HZ.only(SIM).or(USUAL_HZ);
+const HZ: Or<Number> = asked::HZ.only(SIM).or(USUAL_HZ);
 
 const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of the reads' spread.").only(SIM).or(1);
 

@@ -1,6 +1,6 @@
 //! `idle-replay --predict`: what a machine would have done with another governor.
 
-use crate::idle_replay::{GOVERNORS, HZ_OR_USUAL, PLATFORM_OR_USUAL, TRACE, check_there, traced};
+use crate::asked::{GOVERNORS, HZ_OR_USUAL, PLATFORM_OR_USUAL, TRACE, check_there, traced};
 use crate::platform::Platform;
 use crate::predict::{Counts, Latencies, Unknown, predict, recorded, span_ns};
 use crate::replay::{Chooser, Reading, Unsaid, replay};

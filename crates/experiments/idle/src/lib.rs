@@ -13,6 +13,7 @@
 //! | `predict.rs`, `idle_predict.rs` | a governor on a trace of another, in closed loop |
 //! | `energy.rs` | what that costs |
 //! | `oracle.rs` | the cheapest that there could be, and where a governor fell short of it |
+//! | `asked.rs` | what several of the experiments are told alike |
 //! | `idle_replay.rs`, `row.rs`, `results.rs`, `lanes.rs` | `idle-replay`, its rows and its timeline |
 //! | `closed_loop.rs`, `load_file.rs`, `idle_cases.rs` | published workloads on which governors choose badly |
 //! | `clocks.rs` | clocks of this machine |
@@ -21,6 +22,7 @@
 //! | `idle_clock.rs` | `idle-clock` |
 #![deny(unsafe_code)]
 
+mod asked;
 pub mod clocks;
 pub mod closed_loop;
 pub mod counters;
@@ -41,5 +43,6 @@ mod results;
 mod row;
 pub mod trace;
 
+pub use asked::no_governor;
 pub use idle_clock::IdleClock;
-pub use idle_replay::{IdleReplay, no_governor};
+pub use idle_replay::IdleReplay;

@@ -376,7 +376,7 @@ fn captured_packets_go_through_the_graph_and_each_has_its_counter() {
     let result: Value = json(&given);
     let count = |key: &str| result[key].as_u64().unwrap_or_else(|| panic!("{key}: {result}"));
     let expired = result["errors"].as_array().unwrap().iter().find(|row| row["reason"] == "ip4 ttl <= 1").unwrap();
-    let expired = expired["count"].as_u64().unwrap();
+    let expired = expired["packets"].as_u64().unwrap();
     assert_eq!(count("received"), count("sent") + expired, "{result}");
     // The last frame may end within the file.
     assert!(expired.abs_diff(count("received") / 4) <= 1, "{result}");

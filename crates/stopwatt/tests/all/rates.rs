@@ -26,8 +26,8 @@ fn settings_that_do_not_go_together_and_names_of_earlier_versions_are_refused() 
         ("run find-rate --forwarder true", "without the driver `command`"),
         ("run find-rate --buffers 256", "less than two frames"),
         ("run dataplane --find-rate", "stopwatt run find-rate"),
-        ("run forward --find-rate", "stopwatt run find-rate"),
-        ("forward --config forward.toml", "stopwatt run find-rate"),
+        ("run forward --find-rate", "find-rate: the router has left"),
+        ("forward --config forward.toml", "find-rate: the router has left"),
     ] {
         let output = stopwatt(&given.split_whitespace().collect::<Vec<_>>());
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

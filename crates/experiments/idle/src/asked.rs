@@ -1,0 +1,84 @@
+//! What several experiments are told alike: a trace, a platform, governors, ticks.
+
+use crate::trace::Traced;
+use experiment::Error;
+use experiment::setting::{self, Checked, InputFile, Number, Or};
+use idle::{Family, Release};
+use std::path::Path;
+
+/// The trace that is replayed.
+pub(crate) const TRACE: InputFile =
+    InputFile::new("trace", "The trace: a file that `import ftrace` reads, - for standard input, or a recording of a trace (a folder) [default: a sample].")
+        .positional();
+
+/// The platform whose idle states a replay enters.
+pub(crate) const PLATFORM: setting::Platform =
+    setting::Platform::new("platform", "Platform whose idle states and powers count.");
+
+/// The platform where none is named.
+pub(crate) const USUAL_PLATFORM: &str = "juno-r2";
+
+pub(crate) const PLATFORM_OR_USUAL: Or<setting::Platform> = PLATFORM.or(USUAL_PLATFORM);
+
+pub(crate) const GOVERNORS: Checked<Vec<idle::Kind>> = Checked::new(
+    "governors",
+    "NAMES",
+    kinds,
+    "Governors, parted by commas [default: all that have a name of their own; menu-6.1,menu,ladder with --predict]; menu or teo of any release as menu@6.12.117 \
+     (`stopwatt list governors`), menu-6.1, menu, teo-6.10, teo-6.11, teo-6.18, teo-6.18-fixed, ladder, haltpoll, \
+     never-deep, always-deepest.",
+);
+
+/// Ticks of the scheduler.
+pub(crate) const HZ: Number = Number::new("hz", 24..=10_000, "Ticks of the scheduler of the traced kernel.").unit("Hz");
+
+/// Ticks of the scheduler where nothing is said, in Hz.
+pub(crate) const USUAL_HZ: u64 = 250;
+
+pub(crate) const HZ_OR_USUAL: Or<Number> = HZ.or(USUAL_HZ);
+
+/// The governors of a list of names.
+pub(crate) fn kinds(text: &str) -> Result<Vec<idle::Kind>, String> {
+    let mut found = Vec::new();
+    for name in text.split(',').map(str::trim) {
+        let kind = idle::Kind::find(name).ok_or_else(|| no_governor(name))?;
+        if !found.contains(&kind) {
+            found.push(kind);
+        }
+    }
+    Ok(found)
+}
+
+/// The error for a governor that there is not, with those that there are.
+pub fn no_governor(name: &str) -> String {
+    let families = [Family::Menu, Family::Teo];
+    let Some((family, release)) = name.split_once('@') else {
+        let known: Vec<String> = idle::Kind::ALL.iter().map(ToString::to_string).collect();
+        let dated = "menu or teo of a release, as menu@6.12.117";
+        return format!("there is no governor `{name}`; there are: {}, and {dated}", known.join(", "));
+    };
+    match families.into_iter().find(|known| known.name() == family) {
+        None => format!("`{name}`: of menu and teo there are releases, as menu@6.12.117 and teo@6.6"),
+        Some(_) if Release::parse(release).is_none() => {
+            format!("`{name}`: `{release}` is no release of Linux, such as 6.12, 6.12.117 or 6.18-rc4")
+        }
+        Some(known) => format!("`{name}`: {family} is here as it was from Linux {} on", known.oldest()),
+    }
+}
+
+/// Refuses a trace that is not there.
+pub(crate) fn check_there(trace: Option<&Path>) -> Result<(), Error> {
+    match trace {
+        Some(path) if path != Path::new("-") && !path.exists() => Err(Error::usage(
+            format!("{} is not there", path.display()),
+            "name ftrace text, or the folder of a recording of a trace; without a name it is a sample",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The trace that is named, or the sample.
+pub(crate) fn traced(trace: Option<&Path>) -> Result<Traced, Error> {
+    check_there(trace)?;
+    trace.map_or_else(Traced::sample, Traced::open)
+}
