@@ -5,7 +5,7 @@
 
 Boots our Linux guest under each workload with each of Debian's kernels and each of their governors, and with a kernel that has teo and a tick of 100 Hz
 (bench/guest_kernel.py compiles it; `--own none` goes without), twice: run A, and run B, which begins later and takes longer. Each pair is predicted from
-run A of one, by `idle-predict`, and compared with run B of another. Beside the closed loop stand two trivial predictors: the open loop, in which nothing
+run A of one, by `idle-replay --predict`, and compared with run B of another. Beside the closed loop stand two trivial predictors: the open loop, in which nothing
 moves, and "as traced", which takes the traced kernel's own counts. The last columns are no prediction: run A of the predicted kernel and governor, which
 says how well the guest repeats itself. A pair is within the aim if the share of no state is off by more than 10 points, and the misses (above and below)
 by no more than 10 %. Ends with 1 if fewer than 8 of 10 pairs are. Traces that are there are not made again; they are in the folder DIR,
@@ -70,7 +70,7 @@ def trace(work, workload, kernel, governor, which):
 
 def predictions(work, known, kind, observed, hz):
     """Errors by predictor, share in points and misses in percent: from the lower to the higher end."""
-    told = json.loads(stopwatt("run", "idle-predict", known, "--platform", PLATFORM, "--governors", kind, "--hz", hz, "--observed", observed,
+    told = json.loads(stopwatt("run", "idle-replay", known, "--predict", "--platform", PLATFORM, "--governors", kind, "--hz", hz, "--observed", observed,
                                "--output", work / "idle-predict", "--replace", "--format", "json"))
     errors = {}
     for row in told["rows"]:

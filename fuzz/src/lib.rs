@@ -8,17 +8,9 @@
 
 mod recordings;
 
-use std::cell::RefCell;
-
-use dataplane::graph::Graph;
-use dataplane::wiring::Wiring;
-use dataplane_experiments::graphs::{GraphKind, Load, graph};
+use dataplane::wiring::{Registry, Wiring};
+use dataplane::{pcap, standard};
 use document::Document;
-use forwarder::control::Control;
-use forwarder::drivers::offload::{HEADER_BYTES, Offload, Splitter};
-use forwarder::nodes::{ICMP_PER_SECOND, registry};
-use forwarder::{pcap, prompt, standard};
-use forwarder_experiments::Config;
 use import::cpuidle::Content;
 use import::{Figures, ImportError, Options, cpuidle, ftrace, wattson};
 
@@ -37,7 +29,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 23] = [
+pub const TARGETS: [Target; 20] = [
     RT_INSTR,
     RST,
     CSV,
@@ -48,14 +40,11 @@ pub const TARGETS: [Target; 23] = [
     TRACE_DAT,
     PERFETTO,
     PCAP,
-    PROMPT,
-    FORWARDER_CONFIG,
     PLATFORM,
     POLICY,
     WORKLOAD,
     RECORDING,
     PARQUET,
-    OFFLOAD,
     WIRING,
     OWN_GRAPH,
     PLAN,
@@ -206,11 +195,7 @@ pub const PERFETTO: Target = Target {
 /// A capture file.
 pub const PCAP: Target = Target {
     name: "pcap",
-    seeds: || {
-        let Ok(mut file) = pcap::Writer::new(Vec::new()) else { return Vec::new() };
-        let written = [60, 0, 1514].iter().all(|length| file.packet(&vec![7; *length]).is_ok());
-        file.finish().into_iter().filter(|_| written).collect()
-    },
+    seeds: || vec![pcap::write([&[7; 60][..], &[], &[7; 1514]])],
     run: |bytes| match pcap::read(bytes) {
         Ok(packets) => {
             assert!(packets.iter().map(Vec::len).sum::<usize>() <= bytes.len());
@@ -220,84 +205,11 @@ pub const PCAP: Target = Target {
     },
 };
 
-/// A command at the forwarder's prompt.
-pub const PROMPT: Target = Target {
-    name: "prompt",
-    seeds: || {
-        ["show trace max 3", "trace add pg-input 5", "show ip fib", "clear runtime", "run 2", "show runtime"]
-            .map(Into::into)
-            .to_vec()
-    },
-    run: |bytes| {
-        thread_local! {
-            static GRAPH: RefCell<Graph> =
-                RefCell::new(graph(Load { buffers: 1024, routes: 3, ..Load::new(GraphKind::Ip4Route) }));
-        }
-        let line = String::from_utf8_lossy(bytes);
-        // Rounds are taken at their word; a million of them is no finding.
-        let long = line.split_whitespace().any(|word| word.parse::<u64>().is_ok_and(|number| number > 1000));
-        GRAPH.with_borrow_mut(|graph| {
-            !long && prompt::run(graph, &Control::default(), &line).is_ok() && graph.balance().holds()
-        })
-    },
-};
-
-/// The forwarder's configuration.
-pub const FORWARDER_CONFIG: Target = Target {
-    name: "forwarder_config",
-    seeds: || {
-        let text = "buffers = 2048\n[[interface]]\nname = \"left\"\naddresses = [\"10.1.0.1\"]\nmtu = 1400\nvlans = [7]\n[[interface]]\n\
-                    name = \"right\"\nmac = \"02:00:00:00:00:03\"\ncross_connect = \"left\"\npcap_out = \"out.pcap\"\n[[neighbour]]\n\
-                    address = \"10.9.0.2\"\ninterface = \"right\"\nmac = \"02:00:00:00:00:04\"\n[[route]]\nprefix = \"20.0.0.0/8\"\n\
-                    via = \"10.9.0.2\"\n";
-        vec![text.into()]
-    },
-    run: |bytes| match Config::read(&document("forward.toml", bytes)) {
-        Ok(config) => config.plane(&Control::default(), |_| Ok(Default::default())).is_ok(),
-        Err(error) => {
-            assert!(error.to_string().starts_with("forward.toml:"), "{error}");
-            false
-        }
-    },
-};
-
-/// A packet as an interface hands it over, behind the header that says what is missing from it.
-pub const OFFLOAD: Target = Target {
-    name: "offload",
-    seeds: || {
-        // TCP over IPv4, 3000 bytes to be split into parts of 1000, with the checksum of each to be
-        // written.
-        let split: [u8; HEADER_BYTES] = [1, 1, 54, 0, 0xe8, 3, 34, 0, 16, 0];
-        let mut packet = vec![0; 54 + 3000];
-        packet[12] = 8;
-        packet[14] = 0x45;
-        packet[23] = 6;
-        packet[46] = 0x50;
-        let whole: [u8; HEADER_BYTES] = [1, 0, 0, 0, 0, 0, 34, 0, 16, 0];
-        vec![[&split[..], &packet].concat(), [&whole[..], &packet[..100]].concat()]
-    },
-    run: |bytes| {
-        let Some((&header, packet)) = bytes.split_first_chunk::<HEADER_BYTES>() else { return false };
-        let offload = Offload::parse(header);
-        if !offload.splits() {
-            return offload.finish(&mut packet.to_vec()).is_ok();
-        }
-        let mut splitter = Splitter::default();
-        let mut part = [0; 2048];
-        if splitter.take(packet, None, offload, part.len()).is_err() {
-            return false;
-        }
-        let parts = std::iter::from_fn(|| splitter.next_part(&mut part)).count();
-        assert!(parts <= packet.len(), "{parts} parts of {} bytes", packet.len());
-        splitter.is_done()
-    },
-};
-
 /// The text of a graph.
 pub const WIRING: Target = Target {
     name: "wiring",
     seeds: || vec![standard::TEXT.into()],
-    run: |bytes| match Wiring::parse(&String::from_utf8_lossy(bytes), &registry(&Default::default(), ICMP_PER_SECOND)) {
+    run: |bytes| match Wiring::parse(&String::from_utf8_lossy(bytes), &Registry::standard()) {
         Ok(_) => true,
         Err(error) => {
             assert!(!error.message.is_empty());

@@ -143,10 +143,12 @@ pub fn run(
     let progress: Arc<Progress> = Arc::default();
     let asked = Asked::Run(progress.clone());
     let does = move || {
-        let experiment = experiments::name_today(&experiment, settings.iter().map(|(name, _)| name));
-        let found = experiments::find(experiment).ok_or_else(|| {
+        if let Some(today) = experiments::today(&experiment, settings.iter().map(|(name, _)| name)) {
+            return Err(miette!(help = format!("stopwatt run {today}"), "`{experiment}` is spelt otherwise today"));
+        }
+        let found = experiments::find(&experiment).ok_or_else(|| {
             let known = experiments::names();
-            miette!(help = document::one_of(experiment, &known), "there is no experiment `{experiment}`")
+            miette!(help = document::one_of(&experiment, &known), "there is no experiment `{experiment}`")
         })?;
         let about = found.about();
         let world = match world.as_deref() {

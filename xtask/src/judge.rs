@@ -12,7 +12,12 @@ struct Judge {
 }
 
 /// All judges, in their order.
-const JUDGES: [Judge; 12] = [
+const JUDGES: [Judge; 13] = [
+    Judge {
+        name: "tests",
+        asks: "do the tests pass that take too long for every day?",
+        command: || cargo(&["xtask", "judged-tests"]),
+    },
     Judge {
         name: "costs",
         asks: "are the costs files what a fresh fit gives?",
@@ -97,9 +102,13 @@ const JUDGES: [Judge; 12] = [
         },
     },
     Judge {
-        name: "soak",
-        asks: "does the data plane hold ten minutes of full load?",
-        command: || cargo(&["xtask", "soak"]),
+        name: "rates",
+        asks: "as root: is a highest rate found between interfaces, of the kernel and of our graph?",
+        command: || {
+            let found = "run --release -- run find-rate --drivers kernel,packet --windows 2 --window 200 --trials 1 --precision 20 \
+                         --output target/judged/rates --replace";
+            cargo(&found.split_whitespace().collect::<Vec<_>>())
+        },
     },
 ];
 

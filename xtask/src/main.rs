@@ -14,7 +14,6 @@ mod needs;
 mod python;
 mod quick;
 mod runner;
-mod soak;
 mod stages;
 mod tools;
 mod words;
@@ -29,7 +28,7 @@ const HELP: &str = "cargo xtask <command>
   needs          installs what the tests need: programs, Rust targets, Python packages
   quick          format, clippy and tests of the packages that differ from main, clippy of those that use them; installs nothing
   judge          what takes hours or fetches large sources, with a table of verdicts; before a release. Names after it choose of
-                 costs, core, explore, site, firmware, governors, placement, predictions, litmus, soak
+                 tests, costs, core, explore, site, firmware, governors, placement, predictions, litmus, rates
   explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
   mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours, and needs
@@ -39,7 +38,6 @@ const HELP: &str = "cargo xtask <command>
                  into target/dist; --only PROCESSOR, --no-wheels, --twice (the same bytes?), --try (in a fresh Debian, emulated)
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time
-  soak           the data plane at full load for ten minutes, or as many seconds as are said: memory, losses, routes that change
   wrap           wraps comments at 100 columns
   screenshots    makes docs/pictures anew: the report's page, in headless Chromium
 
@@ -56,11 +54,11 @@ fn main() -> ExitCode {
         Some("dist") => dist::run(&arguments[1..]),
         Some("quick") => quick::run(),
         Some("needs") => stages::install(),
+        Some("judged-tests") => stages::judged_tests(),
         Some("judge") => judge::run(&arguments[1..]),
         Some("explore") => explore::run(&arguments[1..]),
         Some("mutants") => mutants::run(&arguments[1..]),
         Some("screenshots") => stages::screenshots(),
-        Some("soak") => soak::run(&arguments[1..]),
         Some("site") => stages::site(&arguments[1..]),
         Some("wrap") => words::wrap(&tools::root()),
         Some("stages") => {

@@ -22,7 +22,7 @@ const PYTHON: Packaged = ("python3", "python3-venv");
 /// Runs programs of aarch64.
 const EMULATOR: Packaged = ("qemu-aarch64", "qemu-user");
 
-/// The needs of `test`. Tests that only root can run are skipped by name elsewhere. The targets are
+/// The needs of `test`. The targets are
 /// bare metal for the `no_std` crates and the firmware, and Linux for the data plane.
 pub const TEST: Needs = Needs {
     programs: &[
@@ -30,13 +30,12 @@ pub const TEST: Needs = Needs {
         ("node", "nodejs"),
         ("npm", "npm"),
         PYTHON,
-        ("ip", "iproute2"),
         EMULATOR,
         ("qemu-system-aarch64", "qemu-system-arm"),
         ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
         ("trace-cmd", "trace-cmd"),
     ],
-    for_root: &[("slurmctld", "slurm-wlm"), ("munged", "munge")],
+    for_root: &[],
     files: &[("/usr/aarch64-linux-gnu/lib/crt1.o", "libc6-dev-arm64-cross")],
     targets: &["aarch64-unknown-none", "aarch64-unknown-none-softfloat", "aarch64-unknown-linux-gnu"],
 };

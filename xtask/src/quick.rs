@@ -1,6 +1,6 @@
 //! `cargo xtask quick`: what a small change needs before it is committed. Nothing is installed.
 
-use crate::tools::{cargo, check, root};
+use crate::tools::{cargo, check, cpu_seconds_of_children, root, slow_tests};
 use crate::{limits, runner, words};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub fn run() -> Result<(), String> {
     }
     println!("== tests of {}", names(&changed));
     let programs = runner::build(&chosen(&changed))?;
-    let slow = crate::tools::reasons()?;
+    let slow = [slow_tests("kept")?, slow_tests("judged")?].concat();
     let is_chosen = |program: &runner::Program, path: &str| {
         let name = program.name(path);
         program.package != "qemu"
@@ -44,7 +44,7 @@ pub fn run() -> Result<(), String> {
     };
     runner::run(&programs, &[], is_chosen)?.1?;
     println!("== passed in {:.0} s; `cargo xtask test` is the whole", begin.elapsed().as_secs_f64());
-    limits::check_seconds(&root(), "quick-seconds", crate::tools::cpu_seconds_of_children())
+    limits::check_seconds(&root(), "quick-seconds", cpu_seconds_of_children())
 }
 
 /// The packages as Cargo's options.
@@ -112,12 +112,12 @@ fn above(changed: &BTreeSet<String>) -> Result<BTreeSet<String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::package_of;
+    use super::{package_of, root};
     use std::path::Path;
 
     #[test]
     fn a_file_belongs_to_the_package_around_it() {
-        let root = crate::tools::root();
+        let root = root();
         let of = |file: &str| package_of(&root, Path::new(file));
         assert_eq!(of("crates/code/psci/src/lib.rs").as_deref(), Some("stopwatt-psci"));
         assert_eq!(of("xtask/src/quick.rs").as_deref(), Some("xtask"));

@@ -1,7 +1,7 @@
 //! The stages of `cargo xtask test`.
 
 use crate::runner::{self, Outcome, Program};
-use crate::tools::{built, cargo, check, cpu_seconds_of_children, reasons, root};
+use crate::tools::{built, cargo, check, cpu_seconds_of_children, root, slow_tests};
 use crate::{limits, needs, python as package, words};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -116,7 +116,7 @@ fn summary(times: &[(&str, (Instant, f64))]) -> Result<f64, String> {
     let outcomes = OUTCOMES.lock().expect("no stage panicked");
     if !outcomes.is_empty() {
         println!("== the slowest tests");
-        runner::slowest(&outcomes, SLOW, &reasons()?).iter().for_each(|line| println!("{line}"));
+        runner::slowest(&outcomes, SLOW, &slow_tests("kept")?).iter().for_each(|line| println!("{line}"));
     }
     println!("== stages");
     let end = (Instant::now(), cpu_seconds_of_children());
@@ -259,10 +259,30 @@ fn own_stage(program: &Program, path: &str) -> Option<&'static str> {
 fn tests_of(stage: &'static str) -> Result<(), String> {
     let mut environment = vec![("STOPWATT_TEST_PYTHON", package::tools_python(&root()))];
     environment.extend(published_documents().map(|folder| ("STOPWATT_SOURCES", folder)));
-    let is_chosen = |program: &Program, path: &str| own_stage(program, path).unwrap_or("tests") == stage;
+    let judged = slow_tests("judged")?;
+    let is_judged = |program: &Program, path: &str| judged.iter().any(|(name, _)| *name == program.name(path));
+    let is_chosen = |program: &Program, path: &str| match stage {
+        JUDGED => is_judged(program, path),
+        _ => own_stage(program, path).unwrap_or("tests") == stage && !is_judged(program, path),
+    };
     let (outcomes, result) = runner::run(programs()?, &environment, is_chosen)?;
+    if stage == JUDGED && outcomes.len() != judged.len() {
+        return Err(format!("xtask/slow.toml has {} judged tests, and {} were found", judged.len(), outcomes.len()));
+    }
     OUTCOMES.lock().expect("no stage panicked").extend(outcomes);
     result
+}
+
+/// The tests that are no part of `test`, in place of a stage.
+const JUDGED: &str = "judged";
+
+/// Runs the tests that take too long for every day.
+///
+/// # Errors
+/// One failed, or `xtask/slow.toml` names one that there is not.
+pub fn judged_tests() -> Result<(), String> {
+    install()?;
+    tests_of(JUDGED)
 }
 
 fn tests() -> Result<(), String> {
@@ -304,6 +324,7 @@ fn detail() -> Result<(), String> {
 /// other in a registry on disk that Cargo makes for the purpose.
 fn packages() -> Result<(), String> {
     let crates = [
+        "stopwatt-random",
         "stopwatt-cells",
         "stopwatt-points",
         "stopwatt-smc",

@@ -42,12 +42,15 @@ pub fn cpu_seconds_of_children() -> f64 {
     fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// The tests that may take long, by their names as the table has them, with the reasons.
-pub fn reasons() -> Result<Vec<(String, String)>, String> {
+/// Tests that take long, by their names as tables have them, with the reasons: those of
+/// `xtask/slow.toml` that `cargo xtask judge` runs (`judged`), or those that stay (`kept`).
+pub fn slow_tests(table: &str) -> Result<Vec<(String, String)>, String> {
     let path = root().join("xtask/slow.toml");
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(&error))?;
-    let reason = |(name, reason): (String, toml::Value)| Some((name, reason.as_str()?.to_owned()));
-    Ok(table.into_iter().filter_map(reason).collect())
+    let all: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(&error))?;
+    let table =
+        all.get(table).and_then(toml::Value::as_table).ok_or_else(|| wrong(&format!("there is no [{table}]")))?;
+    let reason = |(name, reason): (&String, &toml::Value)| Some((name.clone(), reason.as_str()?.to_owned()));
+    Ok(table.iter().filter_map(reason).collect())
 }

@@ -31,9 +31,8 @@ const HELP: &str = "\
 Run, and leave a recording:
 EXPERIMENTS
   what-if             An experiment with every combination of some settings
-  sweep               A plan of many points: on all cores, in shards, on a Slurm cluster
+  sweep               A plan of many points: on all cores, or in shards on a cluster
   capture             The kernel's counts of idle states around a command on this machine
-  forward             Forward packets between interfaces of this machine (run forward)
   tune                Prefetch distances and batch of a loop that you wrote (run tune)
   count               Instructions of a function of any bare-metal image, by function, on QEMU
   payload             Write the normal world that measures your own firmware (run psci-calls --firmware)
@@ -99,7 +98,7 @@ pub struct Arguments {
     pub command: Command,
 }
 
-/// The commands whose options are fixed. Those of `run`, `what-if` and `forward` come from the
+/// The commands whose options are fixed. Those of `run`, `what-if` and `tune` come from the
 /// experiments' descriptions.
 #[derive(Subcommand)]
 pub enum Command {
@@ -180,8 +179,8 @@ pub enum Import {
     Wattson(ImportWattsonOptions),
 }
 
-/// Names of the experiments that are commands of their own, too, and what each was called once.
-pub const COMMANDS: [(&str, Option<&str>); 2] = [("forward", Some("dataplane")), ("tune", None)];
+/// Names of the experiments that are commands of their own, too.
+pub const COMMANDS: [&str; 1] = ["tune"];
 
 /// The whole command line.
 pub fn command() -> clap::Command {
@@ -209,9 +208,9 @@ pub fn command() -> clap::Command {
     for experiment in EXPERIMENTS {
         run = run.subcommand(run::command(*experiment));
         let name = experiment.about().name;
-        if let Some((_, once)) = COMMANDS.iter().find(|(own, _)| *own == name) {
+        if COMMANDS.contains(&name) {
             let own = run_arguments::command(experiment.about(), &format!("stopwatt {name}"));
-            whole = whole.subcommand(run::with_output(once.iter().fold(own, |own, once| own.alias(*once))));
+            whole = whole.subcommand(run::with_output(own));
         } else {
             sweep = sweep.subcommand(what_if::command(*experiment));
         }

@@ -56,9 +56,6 @@ pub struct CompareOptions {
     /// Seed of the resampling.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// The build that was tested, as its origin has reported it to KCIDB.
-    #[arg(long, default_value = "stopwatt:local", value_name = "ORIGIN:ID", value_parser = build)]
-    build: String,
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: CompareFormat,
@@ -84,19 +81,6 @@ enum CompareFormat {
     Benchstat,
     /// JUnit's XML: a row that became worse has failed.
     Junit,
-    /// A submission to KCIDB: the last recording's values as test runs of --build.
-    Kcidb,
-}
-
-/// The build of a submission to KCIDB.
-fn build(text: &str) -> Result<String, String> {
-    let is_of_origin = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
-    match text.split_once(':') {
-        Some((origin, id)) if !origin.is_empty() && origin.chars().all(is_of_origin) && !id.contains('\0') => {
-            Ok(text.to_owned())
-        }
-        _ => Err(format!("`{text}` is no build; expected ORIGIN:ID, the origin in small letters, digits and _")),
-    }
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -134,7 +118,6 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         CompareFormat::Bencher => format!("{:#}\n", report::bencher(&comparison)),
         CompareFormat::Benchstat => report::benchstat(&comparison),
         CompareFormat::Junit => report::junit(&comparison),
-        CompareFormat::Kcidb => format!("{:#}\n", report::kcidb(&comparison, &options.build)),
     };
     match options.format {
         CompareFormat::Term => output::print_text(console, &text)?,

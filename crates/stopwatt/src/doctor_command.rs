@@ -138,8 +138,7 @@ fn abilities(data: &Data) -> Vec<Ability> {
         ability("KVM", "nothing: instructions are counted in the emulator", kvm()),
         ability("hardware counters", "dataplane: cache misses and stalls beside the clocks", counters()),
         ability("huge pages", "dataplane: fewer misses of the TLB", huge_pages()),
-        ability("root", "forward, dataplane --find-rate: interfaces and namespaces", root()),
-        ability("AF_XDP", "forward --driver af-xdp", af_xdp()),
+        ability("root", "find-rate, dataplane --receive: interfaces and namespaces", root()),
         ability("idle states", "capture cpuidle", idle_states()),
         ability(
             "git",
@@ -234,15 +233,6 @@ fn root() -> Result<String, String> {
     match is_root() {
         true => Ok("this process may configure networks".to_owned()),
         false => Err("run it as root".to_owned()),
-    }
-}
-
-fn af_xdp() -> Result<String, String> {
-    // The kernel lists the protocol where it is compiled in and its module is there.
-    let protocols = fs::read_to_string("/proc/net/protocols").unwrap_or_default();
-    match protocols.lines().any(|line| line.starts_with("XDP ")) {
-        true => root(),
-        false => Err("a kernel with CONFIG_XDP_SOCKETS".to_owned()),
     }
 }
 

@@ -14,17 +14,14 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     #[cfg(target_os = "linux")]
     &tune_experiments::Tune,
     #[cfg(target_os = "linux")]
-    &forwarder_experiments::Forward,
+    &dataplane_experiments::FindRate,
     &idle_experiments::IdleReplay,
-    &idle_experiments::IdlePredict,
     &idle_experiments::IdleClock,
-    &idle_experiments::IdleCases,
     &rcu_experiments::RcuDoses,
     &rcu_experiments::LinuxRates,
     &energy_experiments::RcuEnergy,
     &energy_experiments::RcuLazy,
     &placement_experiments::Placement,
-    &placement_experiments::EasEnergy,
     &explorations::ExplorePsci,
     &explorations::ExploreRcu,
 ];
@@ -34,12 +31,25 @@ pub fn names() -> Vec<&'static str> {
     EXPERIMENTS.iter().map(|experiment| experiment.about().name).collect()
 }
 
-/// The name that an experiment with these settings has today. Rates are searched by the forwarder,
-/// and once were by `dataplane`.
-pub fn name_today(name: &str, mut settings: impl Iterator<Item = impl AsRef<str>>) -> &str {
+/// Names that experiments had in earlier versions, with what stands for each today.
+const FORMER: [(&str, &str); 4] = [
+    ("eas-energy", "placement --tasks 10,20,30,40,50"),
+    (
+        "forward",
+        "dataplane --receive eth0 --send eth1, or stopwatt run find-rate: the router has left (docs/dataplane.md)",
+    ),
+    ("idle-cases", "idle-replay --case all"),
+    ("idle-predict", "idle-replay --predict"),
+];
+
+/// How an experiment is spelt today that was called `name`, or had one of these `settings`, in an
+/// earlier version; `None` if its spelling is right.
+pub fn today(name: &str, mut settings: impl Iterator<Item = impl AsRef<str>>) -> Option<&'static str> {
     match name {
-        "dataplane" if settings.any(|setting| setting.as_ref() == "find-rate") => "forward",
-        name => name,
+        "dataplane" if settings.any(|setting| setting.as_ref().trim_start_matches('-') == "find-rate") => {
+            Some("find-rate")
+        }
+        name => FORMER.iter().find(|(former, _)| *former == name).map(|(_, today)| *today),
     }
 }
 

@@ -32,7 +32,6 @@ mod report_command;
 pub mod run;
 mod run_arguments;
 mod shell_commands;
-mod slurm;
 pub mod sweep_command;
 mod what_if;
 mod what_if_from;
@@ -63,8 +62,8 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
     let console = Console::terminal();
     console.watch_signals();
-    let arguments = spelt_today(arguments);
-    if let Some(error) = run_was_meant(&arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(error) = spelt_formerly(&arguments).or_else(|| run_was_meant(&arguments)) {
         console.error(&error);
         return 2;
     }
@@ -75,7 +74,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             if is_of_memory(&error) { 1 } else { 2 }
         }
     };
-    // What came to its end although a signal asked it to stop has done its work: a forwarder.
+    // What came to its end although a signal asked it to stop has done its work.
     if status != 0 {
         console.end_as_signalled();
     }
@@ -88,7 +87,10 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// # Errors
 /// It cannot be done.
 pub fn command(arguments: impl IntoIterator<Item = OsString>, console: &Console) -> miette::Result<Answer> {
-    let arguments = spelt_today(std::iter::once(OsString::from("stopwatt")).chain(arguments));
+    let arguments: Vec<OsString> = std::iter::once(OsString::from("stopwatt")).chain(arguments).collect();
+    if let Some(error) = spelt_formerly(&arguments) {
+        return Err(error);
+    }
     let matches = arguments::command().try_get_matches_from(arguments).map_err(|error| {
         let text = error.to_string();
         miette!("{}", text.strip_prefix("error: ").unwrap_or(&text).trim_end())
@@ -131,17 +133,13 @@ fn run_was_meant(arguments: &[OsString]) -> Option<miette::Report> {
     Some(miette!(help = format!("stopwatt run {name}{rest}"), "`{first}` is no command; `{name}` is an experiment"))
 }
 
-/// Arguments with the name that an experiment has today.
-fn spelt_today(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
-    let run = arguments.iter().position(|argument| argument == "run");
-    if let Some((name, settings)) = run.and_then(|run| arguments.get_mut(run + 1..)?.split_first_mut()) {
-        let settings = settings.iter().filter_map(|argument| argument.to_str()?.strip_prefix("--"));
-        if let Some(given) = name.to_str() {
-            *name = experiments::name_today(given, settings).into();
-        }
-    }
-    arguments
+/// An error for a command line with the name that an experiment had in an earlier version.
+fn spelt_formerly(arguments: &[OsString]) -> Option<miette::Report> {
+    let mut words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+    let first = words.by_ref().find(|word| !word.starts_with('-'))?;
+    let name = if ["run", "what-if"].contains(&first) { words.next()? } else { first };
+    let today = experiments::today(name, words)?;
+    Some(miette!(help = format!("stopwatt run {today}"), "`{name}` is spelt otherwise today"))
 }
 
 fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
@@ -154,7 +152,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
             let (name, matches) = chosen(matches)?;
             return run::run(console, &data, experiment(name)?, matches);
         }
-        Some((name, matches)) if COMMANDS.iter().any(|(own, _)| *own == name) => {
+        Some((name, matches)) if COMMANDS.contains(&name) => {
             return run::run(console, &data, experiment(name)?, matches);
         }
         Some(("what-if", matches)) => {
@@ -184,7 +182,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
             import_command::run(console, &data, import_command::Kind::Csv, options)
         }
         Command::Explore { what } => return explore_command::run(console, what),
-        Command::Sweep(options) => return sweep_command::run(console, &data, given, options),
+        Command::Sweep(options) => return sweep_command::run(console, &data, options),
         #[cfg(target_os = "linux")]
         Command::CalibrateCore(options) => calibrate_core::run(console, &data, options),
         Command::Calibrate(options) => return calibrate_command::run(console, &data, options),

@@ -4,12 +4,11 @@ use crate::answer::Answer;
 use crate::data::Data;
 use crate::experiments;
 use crate::output::{self, Format};
-use crate::slurm::Array;
 use clap::Args;
 use console::{Cancelled, Console};
 use document::Document;
 use experiment::Progress;
-use miette::{IntoDiagnostic, miette};
+use miette::miette;
 use published::Published;
 use serde_json::json;
 use std::fmt::Write;
@@ -25,7 +24,6 @@ use sweep::{DEFAULT_MOST, Dataset, Environment, Failed, Fitting, Outcome, Plan, 
   stopwatt sweep plan.toml --dry-run                     how many points and chunks, and the first of them
   stopwatt sweep plan.toml -o recordings/s --shard 2/7   a seventh of it; the other six may run elsewhere
   stopwatt sweep --resume recordings/s                   what is missing after a kill, and points that failed
-  stopwatt sweep plan.toml -o /shared/s --slurm 64       as an array of 64 jobs of Slurm
   stopwatt report recordings/s --format csv              its tables
 
 A plan:
@@ -54,13 +52,6 @@ pub struct SweepOptions {
     /// that share the folder.
     #[arg(long, value_name = "I/N")]
     shard: Option<Share>,
-    /// Write an array of N jobs, one a shard, into the folder, and submit it with sbatch; the nodes
-    /// must share the folder.
-    #[arg(long, value_name = "N", conflicts_with = "shard", value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    slurm: Option<u64>,
-    /// A line for sbatch, such as --partition=long; may be given again.
-    #[arg(long, value_name = "OPTION", requires = "slurm", allow_hyphen_values = true, value_parser = sbatch_option)]
-    slurm_option: Vec<String>,
     /// Run a plan of more points than a million, up to this number.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MOST, hide_default_value = true)]
     at_most: u64,
@@ -72,17 +63,9 @@ pub struct SweepOptions {
     format: Format,
 }
 
-/// An option of sbatch, which stands on a line of its own in the script.
-fn sbatch_option(text: &str) -> Result<String, String> {
-    match text.contains(char::is_control) {
-        true => Err("an option of sbatch is one line; give --slurm-option once for each".to_owned()),
-        false => Ok(text.to_owned()),
-    }
-}
-
 /// Runs the plan, or what is missing of it; the answer is no if points failed or chunks are
-/// missing. `given` is the folder of the data if one was named.
-pub fn run(console: &Console, data: &Data, given: Option<&Path>, options: &SweepOptions) -> miette::Result<Answer> {
+/// missing.
+pub fn run(console: &Console, data: &Data, options: &SweepOptions) -> miette::Result<Answer> {
     let (plan, folder) = match (&options.resume, &options.plan) {
         (Some(folder), _) => (Dataset::open(folder)?.plan().clone(), folder.clone()),
         (None, Some(path)) => (read_plan(path)?, options.output.clone().unwrap_or_else(|| default_folder(path))),
@@ -94,9 +77,6 @@ pub fn run(console: &Console, data: &Data, given: Option<&Path>, options: &Sweep
         return output::print_text(console, &foretold(&fitting, &folder)).map(|()| Answer::Yes);
     }
     let dataset = begin(data, &fitting, &folder)?;
-    if let Some(shards) = options.slurm {
-        return submit(console, &dataset, given, shards, &options.slurm_option).map(|()| Answer::Yes);
-    }
     let share = options.shard.clone().unwrap_or(Share::All);
     let progress: Arc<Progress> = Arc::default();
     let shown = console.show(progress.clone());
@@ -113,30 +93,6 @@ pub fn run(console: &Console, data: &Data, given: Option<&Path>, options: &Sweep
         Some(why) => Answer::no(console, &why),
         None => Answer::Yes,
     })
-}
-
-/// Writes the array of jobs of a data set and submits it.
-fn submit(
-    console: &Console,
-    dataset: &Dataset,
-    data: Option<&Path>,
-    shards: u64,
-    options: &[String],
-) -> miette::Result<()> {
-    let whole = |path: &Path| std::path::absolute(path).into_diagnostic();
-    let folder = whole(dataset.folder())?;
-    let array = Array { shards, options: options.to_vec(), data: data.map(whole).transpose()?, folder };
-    let script = array.folder.join("slurm.sh");
-    output::write_file(console, &script, array.script()?.as_bytes())?;
-    let job = array.submit(console, &script)?;
-    output::print_text(
-        console,
-        &format!(
-            "{shards} jobs of the array {job} for {} chunks. Data set: {}\n",
-            dataset.missing()?.len(),
-            dataset.folder().display()
-        ),
-    )
 }
 
 /// The plan with its experiment, to which it must fit.

@@ -2,14 +2,7 @@
 //! else: whoever asks for the draw of a point gets it without making those before it, on any
 //! machine. No function of the system's mathematical library is used.
 
-/// Scrambles 64 bits; every bit of the input moves about half of those of the output.
-fn scramble(mut bits: u64) -> u64 {
-    // Multipliers and shifts of Stafford's thirteenth variant of the MurmurHash3 finalizer, which
-    // splitmix64 uses, too.
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
-}
+use random::scramble;
 
 /// The start of a stream of draws: a key has one of its own, so a further key in a plan leaves the
 /// draws of the others as they are.

@@ -15,7 +15,6 @@ pub struct Progress {
     cancelled: AtomicBool,
     /// Why it is to stop, if that is because memory is short.
     short: OnceLock<Short>,
-    silent: AtomicBool,
     abandonable: AtomicBool,
     /// The run that this is a part of.
     whole: Option<Arc<Progress>>,
@@ -81,16 +80,6 @@ impl Progress {
     /// A word or two about what is going on.
     pub fn doing(&self) -> String {
         self.doing.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// The run itself writes on the terminal from now on: progress must not be drawn over it.
-    pub fn leave_terminal(&self) {
-        self.silent.store(true, Relaxed);
-    }
-
-    /// Returns true if progress is not to be drawn.
-    pub fn is_silent(&self) -> bool {
-        self.silent.load(Relaxed)
     }
 
     /// Says whether the run may be left in the middle of a step: nothing of it is kept before its

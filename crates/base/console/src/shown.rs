@@ -106,7 +106,7 @@ fn bar(look: &Look<'_>, over: &AtomicBool) {
         |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     let mut counted = false;
     bar.set_style(style("{spinner} {msg} {elapsed}"));
-    while !over.load(Relaxed) && !progress.is_silent() {
+    while !over.load(Relaxed) {
         let (done, total) = progress.steps();
         if total > 0 && !counted {
             counted = true;

@@ -33,11 +33,6 @@ impl Style {
     pub fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
-
-    /// The text dimmed, where that may be.
-    pub fn dim(self, text: &str) -> String {
-        self.paint("2", text)
-    }
 }
 
 /// The width that COLUMNS says, which goes before the terminal's.

@@ -85,15 +85,6 @@ impl Document {
         self.refused(message.as_ref(), Some(place.into()), Some(help.into()))
     }
 
-    /// An error about a line of this text, counted from 1, with what would be right; 0 is the
-    /// whole.
-    pub fn wrong_line(&self, line: usize, message: impl AsRef<str>, help: impl Into<String>) -> Error {
-        let Some(number) = line.checked_sub(1) else { return self.wrong_as_a_whole(message, help) };
-        let before: usize = self.text.split_inclusive('\n').take(number).map(str::len).sum();
-        let length = self.text[before..].lines().next().map_or(0, str::len);
-        self.wrong(before..before + length, message, help)
-    }
-
     /// An error about the whole text, with what would be right.
     pub fn wrong_as_a_whole(&self, message: impl AsRef<str>, help: impl Into<String>) -> Error {
         self.refused(message.as_ref(), None, Some(help.into()))

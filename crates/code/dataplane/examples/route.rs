@@ -51,8 +51,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         graph.run_once();
     }
     let reports = [graph.report()];
-    for table in [show::trace(&reports, 3), show::runtime(&reports), show::errors(&reports)] {
-        println!("{table}");
+    println!("{}", show::trace(&reports, 3));
+    for row in graph.errors().iter().filter(|row| row.count > 0) {
+        println!("{} {}: {}", row.count, row.node, row.reason.text);
     }
     let balance = graph.balance();
     println!("{balance:?}\nevery packet is accounted for: {}", balance.holds());

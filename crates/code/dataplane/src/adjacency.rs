@@ -40,8 +40,6 @@ const TO: usize = 0;
 const FROM: usize = 1;
 const REST: usize = 2;
 
-const MAC_BITS: u64 = 0xffff_ffff_ffff;
-
 /// A neighbour's Ethernet address, and above it the longest packet that may be sent there: none
 /// while the address is not known, so that one comparison of a packet's length finds both.
 fn to_word(mac: Mac, mtu: u16) -> u64 {
@@ -84,13 +82,6 @@ impl Adjacencies {
         there[TO].store(to_word(entry.to, entry.mtu), Ordering::Relaxed);
         // A reader that finds the number in a route stored after this fence finds these words too.
         fence(Ordering::Release);
-    }
-
-    /// Sets a neighbour's Ethernet address; all zero if it is not known any more.
-    pub(crate) fn set_mac(&self, number: u16, mac: Mac) {
-        let there = self.0.get(number as usize);
-        let mtu = (there[REST].load(Ordering::Relaxed) >> 16) as u16;
-        there[TO].store(to_word(mac, mtu), Ordering::Relaxed);
     }
 
     /// Reads an entry.
@@ -152,12 +143,6 @@ pub struct Rewrite {
 }
 
 impl Rewrite {
-    /// True if the neighbour's address is known.
-    #[inline(always)]
-    pub fn is_resolved(self) -> bool {
-        self.to & MAC_BITS != 0
-    }
-
     /// The interface.
     #[inline(always)]
     pub fn interface(self) -> u16 {

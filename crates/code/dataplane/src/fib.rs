@@ -11,8 +11,7 @@
 //!
 //! A [`Table`] is read by any number of threads without a lock while the one [`Fib`] that owns it
 //! changes it. Each entry is one word that changes at once, from what held before to what holds
-//! after, so a lookup gives the one or the other. A group that is no longer pointed to is used
-//! again only when every reader has passed ([`Epochs`]).
+//! after, so a lookup gives the one or the other.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -20,7 +19,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering, fence};
 
 use crate::buffers::region::Region;
-use crate::epochs::Epochs;
 
 /// Number of an adjacency: what becomes of a packet.
 pub type Adjacency = u16;
@@ -48,11 +46,6 @@ impl Prefix {
     /// The network's address.
     pub fn address(self) -> Ipv4Addr {
         self.address.into()
-    }
-
-    /// True if an address is in it.
-    pub fn covers(self, address: Ipv4Addr) -> bool {
-        u32::from(address) & mask(self.length) == self.address
     }
 
     /// Length of the prefix in bits.
@@ -111,14 +104,6 @@ impl std::fmt::Display for RouteError {
 
 impl std::error::Error for RouteError {}
 
-/// The part of a group that only changes need.
-#[derive(Clone)]
-struct Group {
-    lengths: [u8; 256],
-    /// Prefixes longer than 24 bits within.
-    prefixes: u32,
-}
-
 /// The table that lookups read.
 pub struct Table {
     first: Region<AtomicU16>,
@@ -129,32 +114,21 @@ pub struct Table {
 /// The table's one writer.
 pub struct Fib {
     table: Arc<Table>,
-    epochs: Arc<Epochs>,
     lengths: Region<u8>,
-    groups: Vec<Group>,
-    free_groups: Vec<u16>,
-    /// Groups that no entry points to any more, with the epoch after which nobody reads them.
-    retired: Vec<(u64, u16)>,
+    /// The lengths of the prefixes that wrote the entries of each group.
+    groups: Vec<[u8; 256]>,
     routes: [HashMap<u32, Adjacency>; 33],
 }
 
 impl Fib {
-    /// A table without routes and without readers of other threads: every lookup gives `miss`.
+    /// A table without routes: every lookup gives `miss`.
     pub fn new(miss: Adjacency) -> Self {
-        Self::shared(miss, Arc::default())
-    }
-
-    /// A table whose readers are registered there.
-    pub fn shared(miss: Adjacency, epochs: Arc<Epochs>) -> Self {
         let table =
             Table { first: Region::new(1 << 24), groups: Region::new(LIMIT as usize), default: AtomicU16::new(miss) };
         Self {
             table: Arc::new(table),
-            epochs,
             lengths: Region::new(1 << 24),
             groups: Vec::new(),
-            free_groups: Vec::new(),
-            retired: Vec::new(),
             routes: std::array::from_fn(|_| HashMap::new()),
         }
     }
@@ -179,35 +153,8 @@ impl Fib {
             self.extend(prefix)?;
         }
         let before = self.routes[length as usize].insert(prefix.address, adjacency);
-        if length > 24 && before.is_none() {
-            let group = self.group_of(prefix).expect("made above if it was not there");
-            self.groups[group].prefixes += 1;
-        }
-        self.write(prefix, length, adjacency + 1, |there| there <= length);
+        self.write(prefix, length, adjacency + 1);
         Ok(before)
-    }
-
-    /// Deletes a route; the next shorter one that covers it takes over. Returns its adjacency,
-    /// `None` if it was not there.
-    pub fn delete(&mut self, prefix: Prefix, miss: Adjacency) -> Option<Adjacency> {
-        let length = prefix.length;
-        let before = self.routes[length as usize].remove(&prefix.address)?;
-        if length == 0 {
-            self.table.default.store(miss, Ordering::Relaxed);
-            return Some(before);
-        }
-        let (entry, cover) = (1..length)
-            .rev()
-            .find_map(|shorter| {
-                let adjacency = self.routes[shorter as usize].get(&(prefix.address & mask(shorter)))?;
-                Some((adjacency + 1, shorter))
-            })
-            .unwrap_or((NONE, 0));
-        self.write(prefix, cover, entry, |there| there == length);
-        if length > 24 {
-            self.shrink(prefix);
-        }
-        Some(before)
     }
 
     /// Number of routes.
@@ -234,19 +181,8 @@ impl Fib {
         routes
     }
 
-    /// Bytes of the tables that a lookup may touch.
-    pub fn table_bytes(&self) -> usize {
-        size_of_val(self.table.first.as_slice()) + self.groups.len() * 256 * size_of::<u16>()
-    }
-
-    /// True if huge pages were asked for the first table and not refused.
-    pub fn huge_pages_advised(&self) -> bool {
-        self.table.first.huge_pages_advised()
-    }
-
-    /// Writes an entry over all that `over` admits, by the length of the prefix that wrote what is
-    /// there.
-    fn write(&mut self, prefix: Prefix, length: u8, entry: u16, over: impl Fn(u8) -> bool) {
+    /// Writes an entry over all that prefixes of this length or a shorter one wrote.
+    fn write(&mut self, prefix: Prefix, length: u8, entry: u16) {
         if prefix.length == 0 {
             self.table.default.store(entry - 1, Ordering::Relaxed);
             return;
@@ -255,31 +191,24 @@ impl Fib {
         if prefix.length > 24 {
             let Some(group) = self.group_of(prefix) else { return };
             let low = (prefix.address & 255) as usize;
-            self.write_group(group, low..low + (1 << (32 - prefix.length)), length, entry, over);
+            self.write_group(group, low..low + (1 << (32 - prefix.length)), length, entry);
             return;
         }
         for index in index..index + (1 << (24 - prefix.length)) {
             let there = self.table.first.get(index).load(Ordering::Relaxed);
             if there & EXTENDED != 0 {
-                self.write_group((there & !EXTENDED) as usize, 0..256, length, entry, &over);
-            } else if over(*self.lengths.get(index)) {
+                self.write_group((there & !EXTENDED) as usize, 0..256, length, entry);
+            } else if *self.lengths.get(index) <= length {
                 self.table.first.get(index).store(entry, Ordering::Relaxed);
                 *self.lengths.get_mut(index) = length;
             }
         }
     }
 
-    fn write_group(
-        &mut self,
-        group: usize,
-        range: std::ops::Range<usize>,
-        length: u8,
-        entry: u16,
-        over: impl Fn(u8) -> bool,
-    ) {
-        let (entries, lengths) = (self.table.groups.get(group), &mut self.groups[group].lengths);
+    fn write_group(&mut self, group: usize, range: std::ops::Range<usize>, length: u8, entry: u16) {
+        let (entries, lengths) = (self.table.groups.get(group), &mut self.groups[group]);
         for index in range {
-            if over(lengths[index]) {
+            if lengths[index] <= length {
                 entries[index].store(entry, Ordering::Relaxed);
                 lengths[index] = length;
             }
@@ -295,55 +224,14 @@ impl Fib {
     fn extend(&mut self, prefix: Prefix) -> Result<(), RouteError> {
         let index = (prefix.address >> 8) as usize;
         let entry = self.table.first.get(index).load(Ordering::Relaxed);
-        let group = Group { lengths: [*self.lengths.get(index); 256], prefixes: 0 };
-        self.reclaim();
-        let number = match self.free_groups.pop() {
-            Some(number) => {
-                self.groups[number as usize] = group;
-                number
-            }
-            None => {
-                let number = u16::try_from(self.groups.len()).ok().filter(|n| *n < LIMIT).ok_or(RouteError::Groups)?;
-                self.groups.push(group);
-                number
-            }
-        };
+        let number = u16::try_from(self.groups.len()).ok().filter(|n| *n < LIMIT).ok_or(RouteError::Groups)?;
+        self.groups.push([*self.lengths.get(index); 256]);
         for same in self.table.groups.get(number as usize) {
             same.store(entry, Ordering::Relaxed);
         }
         // Release: a reader that sees this pointer also sees the group that it points to.
         self.table.first.get(index).store(EXTENDED | number, Ordering::Release);
         Ok(())
-    }
-
-    /// Turns a group without longer prefixes back into a plain entry.
-    fn shrink(&mut self, prefix: Prefix) {
-        let Some(number) = self.group_of(prefix) else { return };
-        let group = &mut self.groups[number];
-        group.prefixes -= 1;
-        if group.prefixes == 0 {
-            let (entry, length) = (self.table.groups.get(number)[0].load(Ordering::Relaxed), group.lengths[0]);
-            let index = (prefix.address >> 8) as usize;
-            self.table.first.get(index).store(entry, Ordering::Relaxed);
-            *self.lengths.get_mut(index) = length;
-            self.retired.push((self.epochs.retire(), number as u16));
-        }
-    }
-
-    /// Takes groups back that nobody reads any more.
-    fn reclaim(&mut self) {
-        if self.retired.is_empty() {
-            return;
-        }
-        let passed = self.epochs.passed();
-        let free = &mut self.free_groups;
-        self.retired.retain(|&(epoch, group)| {
-            let waits = epoch > passed;
-            if !waits {
-                free.push(group);
-            }
-            waits
-        });
     }
 }
 
@@ -392,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_prefix_wins_and_deletes_uncover_the_next() {
+    fn the_longest_prefix_wins() {
         let mut fib = Fib::new(MISS);
         for (route, adjacency) in [
             ("0.0.0.0/0", 1),
@@ -408,18 +296,9 @@ mod tests {
             ["9.9.9.9", "10.9.9.9", "10.1.9.9", "10.1.2.1", "10.1.2.200", "10.1.2.129"].map(|a| lookup(fib, a))
         };
         assert_eq!(all(&fib), [1, 2, 3, 4, 5, 6]);
-        assert_eq!(fib.delete(prefix("10.1.2.0/24"), MISS), Some(4));
-        assert_eq!(all(&fib), [1, 2, 3, 3, 5, 6]);
-        assert_eq!(fib.delete(prefix("10.1.2.128/25"), MISS), Some(5));
-        assert_eq!(all(&fib), [1, 2, 3, 3, 3, 6]);
-        assert_eq!(fib.delete(prefix("10.0.0.0/8"), MISS), Some(2));
-        assert_eq!(all(&fib), [1, 1, 3, 3, 3, 6]);
-        assert_eq!(fib.delete(prefix("0.0.0.0/0"), MISS), Some(1));
-        assert_eq!(all(&fib), [0, 0, 3, 3, 3, 6]);
-        assert_eq!(fib.delete(prefix("10.1.2.129/32"), MISS), Some(6));
-        assert_eq!(all(&fib), [0, 0, 3, 3, 3, 3]);
-        assert_eq!(fib.delete(prefix("10.1.2.129/32"), MISS), None);
-        assert_eq!(fib.len(), 1);
+        assert_eq!(fib.add(prefix("10.1.2.0/24"), 7).unwrap(), Some(4), "replaced");
+        assert_eq!(all(&fib), [1, 2, 3, 7, 5, 6]);
+        assert_eq!(fib.len(), 6);
     }
 
     #[test]
@@ -438,8 +317,6 @@ mod tests {
         fib.add(prefix("10.0.0.0/8"), 2).unwrap();
         assert_eq!(lookup(&fib, "10.1.2.129"), 5);
         assert_eq!(lookup(&fib, "10.1.2.1"), 2);
-        fib.delete(prefix("10.1.2.128/25"), MISS);
-        assert_eq!(lookup(&fib, "10.1.2.129"), 2);
     }
 
     #[test]

@@ -59,16 +59,6 @@ impl Frame {
         &self.buffer[..self.len.min(FRAME_MAX)]
     }
 
-    /// Adds a packet that is not traced.
-    pub fn add(&mut self, buffer: Buffer, length: u16, adjacency: u16) {
-        let to = self.len;
-        self.buffer[to] = buffer;
-        self.length[to] = length;
-        self.adjacency[to] = adjacency;
-        self.trace[to] = 0;
-        self.len += 1;
-    }
-
     /// Copies packets of another frame to the end of this one, which must have room for them.
     pub(crate) fn take(&mut self, from: &Frame, rows: &Rows) {
         let start = self.len;

@@ -5,19 +5,14 @@
 //!                             ├─► ip4-input ─► ip4-lookup ─► ip4-rewrite ─► B-output ─► B-tx
 //!                             └─► (every node) drop, punt
 //! ```
-//! Arcs lead forward, but for those that packets which nodes make may take: one pass over the nodes
-//! empties the graph of what came in, and a second one follows only where there is an answer to
-//! send. A frame whose packets all take the same arc is handed on as it is; only where they part
+//! Arcs lead forward: one pass over the nodes empties the graph of what came in, and a second one
+//! follows only where a text has wired an arc back. A frame whose packets all take the same arc is handed on as it is; only where they part
 //! are columns copied.
 
-use crate::epochs::Reader;
 use crate::frame::{FRAME_MAX, Frame, Rows};
 use crate::machine;
-use crate::own::Own;
 use crate::plane::{Interface, Plane};
-use crate::tables::Tables;
 use crate::trace::{Trace, Tracer};
-use std::sync::Arc;
 
 pub use crate::arcs::{ARCS_MAX, DROP, FIRST_ARC, PUNT, Verdict};
 pub use crate::node::{Input, Node, Reason, Severity};
@@ -131,10 +126,6 @@ pub struct Report {
     pub hardware: Vec<(u16, String)>,
     /// Traces so far.
     pub traces: Vec<Trace>,
-    /// Tables, which all workers share.
-    pub tables: Arc<Tables>,
-    /// Our addresses.
-    pub own: Arc<Own>,
 }
 
 impl Report {
@@ -198,34 +189,15 @@ pub struct Graph {
     started: std::time::Instant,
     /// A frame waits at a node that this pass has been at already.
     again: bool,
-    /// When housekeeping is due, in ticks, and how many lie between two.
-    due: u64,
-    interval: u64,
-    reader: Option<Reader>,
     /// The probe that counts events, and its last counts.
     probe: Option<(Box<dyn Probe>, [u64; EVENTS])>,
 }
 
-impl Drop for Graph {
-    fn drop(&mut self) {
-        if let Some(reader) = self.reader.take() {
-            self.plane.tables.epochs.leave(reader);
-        }
-    }
-}
-
 impl Graph {
     /// A graph without nodes.
-    ///
-    /// # Panics
-    /// If [`READERS_MAX`](crate::epochs::READERS_MAX) graphs share the plane's tables already.
     pub fn new(plane: Plane) -> Self {
-        let reader = plane.tables.epochs.register().expect("a place among the readers of the tables");
         Self {
             again: false,
-            due: 0,
-            interval: machine::counter_hz() / 1000,
-            reader: Some(reader),
             probe: None,
             plane,
             tracer: Tracer::default(),
@@ -327,18 +299,10 @@ impl Graph {
             let arc = slot.arc;
             self.slots[arc].waiting.push(frame);
         }
-        if then.wrapping_sub(self.due) >= self.interval {
-            self.due = then;
-            self.housekeeping();
-            then = machine::ticks();
-        }
-        if received > 0 || self.again {
+        if received > 0 {
             self.pass(then);
         }
         self.loops += 1;
-        if let Some(reader) = &self.reader {
-            self.plane.tables.epochs.quiesce(reader);
-        }
         received
     }
 
@@ -354,17 +318,6 @@ impl Graph {
             if !self.again {
                 break;
             }
-        }
-    }
-
-    #[cold]
-    fn housekeeping(&mut self) {
-        self.plane.now = self.plane.tables.now();
-        for index in 0..self.slots.len() {
-            self.slots[index].node.housekeeping(&mut self.plane);
-            // There may be no packet that came in to make a pass for.
-            self.again |= !self.plane.emitted.is_empty();
-            self.send_emitted(index);
         }
     }
 
@@ -394,9 +347,6 @@ impl Graph {
             }
             Verdict::Mixed => self.split_frame(index, frame),
         }
-        if !self.plane.emitted.is_empty() {
-            self.send_emitted(index);
-        }
         let now = machine::ticks();
         self.slots[index].counters.count(len, now - then);
         if self.probe.is_some() {
@@ -417,17 +367,6 @@ impl Graph {
             self.open(to, frame.rx, rows.len()).take(&frame, &rows);
         }
         self.spare.push(frame);
-    }
-
-    /// The packets that a node emitted take its arcs.
-    #[cold]
-    fn send_emitted(&mut self, index: usize) {
-        let mut emitted = std::mem::take(&mut self.plane.emitted);
-        for packet in emitted.drain(..) {
-            let to = self.follow(index, packet.arc, [packet.reason]);
-            self.open(to, packet.rx, 1).add(packet.buffer, packet.length, packet.adjacency);
-        }
-        self.plane.emitted = emitted;
     }
 
     /// The node that an arc leads to; the packets' reasons are counted if the arc has them.
@@ -502,8 +441,6 @@ impl Graph {
             seconds: self.seconds(),
             hardware: self.inputs.iter().map(|slot| (slot.input.interface(), slot.input.hardware())).collect(),
             traces: self.tracer.traces().to_vec(),
-            tables: self.plane.tables.clone(),
-            own: self.plane.own.clone(),
         }
     }
 
@@ -530,17 +467,6 @@ impl Graph {
         self.started = std::time::Instant::now();
     }
 
-    /// Sets the error counters to zero.
-    pub fn clear_errors(&mut self) {
-        for slot in &mut self.slots {
-            slot.errors.fill(0);
-            slot.node.clear_counts();
-        }
-        for slot in &mut self.inputs {
-            slot.input.clear_counts();
-        }
-    }
-
     /// Packets that came in, went out, were dropped, were punted, and that a device refused, over
     /// all interfaces.
     pub fn balance(&self) -> Balance {
@@ -551,10 +477,7 @@ impl Graph {
             balance.dropped += interface.drops;
             balance.punted += interface.punts;
             balance.refused += interface.tx_errors;
-            balance.local += interface.local;
         }
-        balance.generated = self.plane.generated;
-        balance.held = self.plane.held;
         balance
     }
 }
@@ -579,18 +502,12 @@ pub struct Balance {
     pub punted: u64,
     /// Refused by a device.
     pub refused: u64,
-    /// Were for us.
-    pub local: u64,
-    /// Made here: answers, requests, errors, fragments.
-    pub generated: u64,
-    /// Wait for a neighbour.
-    pub held: u64,
 }
 
 impl Balance {
-    /// True if every packet that came in or was made is accounted for.
+    /// True if every packet that came in is accounted for.
     pub fn holds(&self) -> bool {
-        self.received + self.generated == self.sent + self.dropped + self.punted + self.refused + self.local + self.held
+        self.received == self.sent + self.dropped + self.punted + self.refused
     }
 }
 
@@ -601,9 +518,6 @@ impl Balance {
         self.dropped += other.dropped;
         self.punted += other.punted;
         self.refused += other.refused;
-        self.local += other.local;
-        self.generated += other.generated;
-        self.held += other.held;
     }
 }
 

@@ -3,8 +3,8 @@
 //!
 //! What is measured here is how the loops over a frame touch memory. They are written once
 //! ([`walk`]), for every shape and prefetch stride, over [`memory::PacketMemory`]: host memory when
-//! packets are forwarded, a model of a core when their cycles are predicted. Drivers, neighbours,
-//! ICMP and threads are another crate's, which forwards.
+//! packets are forwarded, a model of a core when their cycles are predicted. It is for measuring and
+//! no router: neighbours are static, and what is not on the common path is handed to the host.
 //!
 //! # What to read first
 //! [`frame`], then [`graph`] with its picture, then [`walk`]; `examples/route.rs` puts them
@@ -22,14 +22,13 @@
 //! | [`memory`] | packets as the loops see them, in two layouts |
 //! | [`study`] | the one loop of the stride study |
 //! | [`fib`], [`checksum`] | longest-prefix match; the Internet checksum |
-//! | [`tables`] | the tables that all workers read, and the one lock of whoever changes them |
+//! | [`tables`] | the tables that all workers read, and the one lock of whoever fills them |
 //! | [`adjacency`] | where packets may be sent next |
-//! | [`own`] | our addresses, and who answers for them |
 //! | [`mac`] | Ethernet addresses |
-//! | [`epochs`] | when memory that was taken out of a shared table may be used again |
-//! | [`inputs`] | packets from a generator or a list |
+//! | [`inputs`], [`pcap`] | packets from a generator or a list; capture files |
+//! | `packet_socket` | packets of a Linux interface, in and out |
 //! | [`machine`] | prefetch instruction and counter |
-//! | [`show`] | tables of what nodes did, in the words of VPP |
+//! | [`show`] | traces of packets, in the words of VPP |
 //! | [`trace`] | following packets through the graph |
 //! | [`handed`] | frames as code of others gets them |
 #![deny(unsafe_code)]
@@ -38,7 +37,6 @@ pub mod adjacency;
 mod arcs;
 pub mod buffers;
 pub mod checksum;
-pub mod epochs;
 pub mod fib;
 pub mod frame;
 pub mod graph;
@@ -49,7 +47,9 @@ pub mod machine;
 pub mod memory;
 mod node;
 pub mod nodes;
-pub mod own;
+#[cfg(target_os = "linux")]
+pub mod packet_socket;
+pub mod pcap;
 pub mod plane;
 pub mod show;
 pub mod standard;

@@ -20,11 +20,6 @@ impl Mac {
 
     /// The address of everyone.
     pub const BROADCAST: Self = Self([0xff; 6]);
-
-    /// True for the address of several, or of nobody.
-    pub fn is_group_or_zero(self) -> bool {
-        self.0[0] & 1 != 0 || self == Self::default()
-    }
 }
 
 impl std::fmt::Display for Mac {

@@ -63,17 +63,10 @@ pub trait Node: Send {
         0b11
     }
 
-    /// Does what is due without a packet. It is called about once a millisecond and may
-    /// [emit](Plane::emit).
-    fn housekeeping(&mut self, _plane: &mut Plane) {}
-
     /// The counts of what else it met, beside its reasons, for `show errors`.
     fn counts(&self) -> Vec<(Reason, u64)> {
         Vec::new()
     }
-
-    /// Sets those counts to zero.
-    fn clear_counts(&mut self) {}
 
     /// Works on a frame that is not empty.
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict;
@@ -109,9 +102,6 @@ pub trait Input: Send {
     fn counts(&self) -> Vec<(Reason, u64)> {
         Vec::new()
     }
-
-    /// Sets those counts to zero.
-    fn clear_counts(&mut self) {}
 }
 
 impl Input for Box<dyn Input> {
@@ -137,9 +127,5 @@ impl Input for Box<dyn Input> {
 
     fn counts(&self) -> Vec<(Reason, u64)> {
         (**self).counts()
-    }
-
-    fn clear_counts(&mut self) {
-        (**self).clear_counts();
     }
 }

@@ -1,13 +1,10 @@
 //! The state that all nodes share: buffers, interfaces, tables, settings.
 
-use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use crate::buffers::{Buffer, Pool, Reuse};
+use crate::buffers::{Pool, Reuse};
 use crate::fib::{Prefix, RouteError};
 use crate::frame::FRAME_SIZES;
-use crate::own::{Own, OwnAddress, Owner};
 use crate::tables::{NoRoom, Side, Tables};
 use crate::walk::{Shape, Strides};
 
@@ -56,12 +53,6 @@ pub struct Interface {
     pub mtu: u16,
     /// The use that is made of packets that come in.
     pub mode: Mode,
-    /// VLANs whose tagged packets are taken; on a routing interface their tag is removed.
-    pub vlans: Vec<u16>,
-    /// True if the kernel sees each packet that comes in, too.
-    pub kernel_sees: bool,
-    /// True if its device is there and up.
-    pub is_up: bool,
     /// Traffic that came in.
     pub rx: Traffic,
     /// Traffic that went out.
@@ -70,8 +61,6 @@ pub struct Interface {
     pub drops: u64,
     /// Packets that came in here and were handed to the host.
     pub punts: u64,
-    /// Packets that came in here and were for us, such as ARP and echo requests.
-    pub local: u64,
     /// Packets that were to go out here and that the device did not take.
     pub tx_errors: u64,
     /// Packets that the kernel dropped before they came in, because its queue was full.
@@ -83,27 +72,10 @@ impl Interface {
     pub fn add(&mut self, other: &Self) {
         self.rx.add(other.rx.packets, other.rx.bytes);
         self.tx.add(other.tx.packets, other.tx.bytes);
-        self.is_up &= other.is_up;
         self.drops += other.drops;
         self.punts += other.punts;
-        self.local += other.local;
         self.tx_errors += other.tx_errors;
         self.kernel_drops += other.kernel_drops;
-    }
-
-    /// All counters, by the names that `show interface` prints.
-    pub fn counters(&self) -> [(&'static str, u64); 9] {
-        [
-            ("rx packets", self.rx.packets),
-            ("rx bytes", self.rx.bytes),
-            ("tx packets", self.tx.packets),
-            ("tx bytes", self.tx.bytes),
-            ("drops", self.drops),
-            ("punt", self.punts),
-            ("local", self.local),
-            ("tx-error", self.tx_errors),
-            ("kernel queue full", self.kernel_drops),
-        ]
     }
 }
 
@@ -138,23 +110,6 @@ impl Settings {
     }
 }
 
-/// A packet that a node sends beside the frame that it works on.
-#[derive(Clone, Copy, Debug)]
-pub struct Emitted {
-    /// The arc that it takes from the node.
-    pub arc: u8,
-    /// The interface that it came in on, or that it is sent on behalf of.
-    pub rx: u16,
-    /// The packet.
-    pub buffer: Buffer,
-    /// Its length, from the Ethernet header on.
-    pub length: u16,
-    /// The adjacency that was found for it, if it goes where one is needed.
-    pub adjacency: u16,
-    /// Why, on arcs that need a reason.
-    pub reason: u8,
-}
-
 /// The state that all nodes of a worker share.
 pub struct Plane {
     /// Packet buffers.
@@ -163,17 +118,8 @@ pub struct Plane {
     pub interfaces: Vec<Interface>,
     /// Routes and adjacencies, shared by all workers.
     pub tables: Arc<Tables>,
-    /// Our addresses.
-    pub own: Arc<Own>,
     /// Settings of the loops.
     pub settings: Settings,
-    /// Time since the tables were made, to a millisecond or so.
-    pub now: Duration,
-    /// Packets that were made here: answers, requests, errors, fragments.
-    pub generated: u64,
-    /// Packets that nodes hold: those that wait for a neighbour.
-    pub held: u64,
-    pub(crate) emitted: Vec<Emitted>,
 }
 
 impl Plane {
@@ -193,17 +139,7 @@ impl Plane {
                 let _ = tables.change().fib.add(prefix, adjacency);
             }
         }
-        Self {
-            pool: Pool::new(buffers, reuse),
-            interfaces: Vec::new(),
-            tables: Arc::new(tables),
-            own: Arc::default(),
-            settings,
-            now: Duration::ZERO,
-            generated: 0,
-            held: 0,
-            emitted: Vec::new(),
-        }
+        Self { pool: Pool::new(buffers, reuse), interfaces: Vec::new(), tables: Arc::new(tables), settings }
     }
 
     /// A plane for one more worker: the same interfaces, addresses and settings over the same
@@ -212,19 +148,14 @@ impl Plane {
         let mut interfaces = self.interfaces.clone();
         for interface in &mut interfaces {
             (interface.rx, interface.tx) = (Traffic::default(), Traffic::default());
-            (interface.drops, interface.punts, interface.local) = (0, 0, 0);
+            (interface.drops, interface.punts) = (0, 0);
             (interface.tx_errors, interface.kernel_drops) = (0, 0);
         }
         Self {
             pool: Pool::new(self.pool.capacity(), self.pool.reuse()),
             interfaces,
             tables: self.tables.clone(),
-            own: self.own.clone(),
             settings: self.settings,
-            now: self.now,
-            generated: 0,
-            held: 0,
-            emitted: Vec::new(),
         }
     }
 
@@ -235,23 +166,14 @@ impl Plane {
             mac,
             mtu: 1500,
             mode,
-            vlans: Vec::new(),
-            kernel_sees: false,
-            is_up: true,
             rx: Traffic::default(),
             tx: Traffic::default(),
             drops: 0,
             punts: 0,
-            local: 0,
             tx_errors: 0,
             kernel_drops: 0,
         });
         (self.interfaces.len() - 1) as u16
-    }
-
-    /// The number of the interface of that name.
-    pub fn find_interface(&self, name: &str) -> Option<u16> {
-        self.interfaces.iter().position(|i| i.name == name).map(|n| n as u16)
     }
 
     /// Our side of an interface.
@@ -262,45 +184,11 @@ impl Plane {
 
     /// Adds an adjacency to a neighbour whose Ethernet address is given; returns its number.
     pub fn add_neighbour(&mut self, interface: u16, mac: Mac) -> Result<u16, NoRoom> {
-        self.tables.change().add_adjacency(self.side(interface), mac, None, self.now)
+        self.tables.change().add_adjacency(self.side(interface), mac, None)
     }
 
     /// Adds a route to an adjacency.
     pub fn add_route(&mut self, prefix: Prefix, adjacency: u16) -> Result<(), RouteError> {
         self.tables.change().fib.add(prefix, adjacency).map(|_| ())
-    }
-
-    /// Adds one of our addresses, and the network that it is in.
-    pub fn add_address(&mut self, address: OwnAddress) -> Result<(), NoRoom> {
-        let mut routes = Vec::new();
-        if let Some(network) = address.network() {
-            let side = self.side(address.interface);
-            let at_hand = self.tables.change().add_adjacency(side, Mac::default(), None, self.now)?;
-            routes.push((network, at_hand));
-        }
-        let host = |address| Prefix::new(address, 32);
-        let ours = if address.owner == Owner::Kernel { LOCAL } else { OURS };
-        routes.extend(address.broadcast().and_then(host).map(|broadcast| (broadcast, GROUP)));
-        routes.extend(host(address.address).map(|own| (own, ours)));
-        for (prefix, adjacency) in routes {
-            self.add_route(prefix, adjacency).map_err(NoRoom::Routes)?;
-        }
-        Arc::make_mut(&mut self.own).add(address);
-        Ok(())
-    }
-
-    /// The address of ours that a packet to a destination leaves from; one of the interface where
-    /// it came in if there is no route.
-    pub fn address_towards(&self, destination: Ipv4Addr, rx: u16) -> Option<Ipv4Addr> {
-        let adjacency = self.tables.routes.reader().lookup(destination.into());
-        let leaves = (adjacency >= FIRST_NEIGHBOUR).then(|| self.tables.adjacencies.get(adjacency));
-        let from =
-            leaves.and_then(|there| self.own.source(there.interface, Some(there.address.unwrap_or(destination))));
-        from.or_else(|| self.own.speaker(rx))
-    }
-
-    /// Sends a packet from the node that runs just now, beside its frame.
-    pub fn emit(&mut self, packet: Emitted) {
-        self.emitted.push(packet);
     }
 }

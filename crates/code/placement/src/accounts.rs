@@ -53,12 +53,6 @@ impl Accounts {
         tasks.map(|&task| self.load(view, task).utilisation()).fold(0, u32::saturating_add)
     }
 
-    /// The utilisation of a CPU's tasks without one of them.
-    pub fn utilisation_without(&self, view: &dyn View, cpu: usize, task: TaskId) -> u32 {
-        let tasks = self.homes.get(cpu).into_iter().flatten().filter(|&&other| other != task);
-        tasks.map(|&task| self.load(view, task).utilisation()).fold(0, u32::saturating_add)
-    }
-
     /// The loads of the tasks that run on a CPU or wait for it, each of 1024, whatever their
     /// weights.
     pub fn unweighted_load(&self, view: &dyn View, cpu: usize) -> u32 {

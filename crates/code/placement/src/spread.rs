@@ -4,6 +4,7 @@
 use crate::task::{CpuSet, Policy, TaskId};
 use crate::view::{Move, Placement, View};
 use core::cmp::Reverse;
+use random::SplitMix64;
 
 /// Tasks stay where they are; one that may not is put on the first CPU that it may run on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,22 +41,13 @@ impl Placement for EvenSpread {
 /// it is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct AnyStart {
-    random: u64,
+    random: SplitMix64,
 }
 
 impl AnyStart {
     /// The seed decides where tasks start.
     pub const fn new(seed: u64) -> Self {
-        Self { random: seed }
-    }
-
-    /// SplitMix64, written out: a scheduler has no crate to draw from, and the figures of every run
-    /// depend on this stream.
-    fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.random ^ self.random >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        Self { random: SplitMix64::new(seed) }
     }
 }
 
@@ -68,7 +60,7 @@ impl Placement for AnyStart {
         let allowed = || view.allowed(task).iter(view.cpus());
         let least = allowed().map(|cpu| tasks(view, cpu)).min();
         let equal = || allowed().filter(|&cpu| Some(tasks(view, cpu)) == least);
-        let which = self.draw() % (equal().count() as u64).max(1);
+        let which = self.random.next() % (equal().count() as u64).max(1);
         equal().nth(which as usize).unwrap_or(parent)
     }
 

@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use dataplane::buffers::Reuse;
 use dataplane::fib::Prefix;
-use dataplane::graph::{Balance, ErrorRow, Graph, Reason, Report, RuntimeRow};
-use dataplane::inputs::{Generator, udp_packet};
+use dataplane::graph::{Balance, ErrorRow, Graph, Input, Reason, Report, RuntimeRow, Severity};
+use dataplane::inputs::{Generator, Packets, udp_packet};
 use dataplane::machine;
 use dataplane::nodes::{Device, Discard};
+#[cfg(target_os = "linux")]
+use dataplane::packet_socket::{PacketInput, Receiver, Sender};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::show;
 use dataplane::standard::{Ip4Path, build};
@@ -78,12 +80,12 @@ impl Load {
 }
 
 /// The address of an interface by its number.
-fn our_mac(interface: u16) -> Mac {
+pub(crate) fn our_mac(interface: u16) -> Mac {
     Mac([2, 0xfe, 0, 0, 0, 1 + interface as u8])
 }
 
 /// The address of whoever is at the other end of an interface.
-fn peer_mac(interface: u16) -> Mac {
+pub(crate) fn peer_mac(interface: u16) -> Mac {
     Mac([2, 0xfe, 0, 0, 1, 1 + interface as u8])
 }
 
@@ -119,21 +121,34 @@ pub fn planes(load: Load, workers: usize) -> Vec<Plane> {
 /// The first interface, where packets come in.
 pub const INSIDE: u16 = 0;
 
+/// The second interface, where packets go out.
+pub(crate) const OUTSIDE: u16 = 1;
+
 /// Interfaces and routes.
 fn plane(load: Load) -> Plane {
+    let neighbours: Vec<Mac> = (0..=load.outputs.max(1)).map(peer_mac).collect();
+    let interface = |number: u16| (format!("pg{number}"), our_mac(number));
+    plane_of(load, &interface, &neighbours)
+}
+
+/// The same, over interfaces of these names and addresses.
+fn plane_of(load: Load, interface: &dyn Fn(u16) -> (String, Mac), neighbours: &[Mac]) -> Plane {
     let mut plane = Plane::new(load.buffers, load.reuse, load.settings);
     let mode = |peer| match load.kind {
         GraphKind::L2CrossConnect => Mode::CrossConnect { peer },
         GraphKind::Ip4Route | GraphKind::Ip4Fused => Mode::Route,
     };
-    plane.add_interface("pg0", our_mac(INSIDE), mode(1));
-    let outside: Vec<u16> = (1..=load.outputs.max(1))
-        .map(|number| plane.add_interface(&format!("pg{number}"), our_mac(number), mode(INSIDE)))
-        .collect();
+    let mut add = |number: u16, peer| {
+        let (name, mac) = interface(number);
+        plane.add_interface(&name, mac, mode(peer))
+    };
+    add(INSIDE, OUTSIDE);
+    let outside: Vec<u16> = (OUTSIDE..=load.outputs.max(1)).map(|number| add(number, INSIDE)).collect();
     let routes = load.routes.clamp(1, 1 << 16);
     if load.kind != GraphKind::L2CrossConnect {
-        let mut neighbour =
-            |&number: &u16| plane.add_neighbour(number, peer_mac(number)).expect("an empty table has room");
+        let mut neighbour = |&number: &u16| {
+            plane.add_neighbour(number, neighbours[usize::from(number)]).expect("an empty table has room")
+        };
         let adjacencies: Vec<u16> = outside.iter().map(&mut neighbour).collect();
         for (number, &adjacency) in (0..routes).zip(adjacencies.iter().cycle()) {
             let prefix = Prefix::new(network(number).into(), 24).expect("24 bits are a length");
@@ -150,9 +165,14 @@ pub fn packet(source: Ipv4Addr, destination: Ipv4Addr, ttl: u8) -> [u8; 64] {
 
 /// The generator of a load: a packet of each flow in turn.
 pub fn generator(load: Load) -> Generator {
+    Generator::new(INSIDE, templates(load), None)
+}
+
+/// A packet of each flow of a load.
+pub fn templates(load: Load) -> Vec<[u8; 64]> {
     let routes = load.routes.clamp(1, 1 << 16);
     let flow = |flow| packet(Ipv4Addr::from((10 << 24) + flow), destination(flow, routes), 64);
-    Generator::new(INSIDE, (0..load.flows.max(1)).map(flow).collect(), None)
+    (0..load.flows.max(1)).map(flow).collect()
 }
 
 /// A device for each interface, which takes what is sent and forgets it.
@@ -162,11 +182,58 @@ pub fn devices(plane: &Plane) -> Vec<Box<dyn Device>> {
 
 /// The graph over a plane, with its generator.
 fn loaded(plane: Plane, load: Load) -> Graph {
-    let path = if load.kind == GraphKind::Ip4Fused { Ip4Path::Fused } else { Ip4Path::Nodes };
     let devices = devices(&plane);
+    with_input(plane, devices, load, generator(load))
+}
+
+fn with_input(plane: Plane, devices: Vec<Box<dyn Device>>, load: Load, input: impl Input + 'static) -> Graph {
+    let path = if load.kind == GraphKind::Ip4Fused { Ip4Path::Fused } else { Ip4Path::Nodes };
     let (mut graph, first) = build(plane, devices, path);
-    graph.add_input(generator(load), first);
+    graph.add_input(input, first);
     graph
+}
+
+/// The two interfaces of this machine that a graph lies between: where packets come in, and where
+/// they go out.
+#[cfg(target_os = "linux")]
+pub struct Ends {
+    /// The names of the interfaces.
+    pub interfaces: [String; 2],
+    /// The Ethernet addresses of the interfaces.
+    pub macs: [Mac; 2],
+}
+
+/// Builds a graph between two interfaces, through packet sockets. Its routes lead to the neighbour
+/// with this Ethernet address on the second one.
+///
+/// # Errors
+/// An interface is not there, or packet sockets are not allowed.
+#[cfg(target_os = "linux")]
+pub fn between(load: Load, ends: &Ends, neighbour: Mac) -> std::io::Result<Graph> {
+    let load = Load { outputs: 1, ..load };
+    let interface = |number: u16| {
+        let number = usize::from(number);
+        (ends.interfaces[number].clone(), ends.macs[number])
+    };
+    let plane = plane_of(load, &interface, &[Mac::default(), neighbour]);
+    let [inside, outside] = &ends.interfaces;
+    let (receiver, sender) = (Receiver::new(inside)?, Sender::new(outside)?);
+    let devices: Vec<Box<dyn Device>> = vec![Box::new(Discard), Box::new(sender)];
+    Ok(with_input(plane, devices, load, PacketInput::new(receiver, INSIDE)))
+}
+
+/// The node that captured packets come in at.
+pub(crate) const CAPTURED: &str = "pcap-input";
+
+/// Builds a graph over packets that were captured, again and again. It takes packets to the
+/// Ethernet address that the first one goes to; what it sends is taken and forgotten.
+pub fn of_captured(load: Load, packets: Vec<Vec<u8>>) -> Graph {
+    let address = packets.first().and_then(|packet| packet.first_chunk()).map_or(our_mac(INSIDE), |to| Mac(*to));
+    let neighbours: Vec<Mac> = (0..=load.outputs.max(1)).map(peer_mac).collect();
+    let mac = |number| if number == INSIDE { address } else { our_mac(number) };
+    let plane = plane_of(load, &|number| (format!("pg{number}"), mac(number)), &neighbours);
+    let devices = devices(&plane);
+    with_input(plane, devices, load, Packets::new(INSIDE, CAPTURED, packets).again())
 }
 
 /// One window of load.
@@ -375,8 +442,14 @@ impl Running {
 
     /// The packets that nodes dropped or handed to the host, by reason, and what else they counted.
     pub fn errors(&self) -> Vec<ErrorCount> {
-        let rows = self.sum().map(|sum| sum.errors).unwrap_or_default().into_iter().filter(|row| row.count > 0);
-        rows.map(ErrorCount::from).collect()
+        let Some(sum) = self.sum() else { return Vec::new() };
+        let of_kernel = sum.interfaces.iter().map(|interface| ErrorCount {
+            node: interface.name.clone(),
+            reason: "the kernel's queue was full".to_owned(),
+            severity: Severity::Error.name().to_owned(),
+            count: interface.kernel_drops,
+        });
+        of_kernel.chain(sum.errors.into_iter().map(ErrorCount::from)).filter(|row| row.count > 0).collect()
     }
 
     /// The traces of the first worker's packets, as `show trace` prints them.

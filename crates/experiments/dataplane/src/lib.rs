@@ -1,5 +1,6 @@
-//! The data plane's experiments: whole graphs at full load, ours and those of others, the stride
-//! study on this machine and on a modelled core, frame sizes.
+//! The data plane's experiments: whole graphs at full load, ours and those of others, on generated
+//! packets or those of an interface; the highest rate without loss; the stride study on this machine
+//! and on a modelled core; frame sizes.
 //!
 //! Nothing here can reach a published figure: a prediction is told which cells to predict, a fit is
 //! handed the cells that it may use.
@@ -9,6 +10,8 @@ mod accesses;
 mod batch;
 #[cfg(target_os = "linux")]
 mod events;
+#[cfg(target_os = "linux")]
+mod find_rate;
 pub mod fit;
 pub mod footprint;
 pub mod frame_path;
@@ -23,9 +26,13 @@ mod patterns;
 pub mod places;
 pub mod platform;
 mod prefetch;
+#[cfg(target_os = "linux")]
+mod rates;
 pub mod results;
 
 pub use batch::Batch;
+#[cfg(target_os = "linux")]
+pub use find_rate::FindRate;
 pub use loaded::Dataplane;
 #[cfg(target_os = "linux")]
 pub use own_graph::{ARGUMENT as GRAPH_WORKER, check as check_graph, work as run_graph};

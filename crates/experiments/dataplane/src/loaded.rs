@@ -8,10 +8,11 @@ use crate::own_graph;
 use crate::{FRAME_SIZE, host_header, results};
 use dataplane::buffers::Reuse;
 use dataplane::graph::Graph;
-use dataplane::plane::Settings;
+use dataplane::pcap;
+use dataplane::plane::{Mac, Settings};
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{Checked, Choice, Number, Or, Switch};
-use experiment::{About, Error, Example, Experiment, Progress, Request, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Progress, Request, Settings as Given, Sink, World, WorldAbout};
 use recording::{Picture, PictureKind, facts, metrics};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -65,9 +66,9 @@ const PATIENCE: Or<Number<u64>> =
         .unit("s")
         .or(30);
 
-const WINDOWS: Or<Number<u32>> = Number::new("windows", 1..=10_000, "Windows of load.").or(10);
+pub(crate) const WINDOWS: Or<Number<u32>> = Number::new("windows", 1..=10_000, "Windows of load.").or(10);
 
-const WINDOW: Or<Number> = Number::new("window", 1..=600_000, "Length of a window.").unit("ms").or(1000);
+pub(crate) const WINDOW: Or<Number> = Number::new("window", 1..=600_000, "Length of a window.").unit("ms").or(1000);
 
 const LOOP: Or<Choice<Shape>> = Choice::new(
     "loop",
@@ -88,12 +89,12 @@ const STRIDES: Or<Checked<Strides>> = Checked::new(
 )
 .or((|| Strides::both(0), |_| "0".to_owned()));
 
-const BUFFERS: Or<Number<usize>> =
+pub(crate) const BUFFERS: Or<Number<usize>> =
     Number::new("buffers", 128..=1 << 22, "Buffers; at least those of two frames.").or(16_384);
 
 const HOT: Switch = Switch::new("hot", "Hand out the buffer freed last, rather than cycle through all.");
 
-const ROUTES: Or<Number<u32>> = Number::new("routes", 1..=65_536, "Routes of the IPv4 graphs.").or(1000);
+pub(crate) const ROUTES: Or<Number<u32>> = Number::new("routes", 1..=65_536, "Routes of the IPv4 graphs.").or(1000);
 
 const OUTPUTS: Or<Number<u16>> = Number::new(
     "outputs",
@@ -102,9 +103,9 @@ const OUTPUTS: Or<Number<u16>> = Number::new(
 )
 .or(1);
 
-const FLOWS: Or<Number<u32>> = Number::new("flows", 1..=1_000_000, "Flows.").or(1);
+pub(crate) const FLOWS: Or<Number<u32>> = Number::new("flows", 1..=1_000_000, "Flows.").or(1);
 
-const NO_CHECKSUM: Switch = Switch::new("no-checksum", "Do not verify header checksums.");
+pub(crate) const NO_CHECKSUM: Switch = Switch::new("no-checksum", "Do not verify header checksums.");
 
 const WORKERS: Or<Number<usize>> = Number::new(
     "workers",
@@ -112,6 +113,40 @@ const WORKERS: Or<Number<usize>> = Number::new(
     "Threads, each with a generator and a graph of its own over the same routes, on processors 0, 1, ...",
 )
 .or(1);
+
+/// The source of packets: an interface or a capture file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Source {
+    Interface(String),
+    Capture(PathBuf),
+}
+
+const RECEIVE: Checked<Source> = Checked::new(
+    "receive",
+    "INTERFACE|FILE.pcap",
+    |text| {
+        Ok(match text.ends_with(".pcap") {
+            true => Source::Capture(text.into()),
+            false => Source::Interface(text.to_owned()),
+        })
+    },
+    "Take packets from an interface of this machine, through a packet socket (Linux, root), or those of a capture file again and \
+     again, in place of generated ones.",
+);
+
+const SEND: Checked<String> = Checked::new(
+    "send",
+    "INTERFACE",
+    |text| Ok(text.to_owned()),
+    "With an interface of --receive: the interface where packets go out.",
+);
+
+const NEIGHBOUR: Checked<Mac> = Checked::new(
+    "neighbour",
+    "MAC",
+    |text| text.parse().map_err(|_| format!("`{text}` is no Ethernet address such as 02:fe:00:00:01:02")),
+    "With an interface of --receive, for the IPv4 graphs: whom all routes lead to, behind the interface of --send.",
+);
 
 const TRACE: Or<Number<usize>> = Number::new("trace", 0..=10_000, "Follow this many packets through the graph.").or(0);
 
@@ -155,6 +190,9 @@ static ABOUT: About = About {
         &FLOWS,
         &NO_CHECKSUM,
         &WORKERS,
+        &RECEIVE,
+        &SEND,
+        &NEIGHBOUR,
         &TRACE,
         &COUNTERS,
     ],
@@ -162,6 +200,10 @@ static ABOUT: About = About {
     examples: &[
         Example { arguments: "--graph ip4-route", about: "clocks per packet of each node" },
         Example { arguments: "--graph ip4-route --frame-size 64 --loop single", about: "" },
+        Example {
+            arguments: "--graph l2-xconnect --receive eth0 --send eth1",
+            about: "packets of this machine's interfaces (root)",
+        },
         Example { arguments: "--graph acl.toml --nodes acl.so --trace 2 --all", about: "a graph of your own" },
     ],
     sweep_defaults: &[(&WINDOWS, "3"), (&WINDOW, "200"), (&COUNTERS, "none")],
@@ -180,6 +222,47 @@ fn strides(text: &str) -> Result<Strides, String> {
     }
 }
 
+/// Says if there are too few buffers.
+///
+/// # Errors
+/// They are less than those of two frames.
+pub(crate) fn buffers_hold_frames(settings: &Given) -> Result<(), Error> {
+    let (buffers, frame) = (settings.get(BUFFERS), settings.get(FRAME_SIZE));
+    match buffers < 2 * frame {
+        true => {
+            let message = format!("{buffers} buffers are less than two frames of {frame}");
+            Err(Error::usage(message, format!("give --buffers {} or more", 2 * frame)))
+        }
+        false => Ok(()),
+    }
+}
+
+/// Says which settings of interfaces contradict each other.
+fn check_ends(settings: &Given) -> Result<(), Error> {
+    let usage = |message: &str, help: &str| Err(Error::usage(message, help));
+    let is_ours = match settings.get(GRAPH) {
+        GraphAsked::Ours(kind) => Some(kind),
+        GraphAsked::File(_) => None,
+    };
+    let (send, neighbour) = (settings.get(SEND).is_some(), settings.get(NEIGHBOUR).is_some());
+    match settings.get(RECEIVE) {
+        Some(_) if is_ours.is_none() => {
+            usage("--receive is for a graph of ours", "a graph of your own names a capture file in its [packets]")
+        }
+        Some(_) if settings.get(WORKERS) > 1 => usage("--receive is for one worker", "leave --workers out"),
+        Some(Source::Interface(_)) if !send => usage("--receive says no way out", "give --send INTERFACE, too"),
+        Some(Source::Interface(_)) if !neighbour && is_ours != Some(GraphKind::L2CrossConnect) => {
+            usage("the routes lead to nobody", "give --neighbour MAC, too, or --graph l2-xconnect")
+        }
+        Some(Source::Interface(_)) => Ok(()),
+        _ if send || neighbour => usage(
+            "--send and --neighbour are for interfaces",
+            "name the one where packets come in: --receive INTERFACE",
+        ),
+        _ => Ok(()),
+    }
+}
+
 impl Experiment for Dataplane {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -187,14 +270,8 @@ impl Experiment for Dataplane {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         let settings = &request.settings;
-        let (buffers, frame) = (settings.get(BUFFERS), settings.get(FRAME_SIZE));
-        match buffers < 2 * frame {
-            true => {
-                let message = format!("{buffers} buffers are less than two frames of {frame}");
-                Err(Error::usage(message, format!("give --buffers {} or more", 2 * frame)))
-            }
-            false => Ok(()),
-        }
+        buffers_hold_frames(settings)?;
+        check_ends(settings)
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
@@ -235,10 +312,10 @@ impl Experiment for Dataplane {
                 let message = format!("--nodes is for a graph of your own, and {} is ours", load.kind.name());
                 return Err(Error::usage(message, "name its file: --graph FILE.toml"));
             }
-            GraphAsked::Ours(kind) => asked.of_ours(*kind, &progress)?,
+            GraphAsked::Ours(kind) => asked.of_ours(*kind, settings, &progress)?,
             GraphAsked::File(path) => asked.of_a_file(path, &objects, settings.get(PATIENCE), &progress)?,
         };
-        let Ran { name, loaded, no_counters, packets, has_routes } = ran;
+        let Ran { name, loaded, no_counters, driver, packets, has_routes } = ran;
         if let Some(wrong) = loaded.balances.iter().find(|balance| !balance.holds()) {
             return Err(Error::Failed(format!("packets do not add up: {wrong:?}")));
         }
@@ -256,7 +333,7 @@ impl Experiment for Dataplane {
             flows: load.flows.into(),
             workers: asked.workers as u64,
             checksum: load.settings.verify_checksum,
-            driver: "memory of this process".to_owned(),
+            driver,
             packets,
             objects: objects.iter().map(|path| path.display().to_string()).collect(),
             trace: loaded.trace.clone(),
@@ -280,6 +357,8 @@ struct Ran {
     loaded: Loaded,
     /// A line that says why no events are counted.
     no_counters: Option<String>,
+    /// The way in which packets come in and go out.
+    driver: String,
     /// The packets, where they are not the generator's.
     packets: Option<String>,
     has_routes: bool,
@@ -296,11 +375,31 @@ struct Asked {
 }
 
 impl Asked {
+    /// The graphs of the workers, the node that packets come in at, and where packets come from if
+    /// nothing generates them.
+    fn graphs(&self, given: &Given) -> Result<(Vec<Graph>, &'static str, Option<String>), Error> {
+        match given.get(RECEIVE) {
+            None => Ok((graphs::graphs(self.load, self.workers), "pg-input", None)),
+            Some(Source::Capture(path)) => {
+                let packets = captured(&path)?;
+                let words = format!("{} packets of {}", packets.len(), path.display());
+                Ok((vec![graphs::of_captured(self.load, packets)], graphs::CAPTURED, Some(words)))
+            }
+            Some(Source::Interface(inside)) => {
+                let ends = [inside, given.get(SEND).unwrap_or_default()];
+                let words = format!("from {} to {}", ends[0], ends[1]);
+                let (graph, input) = between(self.load, ends, given.get(NEIGHBOUR).unwrap_or_default())?;
+                Ok((vec![graph], input, Some(words)))
+            }
+        }
+    }
+
     /// Loads a graph of ours, in this process.
-    fn of_ours(&self, kind: GraphKind, progress: &Progress) -> Result<Ran, Error> {
-        let mut running = Running::new(graphs::graphs(self.load, self.workers));
+    fn of_ours(&self, kind: GraphKind, given: &Given, progress: &Progress) -> Result<Ran, Error> {
+        let (graphs, input, packets) = self.graphs(given)?;
+        let mut running = Running::new(graphs);
         if self.trace > 0 {
-            running.graphs[0].tracer.add("pg-input", self.trace);
+            running.graphs[0].tracer.add(input, self.trace);
         }
         running.warm_up(self.window / 10);
         let mut windows = Vec::new();
@@ -319,7 +418,8 @@ impl Asked {
             counted,
             trace: (self.trace > 0).then(|| running.trace()),
         };
-        Ok(Ran { name: kind.name().to_owned(), loaded, no_counters, packets: None, has_routes: true })
+        let driver = running.graphs[0].report().hardware.into_iter().map(|(_, words)| words).collect();
+        Ok(Ran { name: kind.name().to_owned(), loaded, no_counters, driver, packets, has_routes: true })
     }
 
     /// Loads the graph of a file, in a process of its own.
@@ -338,7 +438,7 @@ impl Asked {
         };
         let own_graph::Ran { name, loaded, no_events: why, packets, has_routes } = own_graph::run(&asked, progress)?;
         let no_counters = events(self.counting).zip(why).map(|(events, why)| no_events(events, &why));
-        Ok(Ran { name, loaded, no_counters, packets, has_routes })
+        Ok(Ran { name, loaded, no_counters, driver: MEMORY.to_owned(), packets, has_routes })
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -352,6 +452,36 @@ impl Asked {
         let message = format!("{}: graphs of one's own run on Linux alone", graph.display());
         Err(Error::Usage { message, help: None })
     }
+}
+
+/// The driver of generated packets.
+const MEMORY: &str = "memory of this process";
+
+/// The packets of a capture file.
+fn captured(path: &Path) -> Result<Vec<Vec<u8>>, Error> {
+    let wrong = |why: String| Error::Failed(format!("{}: {why}", path.display()));
+    let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    let packets = pcap::read(&bytes).map_err(|error| wrong(error.to_string()))?;
+    match packets.is_empty() {
+        true => Err(wrong("there is no packet in it".to_owned())),
+        false => Ok(packets),
+    }
+}
+
+/// The graph between two interfaces of this machine, and the node that packets come in at.
+#[cfg(target_os = "linux")]
+fn between(load: Load, interfaces: [String; 2], neighbour: Mac) -> Result<(Graph, &'static str), Error> {
+    use dataplane::packet_socket::{INPUT, mac};
+    let address = |name: &String| mac(name).map_err(|error| Error::Failed(format!("interface `{name}`: {error}")));
+    let macs = [address(&interfaces[0])?, address(&interfaces[1])?];
+    let ends = graphs::Ends { interfaces, macs };
+    let graph = graphs::between(load, &ends, neighbour).map_err(|error| Error::Failed(error.to_string()))?;
+    Ok((graph, INPUT))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn between(_: Load, [inside, _]: [String; 2], _: Mac) -> Result<(Graph, &'static str), Error> {
+    Err(Error::Failed(format!("interface `{inside}`: packet sockets are there on Linux alone")))
 }
 
 #[cfg(target_os = "linux")]

@@ -8,12 +8,19 @@ use crate::footprint::Footprint;
 use crate::graphs::{Counted, ErrorCount, Loaded};
 use crate::latency::Percentiles;
 use crate::model::Cell;
+#[cfg(target_os = "linux")]
+use crate::rates::bench::{GENERATOR_CPU, forwarder_cpu};
+#[cfg(target_os = "linux")]
+use crate::rates::find::DriverRates;
 
 /// The case of a loaded graph: its maximum receive rate.
 pub const LOADED_CASE: &str = "mrr";
 
 /// The case of how long packets are on their way.
 pub const LATENCY_CASE: &str = "latency";
+/// The case of drivers at full load.
+#[cfg(target_os = "linux")]
+const FULL_LOAD_CASE: &str = "full-load";
 /// The case of events of nodes.
 const EVENTS_CASE: &str = "events";
 
@@ -196,4 +203,59 @@ pub fn node_measures(recording: &mut Recording, series: Series, iteration: u32, 
         let measure = recording.measure(series, iteration, metric, unit, value);
         (measure.subject, measure.role) = (Some(subject), Some(state));
     }
+}
+
+/// Rates of drivers: what they did at full load, the bounds that were found, and latencies at parts
+/// of them.
+#[cfg(target_os = "linux")]
+pub(crate) fn rates(header: Header, found: &[DriverRates]) -> Recording {
+    let mut recording = Recording::new(header);
+    for found in found {
+        let variant = found.driver.name();
+        let series = recording.series(variant, FULL_LOAD_CASE, "");
+        for (iteration, trial) in found.full.iter().enumerate() {
+            for (metric, value) in [
+                (metrics::OFFERED, trial.offered() / 1e6),
+                (metrics::RATE, trial.forwarded() / 1e6),
+                (metrics::LOSS_RATIO, trial.loss()),
+                (metrics::SENT, trial.sent.packets as f64),
+                (metrics::DROPPED, trial.lost() as f64),
+            ] {
+                recording.measure(series, iteration as u32, metric.name, metric.unit, value);
+            }
+            for (name, count) in &trial.lost_at {
+                let subject = recording.name(name);
+                let metric = metrics::PACKETS;
+                recording.measure(series, iteration as u32, metric.name, metric.unit, *count as f64).subject =
+                    Some(subject);
+            }
+        }
+        for (role, cpu) in [("generates", GENERATOR_CPU), ("forwards", forwarder_cpu())] {
+            let (subject, metric) = (recording.name(role), metrics::PROCESSOR);
+            recording.measure(series, 0, metric.name, metric.unit, cpu as f64).subject = Some(subject);
+        }
+        for (case, bounds) in [("ndr", found.none), ("pdr", found.partial)] {
+            let series = recording.series(variant, case, "");
+            for (name, bound) in [("lower", bounds.lower), ("upper", bounds.upper)] {
+                let (subject, metric) = (recording.name(name), metrics::RATE);
+                if let Some(bound) = bound {
+                    recording.measure(series, 0, metric.name, metric.unit, bound / 1e6).subject = Some(subject);
+                }
+            }
+        }
+        let series = recording.series(variant, "trials", "");
+        let outcomes = found.tried.iter().flat_map(|tried| tried.outcomes.iter());
+        for (iteration, outcome) in outcomes.enumerate() {
+            for (metric, value) in [(metrics::OFFERED, outcome.offered / 1e6), (metrics::LOSS_RATIO, outcome.loss)] {
+                recording.measure(series, iteration as u32, metric.name, metric.unit, value);
+            }
+        }
+        for (iteration, (load, percentiles)) in found.latencies.iter().enumerate() {
+            latencies(&mut recording, variant, iteration as u32, percentiles);
+            let series = recording.series(variant, LATENCY_CASE, "");
+            let metric = metrics::OFFERED;
+            recording.measure(series, iteration as u32, metric.name, metric.unit, load / 1e6);
+        }
+    }
+    recording
 }

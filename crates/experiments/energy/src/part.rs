@@ -18,9 +18,9 @@ impl Part {
     /// doubtful by the spread of its seeds.
     pub fn runs(self, visit: &Visit<'_>) -> bool {
         match visit.kind {
-            Kind::Draws | Kind::Reseeded | Kind::Hypothesis => visit.number % self.of == self.first,
+            Kind::Draws | Kind::Reseeded => visit.number % self.of == self.first,
             Kind::Central => true,
-            Kind::Rate | Kind::RateDear | Kind::Transition | Kind::Dose => self.first == 0,
+            Kind::Rate | Kind::Transition | Kind::Dose => self.first == 0,
         }
     }
 

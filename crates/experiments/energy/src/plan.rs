@@ -20,16 +20,11 @@ pub enum Kind {
     Central,
     /// The central point with other rates of callbacks; as all curves, with each of its seeds.
     Rate,
-    /// The same where a round trip into a deep idle state costs as much as any source says.
-    RateDear,
     /// The central point with other energies of a round trip into a deep idle state.
     Transition,
     /// The central point with all callbacks queued by threads bound to a CPU, a number per second
     /// on each.
     Dose,
-    /// A draw, or the central point where there are no draws, under a hypothesis, whose number is
-    /// the place.
-    Hypothesis,
 }
 
 impl Kind {
@@ -40,10 +35,8 @@ impl Kind {
             Self::Reseeded => "reseeded",
             Self::Central => "central",
             Self::Rate => "rate",
-            Self::RateDear => "rate-dear",
             Self::Transition => "transition",
             Self::Dose => "dose",
-            Self::Hypothesis => "hypothesis",
         }
     }
 }
@@ -79,32 +72,11 @@ pub struct Visited<'s> {
 /// Callbacks per second on each CPU, for the curve over doses.
 pub const DOSES: [u64; 5] = [0, 1, 10, 100, 1000];
 
-/// Rates of callbacks, for the curve over rates: about three to each tenfold, or eight.
-fn rates(fine: bool) -> &'static [u64] {
-    if fine {
-        &[
-            0, 1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 25, 30, 35, 40, 50, 65, 80, 100, 130, 160, 200, 250, 320, 400, 500,
-            700, 1000, 1400, 2000,
-        ]
-    } else {
-        &[0, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500, 1000, 2000]
-    }
-}
-
-/// Parts of 1024 of the range of what a round trip costs, for the curve over it.
-fn transitions(fine: bool) -> Vec<u64> {
-    let step = if fine { 16 } else { 128 };
-    (0..=1024).step_by(step).collect()
-}
+/// Rates of callbacks, for the curve over rates: about three to each tenfold.
+const RATES: [u64; 13] = [0, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500, 1000, 2000];
 
 /// The points of a run: its draws, the central point with each of its seeds, and the curves.
-pub fn plan<'s>(
-    suite: &'s Suite,
-    benchmarks: &[&'s Benchmark],
-    draws: u32,
-    fine: bool,
-    set: &[(String, Value)],
-) -> Vec<Visit<'s>> {
+pub fn plan<'s>(suite: &'s Suite, benchmarks: &[&'s Benchmark], draws: u32, set: &[(String, Value)]) -> Vec<Visit<'s>> {
     let fixed = |point: Point<'s>| set.iter().fold(point, |point, (name, value)| point.with(name, value.clone()));
     let is_set = |name: &str| set.iter().any(|(other, _)| other == name);
     let mut visits = Vec::new();
@@ -122,11 +94,8 @@ pub fn plan<'s>(
             let central = || Point::central(suite, seed);
             // A curve over what was set to one value would be none.
             if !is_set("callbacks.rate") {
-                for &rate in rates(fine) {
+                for rate in RATES {
                     let point = central().with("callbacks.rate", Value::Number(rate));
-                    if fine && !is_set("transition") {
-                        add(Kind::RateDear, rate, seed, point.clone().with("transition", Value::Number(1024)));
-                    }
                     add(Kind::Rate, rate, seed, point);
                 }
                 if !is_set("callbacks.pinned") {
@@ -137,36 +106,10 @@ pub fn plan<'s>(
                 }
             }
             if !is_set("transition") {
-                for part in transitions(fine) {
+                for part in (0..=1024).step_by(128) {
                     add(Kind::Transition, part, seed, central().with("transition", Value::Number(part)));
                 }
             }
-        }
-    }
-    visits
-}
-
-/// The points at which each hypothesis is tried alone: the draws, or the central point with its
-/// seeds where there are none.
-pub fn tried<'s>(
-    suite: &'s Suite,
-    benchmarks: &[&'s Benchmark],
-    draws: u32,
-    set: &[(String, Value)],
-) -> Vec<Visit<'s>> {
-    let fixed = |point: Point<'s>| set.iter().fold(point, |point, (name, value)| point.with(name, value.clone()));
-    let mut visits = Vec::new();
-    for &benchmark in benchmarks {
-        for (place, hypothesis) in (0..).zip(&suite.hypotheses) {
-            let count = if draws > 0 { draws } else { suite.central_seeds };
-            visits.extend((0..count).map(|number| {
-                let (point, draw) = match draws {
-                    0 => (Point::central(suite, number), None),
-                    _ => (Point::draw(suite, number), Some(number)),
-                };
-                let point = fixed(point).under(hypothesis, draw);
-                Visit { kind: Kind::Hypothesis, place, number, benchmark, point }
-            }));
         }
     }
     visits
@@ -226,7 +169,7 @@ pub fn visit<'s>(
                 let point = visit.point.clone().silenced();
                 Some(run(suite, board, visit.benchmark, Configuration::Reference, &point)?)
             }
-            Kind::Rate | Kind::RateDear | Kind::Transition | Kind::Dose | Kind::Hypothesis => None,
+            Kind::Rate | Kind::Transition | Kind::Dose => None,
         };
         progress.step();
         Ok(Visited { visit, configurations, silent })

@@ -1,7 +1,7 @@
 //! A point: a value for each unknown and each switch.
 
 use crate::actions::Term;
-use crate::suite::{Hypothesis, Suite, Text};
+use crate::suite::{Suite, Text};
 use crate::unknown::Value;
 use engine::SplitMix64;
 
@@ -37,21 +37,6 @@ impl<'s> Point<'s> {
         let values = suite.unknowns.iter().enumerate().map(of).chain(switches).collect();
         let seed = SplitMix64::fork(suite.seed, SEEDS + u64::from(draw)).next();
         Self { suite, values, seed, silent: false }
-    }
-
-    /// The same point with values from a hypothesis's ranges: those of a draw, or their central
-    /// ones.
-    #[must_use]
-    pub fn under(self, hypothesis: &Hypothesis, draw: Option<u32>) -> Self {
-        hypothesis.unknowns.iter().fold(self, |point, unknown| {
-            let at = point.suite.unknown(&unknown.name).expect("checked by the reader") as u64;
-            let value = match draw {
-                // The same stream as that of the range in whose place it is.
-                Some(draw) => unknown.draw(&mut SplitMix64::fork(point.suite.seed, at << 32 | u64::from(draw))),
-                None => unknown.central.clone(),
-            };
-            point.with(&unknown.name, value)
-        })
     }
 
     /// The same point with another value of an unknown. A rate of no callbacks at all silences

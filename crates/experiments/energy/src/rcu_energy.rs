@@ -2,13 +2,13 @@
 
 use crate::board::Board;
 use crate::part::Part;
-use crate::plan::{self, plan, tried, visit};
+use crate::plan::{self, plan, visit};
 use crate::reseeded::doubtful;
 use crate::suite::{Benchmark, Suite};
 use crate::unknown::Value;
 use crate::{lanes, rows};
 use document::Document;
-use experiment::setting::{self, Checked, InputFile, Keys, Number, Or, Switch};
+use experiment::setting::{self, Checked, InputFile, Keys, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use minikernel::Costs;
 use recording::Header;
@@ -35,17 +35,6 @@ const SET: Keys = Keys::new(
      cyclictest.latency=zero; timers=little, workqueues=little; kernel.tick=4000.",
 );
 
-const EXPLAIN: Switch = Switch::new(
-    "explain",
-    "Also solves backwards: which rate of callbacks, or which energy of a round trip into a deep idle state, would give each published \
-     figure at the central point, or that none does.",
-);
-
-const HYPOTHESES: Switch = Switch::new(
-    "hypotheses",
-    "Also tries what could be missing, each hypothesis of the file alone, and says how many published figures each would hold.",
-);
-
 const PART: Checked<Part> = Checked::new(
     "part",
     "K/N",
@@ -63,13 +52,11 @@ static ABOUT: About = About {
               which every draw takes a value: the same in all four configurations. Energy is in units of the platform's table; the report \
               scales it by one reference figure, which is marked.",
     worlds: &[WorldAbout { world: World::Sim, about: "a small kernel on the simulated board", needs: &[] }],
-    settings: &[&PLATFORM, &DRAWS, &BENCHMARKS, &SET, &EXPLAIN, &HYPOTHESES, &PART, &OTHER_RANGES],
+    settings: &[&PLATFORM, &DRAWS, &BENCHMARKS, &SET, &PART, &OTHER_RANGES],
     cases: &["cyclictest", "sysbench", "andebench2", "andebench8", "audio", "audio+bbench"],
     examples: &[
         Example { arguments: "--platform tc2", about: "the table" },
         Example { arguments: "--set callbacks.rate=0", about: "no callbacks, no benefit" },
-        Example { arguments: "--explain --draws 0", about: "which settings would give the published figures" },
-        Example { arguments: "--hypotheses --draws 64", about: "what could be missing, each tried alone" },
         Example { arguments: "--benchmarks audio --set callbacks.rate=60 --draws 0", about: "one of them, tried" },
     ],
     sweep_defaults: &[(&DRAWS, "0")],
@@ -138,10 +125,7 @@ impl Experiment for RcuEnergy {
         let asked = CheckedRequest::read(request)?;
         let draws = request.settings.get(DRAWS);
         let part = request.settings.get(PART).unwrap_or(Part::WHOLE);
-        let mut visits = plan(&asked.suite, &asked.benchmarks(), draws, request.settings.get(EXPLAIN), &asked.set);
-        if request.settings.get(HYPOTHESES) {
-            visits.extend(tried(&asked.suite, &asked.benchmarks(), draws, &asked.set));
-        }
+        let mut visits = plan(&asked.suite, &asked.benchmarks(), draws, &asked.set);
         visits.retain(|visit| part.runs(visit));
         let mut visited = visit(&asked.suite, &asked.board, visits, &sink.progress())?;
         let again = doubtful(&visited);

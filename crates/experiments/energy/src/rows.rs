@@ -58,13 +58,7 @@ pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[Visite
                     let seed = format!("seed {}", at.visit.place);
                     energy(&mut recording, series, at.visit.number, Some(&seed), ran);
                 }
-                Kind::Hypothesis => {
-                    let name = suite.hypotheses.get(at.visit.place as usize).map(|of| of.name.as_str());
-                    energy(&mut recording, series, at.visit.number, name, ran);
-                    let asleep = ran.asleep[0] as f64 / ran.time.max(1) as f64;
-                    put(&mut recording, series, at.visit.number, &metrics::ASLEEP, name, asleep);
-                }
-                Kind::Rate | Kind::RateDear | Kind::Transition | Kind::Dose => {
+                Kind::Rate | Kind::Transition | Kind::Dose => {
                     let place = place(kind, at.visit.place);
                     energy(&mut recording, series, at.visit.number, Some(&place), ran);
                     let benefit = 100.0 * (1.0 - ran.energy as f64 / at.configurations[0].energy as f64);
@@ -170,7 +164,7 @@ fn units(energy: u128) -> f64 {
 fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[Visited<'_>]) {
     for at in visited {
         let kind = at.visit.kind;
-        if !matches!(kind, Kind::Draws | Kind::Reseeded | Kind::Central | Kind::Hypothesis) {
+        if !matches!(kind, Kind::Draws | Kind::Reseeded | Kind::Central) {
             let axis = toml::Table::from_iter([(kind.name().to_owned(), (at.visit.place as f64).into())]);
             header.coordinates.insert(place(kind, at.visit.place), axis);
         }
@@ -231,11 +225,6 @@ fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[Visite
         little,
         big,
         benchmarks: benchmarks.collect(),
-        hypotheses: suite
-            .hypotheses
-            .iter()
-            .map(|of| facts::Hypothesis { name: of.name.clone(), about: of.about.clone(), source: of.source.clone() })
-            .collect(),
         unknowns: unknowns.collect(),
     });
     header.texts.insert("benchmarks".to_owned(), suite.text.clone());

@@ -29,25 +29,10 @@ pub struct Suite {
     pub unknowns: Vec<Unknown>,
     /// The switches, which no draw changes: always at their central value unless somebody asks.
     pub switches: Vec<Unknown>,
-    /// The hypotheses: what could be missing, each of which is tried alone.
-    pub hypotheses: Vec<Hypothesis>,
     /// The benchmarks.
     pub benchmarks: Vec<Benchmark>,
     /// The file's text.
     pub text: String,
-}
-
-/// Something that could be missing in the predictions.
-#[derive(Clone, Debug)]
-pub struct Hypothesis {
-    /// Its name.
-    pub name: String,
-    /// The difference to the predictions.
-    pub about: String,
-    /// The source, or that it is assumed.
-    pub source: String,
-    /// The ranges that take the places of those of the unknowns and switches of these names.
-    pub unknowns: Vec<Unknown>,
 }
 
 /// A benchmark.
@@ -144,8 +129,6 @@ struct FileRead {
     unknown: Vec<Spanned<UnknownRead>>,
     #[serde(default)]
     switch: Vec<Spanned<UnknownRead>>,
-    #[serde(default)]
-    hypothesis: Vec<Spanned<HypothesisRead>>,
     benchmark: Vec<Spanned<BenchmarkRead>>,
 }
 
@@ -162,15 +145,6 @@ struct UnknownRead {
     unit: String,
     central: Value,
     source: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HypothesisRead {
-    name: String,
-    about: String,
-    source: String,
-    unknown: Vec<Spanned<UnknownRead>>,
 }
 
 #[derive(Deserialize)]
@@ -266,11 +240,6 @@ impl Suite {
                 return Err(reader.wrong(0..0, &message, help));
             }
         }
-        let mut hypotheses: Vec<Hypothesis> = Vec::new();
-        for read in read.hypothesis {
-            let hypothesis = reader.hypothesis(read, unknowns.iter().chain(&switches), &hypotheses)?;
-            hypotheses.push(hypothesis);
-        }
         let frequency = match read.frequency.get_ref().as_str() {
             "highest" => minikernel::Frequency::Highest,
             "lowest" => minikernel::Frequency::Lowest,
@@ -306,7 +275,6 @@ impl Suite {
             placement,
             unknowns,
             switches,
-            hypotheses,
             benchmarks,
             text: document.text().to_owned(),
         })
@@ -393,49 +361,6 @@ impl Reader<'_> {
         }
         let (name, about, unit, source) = (read.name, read.about, read.unit, read.source);
         Ok(Unknown { name, about, unit, range, central: read.central, source })
-    }
-
-    fn hypothesis<'u>(
-        &self,
-        read: Spanned<HypothesisRead>,
-        known: impl Iterator<Item = &'u Unknown> + Clone,
-        above: &[Hypothesis],
-    ) -> Result<Hypothesis, Error> {
-        let span = read.span();
-        let read = read.into_inner();
-        let wrong = |message: &str, help: &str| {
-            Err(self.wrong(span.clone(), &format!("hypothesis `{}`: {message}", read.name), help))
-        };
-        if read.name.is_empty() || above.iter().any(|other| other.name == read.name) {
-            return wrong("it has no name of its own", "give it one");
-        }
-        if read.source.trim().is_empty() {
-            return wrong("it has no source", "say where it is from, or that it is assumed");
-        }
-        let mut unknowns = Vec::new();
-        for read in read.unknown {
-            let span = read.span();
-            let unknown = self.unknown(read)?;
-            let Some(other) = known.clone().find(|other| other.name == unknown.name) else {
-                let message = format!("there is no unknown or switch `{}` above", unknown.name);
-                return Err(self.wrong(span, &message, "a hypothesis gives another range to one that there is"));
-            };
-            if matches!(other.central, Value::Number(_)) != matches!(unknown.central, Value::Number(_)) {
-                let message = format!("`{}` has words here and numbers above, or the other way round", unknown.name);
-                return Err(self.wrong(span, &message, "give it values of the same kind"));
-            }
-            if let (Range::Values(here), Range::Values(there)) = (&unknown.range, &other.range)
-                && let Some(value) = here.iter().find(|value| matches!(value, Value::Word(_)) && !there.contains(value))
-            {
-                let message = format!("`{}` cannot be `{value}`", unknown.name);
-                return Err(self.wrong(span, &message, "take words of the range above"));
-            }
-            unknowns.push(unknown);
-        }
-        if unknowns.is_empty() {
-            return wrong("nothing is otherwise", "give it a [[hypothesis.unknown]]");
-        }
-        Ok(Hypothesis { name: read.name, about: read.about, source: read.source, unknowns })
     }
 
     fn benchmark(

@@ -63,6 +63,17 @@ impl Settings {
         self.given.contains_key(setting.name())
     }
 
+    /// Refuses settings that mean nothing beside the others that were given.
+    ///
+    /// # Errors
+    /// The first of `meaningless` that was given, with what would be right.
+    pub fn refuse(&self, meaningless: &[&dyn Setting], help: &str) -> Result<(), Error> {
+        match meaningless.iter().find(|setting| self.is_given(**setting)) {
+            Some(setting) => Err(Error::usage(format!("--{} means nothing here", setting.name()), help)),
+            None => Ok(()),
+        }
+    }
+
     /// The values that were given, with the names of the settings.
     pub fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.given.iter().flat_map(|(name, values)| values.iter().map(move |value| (*name, value.as_str())))

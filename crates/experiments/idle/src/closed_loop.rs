@@ -4,8 +4,8 @@
 //! Unlike in a replay, what the governor chooses decides what wakes the CPU next. A tick that it
 //! keeps does. A deep state delays the work, and with it the answer of a device that the work asks.
 
-use crate::chance::Chance;
 use idle::{Accounting, Governor, Kind, KnownSituation, MAX_STATES, Outcome, SleepLength, States, Usage};
+use random::Congruential;
 
 /// The events of a CPU. Times are nanoseconds.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub struct Range {
 }
 
 impl Times {
-    fn draw(&self, chance: &mut Chance) -> u64 {
+    fn draw(&self, chance: &mut Congruential) -> u64 {
         // A single range takes no draw of its own.
         let mut at = match &self.0[..] {
             [_] => 0,
@@ -91,12 +91,12 @@ impl Load {
         let mut governor = Governor::new(kind, &self.states, self.tick_ns);
         let mut counts = LoopCounts::default();
         for (number, phase) in (0..).zip(&self.phases) {
-            counts = self.live_through(phase, &mut governor, Chance::new(self.seed.wrapping_add(number)));
+            counts = self.live_through(phase, &mut governor, Congruential::new(self.seed.wrapping_add(number)));
         }
         counts
     }
 
-    fn live_through(&self, phase: &Phase, governor: &mut Governor, mut chance: Chance) -> LoopCounts {
+    fn live_through(&self, phase: &Phase, governor: &mut Governor, mut chance: Congruential) -> LoopCounts {
         let (states, tick_ns) = (&self.states, self.tick_ns);
         let mut accounting = Accounting::default();
         let (mut now, mut stopped, mut answers) = (0_u64, false, 0);

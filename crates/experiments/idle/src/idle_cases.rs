@@ -1,51 +1,30 @@
-//! `idle-cases`: workloads on which governors were reported to choose badly.
+//! `idle-replay --case`: workloads on which governors were reported to choose badly.
 
 use crate::closed_loop::LoopCounts;
-use crate::idle_replay::kinds;
+use crate::idle_replay::{GOVERNORS, kinds};
 use crate::load_file::LoadFile;
 use document::Document;
 use experiment::setting::{Checked, Number, Or};
-use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use experiment::{Error, Settings, Sink, World};
 use rayon::prelude::*;
 use recording::{Header, Recording, metrics};
 
-/// Governors on the workloads of reports.
-pub struct IdleCases;
+/// The experiment that its recordings name: they have a story of their own.
+const NAME: &str = "idle-cases";
 
-const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX / 2, "First seed of the times that nobody foresees.").or(1);
+pub(crate) const SEED: Or<Number> =
+    Number::new("seed", 0..=u64::MAX / 2, "With --case: first seed of the times that nobody foresees.").or(1);
 
-const SEEDS: Or<Number<u32>> = Number::new("seeds", 1..=1000, "How many seeds, one after the other.").or(20);
+pub(crate) const SEEDS: Or<Number<u32>> =
+    Number::new("seeds", 1..=1000, "With --case: how many seeds, one after the other.").or(20);
 
-const CASE: Checked<Vec<usize>> =
-    Checked::new("case", "NAMES", cases, "Workloads, parted by commas [default: all]; a wrong name lists them.");
-
-const GOVERNORS: Checked<Vec<idle::Kind>> = Checked::new(
-    "governors",
+pub(crate) const CASE: Checked<Vec<usize>> = Checked::new(
+    "case",
     "NAMES",
-    kinds,
-    "Governors, parted by commas [default: those that each report tells apart]; as for idle-replay.",
+    cases,
+    "Published workloads on which governors choose badly, parted by commas, or `all`, in place of a trace; a wrong name lists them. Without \
+     --governors those that each report tells apart are run.",
 );
-
-static ABOUT: About = About {
-    name: "idle-cases",
-    summary: "Published workloads on which idle governors choose badly, with the governors of each report",
-    details: "Of the workloads only what the reports say is known: the idle states, the tick, how often a CPU wakes, or counters. How the \
-              unforeseen wake-ups are spread is assumed, so the order of the governors can be compared, and the counts only roughly. \
-              Each reported order is held against every seed.",
-    worlds: &[WorldAbout { world: World::Sim, about: "a CPU in closed loop", needs: &[] }],
-    settings: &[&CASE, &GOVERNORS, &SEED, &SEEDS],
-    cases: &[],
-    examples: &[
-        Example { arguments: "", about: "" },
-        Example {
-            arguments: "--case mt8196 --governors teo@6.6,teo@6.12,teo@7.1",
-            about: "one workload, governors of yours",
-        },
-        Example { arguments: "--seed 7 --seeds 1 --format json", about: "" },
-    ],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
-};
 
 /// The text of a workload's file.
 macro_rules! workload {
@@ -76,7 +55,10 @@ fn cases(text: &str) -> Result<Vec<usize>, String> {
             format!("there is no workload `{name}`; there are: {}", known.join(", "))
         })
     };
-    text.split(',').map(|name| number(name.trim())).collect()
+    match text.trim() {
+        "all" => Ok((0..CASES.len()).collect()),
+        names => names.split(',').map(|name| number(name.trim())).collect(),
+    }
 }
 
 /// A workload's file.
@@ -85,66 +67,62 @@ fn file(case: usize) -> Result<LoadFile, Error> {
     Ok(Document::new(format!("workloads/idle/{name}.toml"), text).read()?)
 }
 
-impl Experiment for IdleCases {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let settings = &request.settings;
-        let (first, seeds) = (settings.get(SEED), settings.get(SEEDS));
-        let cases = settings.get(CASE).unwrap_or_else(|| (0..CASES.len()).collect());
-        let progress = sink.progress();
-        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
-        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        (header.seed, header.iterations) = (first, seeds);
-        header.seeded_modes = vec![String::new()];
-        let mut jobs = Vec::new();
-        for case in cases {
-            let (name, file) = (CASES[case].0, file(case)?);
-            let assumed = file.assumed.join("; ");
-            header.notes.push(format!("Assumed in {name}, since the report does not say: {assumed}."));
-            let governors = match settings.get(GOVERNORS) {
-                Some(governors) => governors,
-                None => kinds(&file.governors.join(",")).map_err(Error::failed)?,
-            };
-            for kind in governors {
-                for seed in 0..seeds {
-                    jobs.push((name, kind, seed, file.load(first + u64::from(seed)).map_err(Error::failed)?));
-                }
+/// Runs governors on some of the workloads.
+///
+/// # Errors
+/// The run is to stop.
+pub(crate) fn run(cases: Vec<usize>, settings: &Settings, sink: &mut dyn Sink) -> Result<(), Error> {
+    let (first, seeds) = (settings.get(SEED), settings.get(SEEDS));
+    let progress = sink.progress();
+    let mut header = Header::new(NAME, World::Sim.name(), "ns");
+    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    (header.seed, header.iterations) = (first, seeds);
+    header.seeded_modes = vec![String::new()];
+    let mut jobs = Vec::new();
+    for case in cases {
+        let (name, file) = (CASES[case].0, file(case)?);
+        let assumed = file.assumed.join("; ");
+        header.notes.push(format!("Assumed in {name}, since the report does not say: {assumed}."));
+        let governors = match settings.get(GOVERNORS) {
+            Some(governors) => governors,
+            None => kinds(&file.governors.join(",")).map_err(Error::failed)?,
+        };
+        for kind in governors {
+            for seed in 0..seeds {
+                jobs.push((name, kind, seed, file.load(first + u64::from(seed)).map_err(Error::failed)?));
             }
         }
-        progress.expect(jobs.len() as u64, "runs");
-        let lived: Vec<LoopCounts> = jobs
-            .par_iter()
-            .map(|(_, kind, _, load)| {
-                progress.check()?;
-                let lived = load.live(*kind);
-                progress.step();
-                Ok::<_, Error>(lived)
-            })
-            .collect::<Result<_, _>>()?;
-        let mut recording = Recording::new(header);
-        for ((case, kind, seed, load), lived) in jobs.iter().zip(&lived) {
-            let series = recording.series(&kind.to_string(), case, "");
-            let mut add = |metric: metrics::Metric, subject: Option<String>, value: f64| {
-                let subject = subject.map(|name| recording.name(&name));
-                recording.measure(series, *seed, metric.name, metric.unit, value).subject = subject;
-            };
-            add(metrics::IDLE_ENTERED, None, lived.sum(|usage| usage.entered) as f64);
-            add(metrics::IDLE_ABOVE, None, lived.sum(|usage| usage.above) as f64);
-            add(metrics::IDLE_BELOW, None, lived.sum(|usage| usage.below) as f64);
-            for (state, usage) in lived.states.iter().enumerate().take(load.states.len()) {
-                add(metrics::IDLE_TIME, Some(format!("state {state}")), usage.time_ns as f64 / 1e3);
-            }
-            if lived.answers > 0 {
-                let per_second = lived.answers as f64 * 1e9 / lived.length_ns as f64;
-                add(metrics::ANSWER_RATE, None, per_second);
-            }
-        }
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
     }
+    progress.expect(jobs.len() as u64, "runs");
+    let lived: Vec<LoopCounts> = jobs
+        .par_iter()
+        .map(|(_, kind, _, load)| {
+            progress.check()?;
+            let lived = load.live(*kind);
+            progress.step();
+            Ok::<_, Error>(lived)
+        })
+        .collect::<Result<_, _>>()?;
+    let mut recording = Recording::new(header);
+    for ((case, kind, seed, load), lived) in jobs.iter().zip(&lived) {
+        let series = recording.series(&kind.to_string(), case, "");
+        let mut add = |metric: metrics::Metric, subject: Option<String>, value: f64| {
+            let subject = subject.map(|name| recording.name(&name));
+            recording.measure(series, *seed, metric.name, metric.unit, value).subject = subject;
+        };
+        add(metrics::IDLE_ENTERED, None, lived.sum(|usage| usage.entered) as f64);
+        add(metrics::IDLE_ABOVE, None, lived.sum(|usage| usage.above) as f64);
+        add(metrics::IDLE_BELOW, None, lived.sum(|usage| usage.below) as f64);
+        for (state, usage) in lived.states.iter().enumerate().take(load.states.len()) {
+            add(metrics::IDLE_TIME, Some(format!("state {state}")), usage.time_ns as f64 / 1e3);
+        }
+        if lived.answers > 0 {
+            let per_second = lived.answers as f64 * 1e9 / lived.length_ns as f64;
+            add(metrics::ANSWER_RATE, None, per_second);
+        }
+    }
+    sink.start(recording.header.clone())?;
+    sink.append(&recording)
 }
 
 #[cfg(test)]

@@ -1,50 +1,39 @@
-//! `idle-predict`: what a machine would have done with another governor.
+//! `idle-replay --predict`: what a machine would have done with another governor.
 
-use crate::idle_replay::{HZ, TRACE, USUAL_HZ, check_there, kinds, traced};
+use crate::idle_replay::{GOVERNORS, HZ_OR_USUAL, PLATFORM_OR_USUAL, TRACE, check_there, traced};
 use crate::platform::Platform;
 use crate::predict::{Counts, Latencies, Unknown, predict, recorded, span_ns};
 use crate::replay::{Chooser, Reading, Unsaid, replay};
 use crate::trace::Traced;
-use experiment::setting::{self, Checked, InputFile, Number, Or};
-use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use experiment::setting::{InputFile, Switch};
+use experiment::{Error, Request, Settings, Sink, World};
 use idle::{Clock, Kind};
 use recording::{Header, Recording, metrics};
 
-/// Predicts the counts of a governor from a trace of another.
-pub struct IdlePredict;
+/// The experiment that its recordings name: they have a story of their own.
+const NAME: &str = "idle-predict";
 
-const PLATFORM: Or<setting::Platform> =
-    setting::Platform::new("platform", "Platform with the idle states of the traced kernel.").or("qemu-virt");
+/// The platform where none is named: that of the sample trace.
+const USUAL_PLATFORM: &str = "qemu-virt";
 
-const GOVERNORS: Checked<Vec<Kind>> = Checked::new(
-    "governors",
-    "NAMES",
-    kinds,
-    "The governors that are predicted, parted by commas, as of idle-replay [default: menu-6.1,menu,ladder].",
+pub(crate) const PREDICT: Switch = Switch::new(
+    "predict",
+    "Closed loop: what each governor would have done on a new run of the traced workload. Sleeps that only ticks parted are one; a governor \
+     that keeps the tick sees it; a deeper state delays the work, the timers that it arms and the CPUs that it wakes [default platform: \
+     qemu-virt].",
 );
 
-const OBSERVED: InputFile = InputFile::new(
+pub(crate) const OBSERVED: InputFile = InputFile::new(
     "observed",
-    "A trace of the predicted governor on the same workload: the predictions' errors are shown.",
+    "With --predict: a trace of the predicted governor on the same workload; the predictions' errors are shown.",
 );
 
-const HZ_OR_USUAL: Or<Number> = HZ.or(USUAL_HZ);
-
-static ABOUT: About = About {
-    name: "idle-predict",
-    summary: "How often another idle governor would have used each state and missed, on a new run of a traced workload",
-    details: "Closed loop: sleeps that only ticks parted are one; a governor that keeps the tick sees it; a deeper state delays the work, the \
-              timers that it arms and the CPUs that it wakes. Beside it the open loop, in which nothing moves, and the traced kernel's own counts.",
-    worlds: &[WorldAbout { world: World::Sim, about: "governors on the intervals of the trace", needs: &[] }],
-    settings: &[&TRACE, &PLATFORM, &GOVERNORS, &OBSERVED, &HZ_OR_USUAL],
-    cases: &[],
-    examples: &[
-        Example { arguments: "", about: "three governors on a sample trace" },
-        Example { arguments: "a.trace --governors ladder --observed b.trace", about: "and beside a trace of ladder" },
-    ],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
-};
+fn platform_name(settings: &Settings) -> String {
+    match settings.is_given(&PLATFORM_OR_USUAL) {
+        true => settings.get(PLATFORM_OR_USUAL),
+        false => USUAL_PLATFORM.to_owned(),
+    }
+}
 
 /// A trace's stays are longer than the kernel's own by the time of tracing.
 struct Tracing(u64);
@@ -59,95 +48,83 @@ impl Reading for Tracing {
     }
 }
 
-impl Experiment for IdlePredict {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
+/// Says what is wrong with a request.
+///
+/// # Errors
+/// The traces or the platform are not there.
+pub(crate) fn check(request: &Request<'_>) -> Result<(), Error> {
+    check_there(request.settings.get(TRACE).as_deref())?;
+    check_there(request.settings.get(OBSERVED).as_deref())?;
+    platforms::idle_states(request.platforms, &platform_name(&request.settings)).map(|_| ())
+}
 
-    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
-        check_there(request.settings.get(TRACE).as_deref())?;
-        check_there(request.settings.get(OBSERVED).as_deref())?;
-        platforms::idle_states(request.platforms, &request.settings.get(PLATFORM)).map(|_| ())
-    }
-
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let settings = &request.settings;
-        let platform = platforms::idle_states(request.platforms, &settings.get(PLATFORM))?;
-        let progress = sink.progress();
-        progress.say("reading the trace");
-        let trace = traced(settings.get(TRACE).as_deref())?;
-        let seen = settings.get(OBSERVED).map(|path| Traced::open(&path)).transpose()?;
-        for trace in [Some(&trace), seen.as_ref()].into_iter().flatten() {
-            if !trace.has_states_of(platform.state_names()) {
-                return Err(Error::usage(
-                    format!(
-                        "the traced kernel's idle states are {}, and not those of {}",
-                        trace.states.join(", "),
-                        platform.name
-                    ),
-                    "name the platform that was traced with --platform; only its own states can be predicted",
-                ));
-            }
+/// Predicts the counts of governors from a trace of another.
+///
+/// # Errors
+/// A trace cannot be read, or is of another platform; the run is to stop.
+pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    let settings = &request.settings;
+    let platform = platforms::idle_states(request.platforms, &platform_name(settings))?;
+    let progress = sink.progress();
+    progress.say("reading the trace");
+    let trace = traced(settings.get(TRACE).as_deref())?;
+    let seen = settings.get(OBSERVED).map(|path| Traced::open(&path)).transpose()?;
+    for trace in [Some(&trace), seen.as_ref()].into_iter().flatten() {
+        if !trace.has_states_of(platform.state_names()) {
+            return Err(Error::usage(
+                format!(
+                    "the traced kernel's idle states are {}, and not those of {}",
+                    trace.states.join(", "),
+                    platform.name
+                ),
+                "name the platform that was traced with --platform; only its own states can be predicted",
+            ));
         }
-        let observed = seen.as_ref().map(|seen| recorded(&platform, seen));
-        let kinds = settings.get(GOVERNORS).unwrap_or_else(|| vec![Kind::Menu61, Kind::Menu, Kind::Ladder]);
-        let tick_ns = 1_000_000_000 / settings.get(HZ_OR_USUAL);
-        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
-        header.iterations = 1;
-        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        header.notes.push(
+    }
+    let observed = seen.as_ref().map(|seen| recorded(&platform, seen));
+    let kinds = settings.get(GOVERNORS).unwrap_or_else(|| vec![Kind::Menu61, Kind::Menu, Kind::Ladder]);
+    let tick_ns = 1_000_000_000 / settings.get(HZ_OR_USUAL);
+    let mut header = Header::new(NAME, World::Sim.name(), "ns");
+    header.iterations = 1;
+    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    header.notes.push(
             "Closed loop: sleeps that only ticks parted are one; a governor that keeps the tick sees it; a deeper state delays the work, the timers that it arms and the CPUs that it wakes. The work itself, and its order on each CPU, stays as it was traced."
                 .to_owned(),
         );
-        header.notes.push(
+    header.notes.push(
             "What the trace does not say is predicted at both ends: timers that it does not show, and how long entries take and exits from states that it rarely has."
                 .to_owned(),
         );
-        header.notes.push("Open loop: nothing moves. As traced: the traced kernel's own counts.".to_owned());
-        header.notes.extend(trace.notes.iter().cloned());
-        let mut recording = Recording::new(header);
-        progress.expect(kinds.len() as u64, "governors");
-        let unsaid = match trace.summary.bounded + trace.summary.all_unknown() {
-            0 => &Unsaid::BOTH[..1],
-            _ => &Unsaid::BOTH[..],
-        };
-        let own = recorded(&platform, &trace);
-        for kind in kinds {
-            progress.check()?;
-            for &unsaid in unsaid {
-                for latencies in Latencies::BOTH {
-                    let counts = predict(&platform, &trace, kind, Unknown { unsaid, latencies }, tick_ns);
-                    let mode = format!("{}, {}", unsaid.name(), latencies.name());
-                    add(
-                        &mut recording,
-                        &platform,
-                        ["closed loop", &mode],
-                        &kind.to_string(),
-                        &counts,
-                        observed.as_ref(),
-                    );
-                }
-                let tracing = &mut Tracing(trace.tracing_ns().unwrap_or(0));
-                let states = replay(&platform, &trace, Chooser::Governor(kind), unsaid, tick_ns, tracing).states;
-                let counts = Counts { states, span_ns: span_ns(&trace) };
-                add(
-                    &mut recording,
-                    &platform,
-                    ["open loop", unsaid.name()],
-                    &kind.to_string(),
-                    &counts,
-                    observed.as_ref(),
-                );
+    header.notes.push("Open loop: nothing moves. As traced: the traced kernel's own counts.".to_owned());
+    header.notes.extend(trace.notes.iter().cloned());
+    let mut recording = Recording::new(header);
+    progress.expect(kinds.len() as u64, "governors");
+    let unsaid = match trace.summary.bounded + trace.summary.all_unknown() {
+        0 => &Unsaid::BOTH[..1],
+        _ => &Unsaid::BOTH[..],
+    };
+    let own = recorded(&platform, &trace);
+    for kind in kinds {
+        progress.check()?;
+        for &unsaid in unsaid {
+            for latencies in Latencies::BOTH {
+                let counts = predict(&platform, &trace, kind, Unknown { unsaid, latencies }, tick_ns);
+                let mode = format!("{}, {}", unsaid.name(), latencies.name());
+                add(&mut recording, &platform, ["closed loop", &mode], &kind.to_string(), &counts, observed.as_ref());
             }
-            progress.step();
+            let tracing = &mut Tracing(trace.tracing_ns().unwrap_or(0));
+            let states = replay(&platform, &trace, Chooser::Governor(kind), unsaid, tick_ns, tracing).states;
+            let counts = Counts { states, span_ns: span_ns(&trace) };
+            add(&mut recording, &platform, ["open loop", unsaid.name()], &kind.to_string(), &counts, observed.as_ref());
         }
-        add(&mut recording, &platform, ["as traced", ""], "traced", &own, observed.as_ref());
-        if let Some(observed) = &observed {
-            add(&mut recording, &platform, ["observed", ""], "observed", observed, None);
-        }
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
+        progress.step();
     }
+    add(&mut recording, &platform, ["as traced", ""], "traced", &own, observed.as_ref());
+    if let Some(observed) = &observed {
+        add(&mut recording, &platform, ["observed", ""], "observed", observed, None);
+    }
+    sink.start(recording.header.clone())?;
+    sink.append(&recording)
 }
 
 /// Adds the counts of a predictor, and its errors where something was observed.

@@ -1,6 +1,8 @@
-//! `idle-replay`: governors on a trace.
+//! `idle-replay`: governors on a trace, or on published workloads.
 
 use crate::energy::{Segments, energy};
+use crate::idle_cases::{self, CASE, SEED, SEEDS};
+use crate::idle_predict::{self, OBSERVED, PREDICT};
 use crate::oracle::{Oracle, worst};
 use crate::platform::Platform;
 use crate::replay::{Agreement, Chooser, Ideal, Replayed, Unsaid, replay};
@@ -8,7 +10,7 @@ use crate::results;
 use crate::row::Row;
 use crate::trace::Traced;
 use experiment::setting::{self, Checked, InputFile, Number, Or};
-use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Request, Setting, Sink, World, WorldAbout};
 use idle::{Family, Release};
 use rayon::prelude::*;
 use recording::Header;
@@ -29,13 +31,13 @@ pub(crate) const PLATFORM: setting::Platform =
 /// The platform where none is named.
 pub(crate) const USUAL_PLATFORM: &str = "juno-r2";
 
-const PLATFORM_OR_USUAL: Or<setting::Platform> = PLATFORM.or(USUAL_PLATFORM);
+pub(crate) const PLATFORM_OR_USUAL: Or<setting::Platform> = PLATFORM.or(USUAL_PLATFORM);
 
-const GOVERNORS: Checked<Vec<idle::Kind>> = Checked::new(
+pub(crate) const GOVERNORS: Checked<Vec<idle::Kind>> = Checked::new(
     "governors",
     "NAMES",
     kinds,
-    "Governors, parted by commas [default: all that have a name of their own]; menu or teo of any release as menu@6.12.117 \
+    "Governors, parted by commas [default: all that have a name of their own; menu-6.1,menu,ladder with --predict]; menu or teo of any release as menu@6.12.117 \
      (`stopwatt list governors`), menu-6.1, menu, teo-6.10, teo-6.11, teo-6.18, teo-6.18-fixed, ladder, haltpoll, \
      never-deep, always-deepest.",
 );
@@ -46,15 +48,17 @@ pub(crate) const HZ: Number = Number::new("hz", 24..=10_000, "Ticks of the sched
 /// Ticks of the scheduler where nothing is said, in Hz.
 pub(crate) const USUAL_HZ: u64 = 250;
 
-const HZ_OR_USUAL: Or<Number> = HZ.or(USUAL_HZ);
+pub(crate) const HZ_OR_USUAL: Or<Number> = HZ.or(USUAL_HZ);
 
 static ABOUT: About = About {
     name: "idle-replay",
     summary: "What other idle governors would have done with a trace, and what that would have cost",
     details: "The replay is open loop: what woke a CPU stays where it was; a deeper state delays the work by its exit latency, and \
-              nothing else moves. What entering and leaving a state costs is known only as a range, so energy is one too.",
+              nothing else moves. What entering and leaving a state costs is known only as a range, so energy is one too. With --predict the \
+              loop is closed, and counts are predicted. With --case a CPU lives through workloads of reports: only what the reports say is \
+              known of them, so the order of the governors can be compared, and the counts only roughly.",
     worlds: &[WorldAbout { world: World::Sim, about: "governors on the intervals of the trace", needs: &[] }],
-    settings: &[&TRACE, &PLATFORM_OR_USUAL, &GOVERNORS, &HZ_OR_USUAL],
+    settings: &[&TRACE, &PLATFORM_OR_USUAL, &GOVERNORS, &HZ_OR_USUAL, &PREDICT, &OBSERVED, &CASE, &SEED, &SEEDS],
     cases: &[],
     examples: &[
         Example { arguments: "", about: "all governors on a sample trace" },
@@ -66,6 +70,15 @@ static ABOUT: About = About {
         Example {
             arguments: "--governors menu@6.1.150,menu@6.1.158,teo@6.12.117",
             about: "governors of releases, by the changes that each has",
+        },
+        Example {
+            arguments: "a.trace --predict --governors ladder --observed b.trace",
+            about: "in closed loop, beside a trace of ladder",
+        },
+        Example { arguments: "--case all", about: "published workloads on which governors choose badly" },
+        Example {
+            arguments: "--case mt8196 --governors teo@6.6,teo@6.12,teo@7.1",
+            about: "one of them, governors of yours",
         },
     ],
     sweep_defaults: &[],
@@ -124,12 +137,29 @@ impl Experiment for IdleReplay {
     }
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+        const OF_CASES: [&dyn Setting; 2] = [&SEED, &SEEDS];
+        const OF_TRACES: [&dyn Setting; 5] = [&TRACE, &PLATFORM_OR_USUAL, &HZ_OR_USUAL, &PREDICT, &OBSERVED];
+        let settings = &request.settings;
+        if settings.is_given(&CASE) {
+            return settings.refuse(&OF_TRACES, "--case runs a workload in place of a trace; leave it out");
+        }
+        settings.refuse(&OF_CASES, "give --case, too")?;
+        if settings.get(PREDICT) {
+            return idle_predict::check(request);
+        }
+        settings.refuse(&[&OBSERVED], "give --predict, too")?;
         check_there(request.settings.get(TRACE).as_deref())?;
         platforms::idle_states(request.platforms, &request.settings.get(PLATFORM_OR_USUAL)).map(|_| ())
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
+        if let Some(cases) = settings.get(CASE) {
+            return idle_cases::run(cases, settings, sink);
+        }
+        if settings.get(PREDICT) {
+            return idle_predict::run(request, sink);
+        }
         let platform = platforms::idle_states(request.platforms, &settings.get(PLATFORM_OR_USUAL))?;
         let progress = sink.progress();
         progress.say("reading the trace");

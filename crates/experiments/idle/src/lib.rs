@@ -1,7 +1,8 @@
 //! The idle loop's experiments.
 //!
 //! `idle-replay` asks of a trace what other governors would have done with it, and what that would
-//! have cost; `idle-clock` what it costs the idle loop to read a clock and to divide.
+//! have cost, in open loop or in closed loop (`--predict`), or runs published workloads (`--case`);
+//! `idle-clock` what it costs the idle loop to read a clock and to divide.
 //!
 //! | file | what it is about |
 //! |---|---|
@@ -20,7 +21,6 @@
 //! | `idle_clock.rs` | `idle-clock` |
 #![deny(unsafe_code)]
 
-mod chance;
 pub mod clocks;
 pub mod closed_loop;
 pub mod counters;
@@ -41,7 +41,5 @@ mod results;
 mod row;
 pub mod trace;
 
-pub use idle_cases::IdleCases;
 pub use idle_clock::IdleClock;
-pub use idle_predict::IdlePredict;
 pub use idle_replay::{IdleReplay, no_governor};

@@ -19,7 +19,7 @@
 //! | `lanes.rs` | the timeline of a short part |
 //! | `results.rs` | the rows of the recording |
 //! | `placement.rs` | `placement` |
-//! | `many_tasks.rs` | `eas-energy`: numbers of equal tasks with the energy model of Linux and without |
+//! | `many_tasks.rs` | `placement --tasks`: numbers of equal tasks with the energy model of Linux and without |
 #![forbid(unsafe_code)]
 
 mod input;
@@ -32,7 +32,6 @@ mod seed_run;
 mod workloads;
 
 pub use input::{Input, RcuChoice};
-pub use many_tasks::EasEnergy;
 pub use operating_points::{PointCost, points};
 pub use placement::Placement;
 pub use seed_run::{SeedResult, one};

@@ -1,20 +1,20 @@
-//! `eas-energy`: more and more equal small tasks under the placement of Linux, with its energy
+//! `placement --tasks`: more and more equal small tasks under the placement of Linux, with its energy
 //! model and without.
 
-use crate::input::{Board, RATE_LIMIT_NS, RcuChoice, fastest, rcu_of};
+use crate::input::{Board, RATE_LIMIT_NS, RcuChoice, SECONDS, SEED, SEEDS, fastest, rcu_of};
 use experiment::setting::{Checked, Number, Or};
-use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use experiment::{Error, Request, Sink, World};
 use minikernel::placement::{EnergyAware, Placement, Rules};
 use minikernel::{Action, Costs, Draw, Frequency, Outcome, Settings, Start, TaskSpec, Workload};
 use rayon::prelude::*;
 use recording::{Header, Recording, facts, metrics};
 
-/// Runs numbers of equal tasks on boards.
-pub struct EasEnergy;
+/// The experiment that its recordings name: they have a story of their own.
+const NAME: &str = "eas-energy";
 
 /// The rules by which tasks are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Placing {
+pub(crate) enum Placing {
     Searching(Rules),
     WithoutEnergy,
 }
@@ -55,56 +55,39 @@ fn placings(text: &str) -> Result<Vec<(&'static str, Placing)>, String> {
     Ok(PLACINGS.into_iter().filter(|(name, _)| names.contains(name)).collect())
 }
 
-const PLATFORMS: Checked<Vec<String>> = Checked::new(
+pub(crate) const PLATFORMS: Checked<Vec<String>> = Checked::new(
     "platforms",
     "NAMES",
     platforms,
-    "Platforms with operating points, or their files, parted by commas [default: juno-r2-a72,juno-r2-a57].",
+    "With --tasks: platforms with operating points, or their files, parted by commas [default: juno-r2-a72,juno-r2-a57].",
 );
 
-const TASKS: Checked<Vec<u32>> =
-    Checked::new("tasks", "COUNTS", counts, "How many tasks, parted by commas [default: 10,20,30,40,50].");
+pub(crate) const TASKS: Checked<Vec<u32>> = Checked::new(
+    "tasks",
+    "COUNTS",
+    counts,
+    "In place of a workload: so many equal small tasks, each number in turn, placed as Linux places them with its energy model and without, such \
+     as 10,20,30,40,50.",
+);
 
-const RULES: Checked<Vec<(&'static str, Placing)>> = Checked::new(
+pub(crate) const RULES: Checked<Vec<(&'static str, Placing)>> = Checked::new(
     "rules",
     "NAMES",
     placings,
-    "Rules of placement, parted by commas [default: all]: eas (Linux 5.0 to 5.19), eas-6.0 (Linux 6.0 and later), off (no energy model).",
+    "With --tasks: rules of placement, parted by commas [default: all]: eas (Linux 5.0 to 5.19), eas-6.0 (Linux 6.0 and later), off (no energy model).",
 );
 
-const PERIOD: Or<Number> = Number::new("period", 1..=1000, "The tasks' period.").unit("ms").or(16);
-const DUTY: Or<Number> =
-    Number::new("duty", 1..=100, "The part of a period that a task computes on the fastest core at its top clock.")
-        .unit("%")
-        .or(5);
-const SECONDS: Or<Number> = Number::new("seconds", 1..=600, "How long a run lasts.").unit("s").or(30);
-const SEEDS: Or<Number<u32>> =
-    Number::new("seeds", 1..=1000, "How many runs there are of each; a seed draws when tasks start.").or(10);
-const SEED: Or<Number<u32>> = Number::new("seed", 0..=u32::MAX, "The first seed.").or(1);
-
-static ABOUT: About = About {
-    name: "eas-energy",
-    summary: "More and more small tasks under energy-aware placement: energy per task, and what the energy model gains",
-    details: "Equal periodic tasks run in the small kernel with frequencies that follow the load, placed as Linux places them: with its energy \
-              model as it was until 2022, as it is since then, and without. Each is run with the cheapest, the usual and the dearest round \
-              trip into an idle state that the platform's sources give.",
-    worlds: &[WorldAbout { world: World::Sim, about: "the small kernel on a simulated machine", needs: &[] }],
-    settings: &[&PLATFORMS, &TASKS, &RULES, &PERIOD, &DUTY, &SECONDS, &SEEDS, &SEED],
-    cases: &[],
-    examples: &[
-        Example {
-            arguments: "",
-            about: "10 to 50 tasks on Juno r2, whose core type the sources contradict each other about",
-        },
-        Example {
-            arguments: "--platforms hikey960,exynos5422,tc2 --rules eas,off --seeds 3",
-            about: "what the energy model gains",
-        },
-        Example { arguments: "--tasks 1,2,4,8,16 --duty 10", about: "" },
-    ],
-    sweep_defaults: &[(&SEEDS, "2")],
-    shipped_sweeps: &[],
-};
+pub(crate) const PERIOD: Or<Number> = Number::new("period", 1..=1000, "With --tasks: their period.").unit("ms").or(16);
+pub(crate) const DUTY: Or<Number> = Number::new(
+    "duty",
+    1..=100,
+    "With --tasks: the part of a period that each computes on the fastest core at its top clock.",
+)
+.unit("%")
+.or(5);
+/// The length of a run, in seconds, and the number of seeds, where nothing is said.
+const USUAL_SECONDS: u64 = 30;
+const USUAL_SEEDS: u32 = 10;
 
 /// A run that is to be made.
 struct Job<'a> {
@@ -130,6 +113,7 @@ struct Asked {
 impl Asked {
     fn read(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
+        let seeds = if settings.is_given(&SEEDS) { settings.get(SEEDS) } else { USUAL_SEEDS };
         let names = settings.get(PLATFORMS).unwrap_or_else(|| vec!["juno-r2-a72".to_owned(), "juno-r2-a57".to_owned()]);
         let read = |name: &String| {
             let [low, usual, high] = ROUND_TRIPS.map(|part| Board::read(request.platforms, name, None, part, &[]));
@@ -137,12 +121,12 @@ impl Asked {
         };
         Ok(Self {
             boards: names.iter().map(read).collect::<Result<_, Error>>()?,
-            tasks: settings.get(TASKS).unwrap_or_else(|| vec![10, 20, 30, 40, 50]),
+            tasks: settings.get(TASKS).unwrap_or_default(),
             placings: settings.get(RULES).unwrap_or_else(|| PLACINGS.to_vec()),
             period_ns: settings.get(PERIOD) * 1_000_000,
             duty_percent: settings.get(DUTY),
-            seconds: settings.get(SECONDS),
-            seeds: (settings.get(SEED).into(), settings.get(SEEDS)),
+            seconds: settings.get(SECONDS).unwrap_or(USUAL_SECONDS),
+            seeds: (settings.get(SEED).into(), seeds),
             costs: Costs::new(&Costs::read(&platforms::kernel_costs(request.platforms)?)?),
         })
     }
@@ -227,41 +211,43 @@ impl Asked {
     }
 }
 
-impl Experiment for EasEnergy {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
+/// Says what is wrong with a request.
+///
+/// # Errors
+/// A platform is not there, or has no operating points.
+pub(crate) fn check(request: &Request<'_>) -> Result<(), Error> {
+    Asked::read(request).map(|_| ())
+}
 
-    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
-        Asked::read(request).map(|_| ())
+/// Runs numbers of equal tasks on boards.
+///
+/// # Errors
+/// A platform cannot be read; the run is to stop.
+pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    let asked = Asked::read(request)?;
+    let mut header = Header::new(NAME, World::Sim.name(), "ns");
+    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    header.set_facts(&asked.facts());
+    (header.seed, header.iterations) = asked.seeds;
+    header.seeded_modes = ROUND_TRIPS.map(|part| part.to_string()).to_vec();
+    let mut recording = Recording::new(header);
+    let jobs = asked.jobs();
+    let progress = sink.progress();
+    progress.expect(jobs.len() as u64, "runs");
+    let outcomes: Vec<Outcome> = jobs
+        .par_iter()
+        .map(|job| {
+            progress.check()?;
+            let outcome = asked.run(job)?;
+            progress.step();
+            Ok::<_, Error>(outcome)
+        })
+        .collect::<Result<_, _>>()?;
+    for (job, outcome) in jobs.iter().zip(&outcomes) {
+        add(&mut recording, asked.seeds.0, job, outcome);
     }
-
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let asked = Asked::read(request)?;
-        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
-        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        header.set_facts(&asked.facts());
-        (header.seed, header.iterations) = asked.seeds;
-        header.seeded_modes = ROUND_TRIPS.map(|part| part.to_string()).to_vec();
-        let mut recording = Recording::new(header);
-        let jobs = asked.jobs();
-        let progress = sink.progress();
-        progress.expect(jobs.len() as u64, "runs");
-        let outcomes: Vec<Outcome> = jobs
-            .par_iter()
-            .map(|job| {
-                progress.check()?;
-                let outcome = asked.run(job)?;
-                progress.step();
-                Ok::<_, Error>(outcome)
-            })
-            .collect::<Result<_, _>>()?;
-        for (job, outcome) in jobs.iter().zip(&outcomes) {
-            add(&mut recording, asked.seeds.0, job, outcome);
-        }
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
-    }
+    sink.start(recording.header.clone())?;
+    sink.append(&recording)
 }
 
 /// Adds what a run took: the platform is the variant, the rules are the case, the round trip is the

@@ -4,10 +4,11 @@ use crate::input::{
     DEVICE_RATE, FREQUENCY, IDLE, Input, MEMORY_RATE, PLATFORM, RCU, ROUND_TRIP, SECONDS, SEED, SEEDS, SET, WANTED,
     WORKLOAD,
 };
+use crate::many_tasks::{self, DUTY, PERIOD, PLATFORMS, RULES, TASKS};
 use crate::seed_run::{SeedResult, one};
 use crate::{lanes, results};
 use experiment::setting::Switch;
-use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Request, Setting, Sink, World, WorldAbout};
 use rayon::prelude::*;
 use recording::{Header, Recording};
 use timeline::Timelines;
@@ -23,7 +24,8 @@ static ABOUT: About = About {
     summary: "A workload under each policy of placement: latencies, and an owner for each unit of energy",
     details: "A file of rt-app runs in the small kernel, on a platform with unequal cores. Each unit of energy has one owner: a task, \
               callbacks, a tick kept for RCU, RCU's threads, an idle state, a transition, the kernel, interrupts. The report has the timeline \
-              of a second (--report placement.html).",
+              of a second (--report placement.html). With --tasks more and more equal tasks run in place of a file, each number with the cheapest, \
+              the usual and the dearest round trip into an idle state that the platform's sources give.",
     worlds: &[WorldAbout { world: World::Sim, about: "the small kernel on a simulated machine", needs: &[] }],
     settings: &[
         &WORKLOAD,
@@ -40,6 +42,11 @@ static ABOUT: About = About {
         &MEMORY_RATE,
         &DEVICE_RATE,
         &SET,
+        &TASKS,
+        &DUTY,
+        &PERIOD,
+        &PLATFORMS,
+        &RULES,
     ],
     cases: &[],
     examples: &[
@@ -51,6 +58,11 @@ static ABOUT: About = About {
         },
         Example { arguments: "audio --policies hmp,even --rcu offloaded --report audio.html", about: "" },
         Example { arguments: "ui-render --set background=6 --set nice=-10 --seeds 2", about: "" },
+        Example {
+            arguments: "--tasks 10,20,30,40,50",
+            about: "equal tasks on Juno r2 with Linux's energy model and without",
+        },
+        Example { arguments: "--tasks 1,2,4 --duty 10 --platforms hikey960,tc2 --rules eas,off", about: "" },
         Example { arguments: "--operating-points", about: "energy per work, core by core" },
     ],
     sweep_defaults: &[(&SEEDS, "2")],
@@ -63,11 +75,33 @@ impl Experiment for Placement {
     }
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+        const OF_TASKS: [&dyn Setting; 4] = [&DUTY, &PERIOD, &PLATFORMS, &RULES];
+        const OF_WORKLOADS: [&dyn Setting; 11] = [
+            &WORKLOAD,
+            &PLATFORM,
+            &IDLE,
+            &WANTED,
+            &FREQUENCY,
+            &RCU,
+            &ROUND_TRIP,
+            &OPERATING_POINTS,
+            &MEMORY_RATE,
+            &DEVICE_RATE,
+            &SET,
+        ];
+        if request.settings.is_given(&TASKS) {
+            request.settings.refuse(&OF_WORKLOADS, "--tasks runs equal tasks in place of a workload; leave it out")?;
+            return many_tasks::check(request);
+        }
+        request.settings.refuse(&OF_TASKS, "give --tasks, too")?;
         Input::read(request).map(|_| ())
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
+        if settings.is_given(&TASKS) {
+            return many_tasks::run(request, sink);
+        }
         let input = Input::read(request)?;
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());

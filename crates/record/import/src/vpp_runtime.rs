@@ -62,8 +62,6 @@ pub fn parse(text: &str) -> Result<Runtime, ImportError> {
     let mut thread = 0;
     let mut in_table = false;
     let mut after_gap = false;
-    // What our own forwarder shows has two columns more.
-    let mut ours = false;
     for (index, line) in text.lines().enumerate() {
         let wrong = |message: &str| ImportError { line: index + 1, message: message.to_owned() };
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -82,11 +80,9 @@ pub fn parse(text: &str) -> Result<Runtime, ImportError> {
                 runtime.clocks_column =
                     (*column.ok_or_else(|| wrong("no column Clocks, Packet-Clocks or Packet-Time"))?).to_owned();
                 (in_table, after_gap) = (true, false);
-                ours = line.contains("Empty polls");
             }
             _ if !in_table || words.iter().all(|w| w.bytes().all(|b| matches!(b, b'-' | b'.'))) => {}
             [name, ref rest @ ..] => {
-                let rest = &rest[..rest.len() - if ours { 2.min(rest.len()) } else { 0 }];
                 let Some((state, [calls, vectors, suspends, clocks, _per_call])) = rest.split_last_chunk::<5>() else {
                     if after_gap {
                         // What stands behind a blank line and is no row is what the terminal showed

@@ -213,11 +213,6 @@ impl Curves {
         Ok(curves)
     }
 
-    /// The policy of a CPU.
-    pub fn policy_of(&self, cpu: u16) -> Option<&Policy> {
-        self.policies.iter().rev().find(|policy| policy.first_cpu <= cpu)
-    }
-
     /// The row of a policy at its clock, beside the clocks of the others. A policy that depends on
     /// others is looked up with each of them that its curve knows, and the row with the most fixed
     /// power counts: the supply that they share follows who asks for most.

@@ -75,6 +75,11 @@ const STEP: f64 = 0.02;
 /// A direction that is less certain than this part of the priors is not told by the data.
 const INDISTINCT: f64 = 0.5;
 
+/// The cells of a release that a fit may use: all that [`fit`] sees of the published figures.
+pub fn usable_cells(release: &str, reference: &PsciReference) -> Vec<Cell> {
+    reference.cells.iter().filter(|cell| cell.release == release && cell.used_in_fit).cloned().collect()
+}
+
 /// Fits a release's costs to the cells of `reference` that fits may use.
 ///
 /// # Errors
@@ -86,8 +91,7 @@ pub fn fit(
     plan: &Plan,
     carried: Option<&Costs>,
 ) -> Result<Calibration, Error> {
-    let cells: Vec<Cell> =
-        reference.cells.iter().filter(|cell| cell.release == release.name && cell.used_in_fit).cloned().collect();
+    let cells = usable_cells(&release.name, reference);
     if cells.is_empty() {
         return Err(Error::NoCells(release.name.clone()));
     }

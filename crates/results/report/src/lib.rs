@@ -29,7 +29,7 @@ mod words;
 
 pub use changes::{
     PrintedChange, PublishedChanges, bencher, benchstat, comparison_html, comparison_json, comparison_markdown,
-    comparison_text, github_action_benchmark, junit, kcidb, published_changes,
+    comparison_text, github_action_benchmark, junit, published_changes,
 };
 pub use export::Format;
 pub use html::MOST_BYTES;

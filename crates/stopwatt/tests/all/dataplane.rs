@@ -3,7 +3,6 @@
 use crate::common::{root, stopwatt};
 use recording::{Recording, metrics};
 use serde_json::Value;
-use std::path::Path;
 use std::process::Output;
 
 fn said(output: &Output) -> String {
@@ -361,128 +360,47 @@ fn two_workers_each_with_a_generator_share_the_routes() {
     assert!(result["mpps"].as_f64().unwrap() > rates[0].max(rates[1]), "the rate is that of both: {result}");
 }
 
-#[cfg(target_os = "linux")]
-mod forwarder {
-    use super::{Path, Recording, Value, done, json, refused};
+/// Packets of a capture file, through the IPv4 nodes: three of four are good, and the counters say
+/// what became of the last. It needs no rights.
+#[test]
+fn captured_packets_go_through_the_graph_and_each_has_its_counter() {
     use dataplane::inputs::udp_packet;
-    use forwarder::pcap;
+    let folder = tempfile::tempdir().unwrap();
+    let (us, peer) = ("02:00:00:00:00:01".parse().unwrap(), "02:00:00:00:00:02".parse().unwrap());
+    let packets = [(64, 1), (1, 2), (9, 3), (2, 4)]
+        .map(|(ttl, last)| udp_packet(us, peer, [10, 0, 0, 1].into(), [20, 0, 0, last].into(), ttl));
+    let capture = folder.path().join("in.pcap");
+    std::fs::write(&capture, dataplane::pcap::write(packets.iter().map(|packet| &packet[..60]))).unwrap();
+    let (capture, to) = (capture.display().to_string(), folder.path().join("r").display().to_string());
+    let given = ["run", "dataplane", "--receive", &capture, "--windows", "2", "--window", "20", "-o", &to];
+    let result: Value = json(&given);
+    let count = |key: &str| result[key].as_u64().unwrap_or_else(|| panic!("{key}: {result}"));
+    let expired = result["errors"].as_array().unwrap().iter().find(|row| row["reason"] == "ip4 ttl <= 1").unwrap();
+    let expired = expired["count"].as_u64().unwrap();
+    assert_eq!(count("received"), count("sent") + expired, "{result}");
+    // The last frame may end within the file.
+    assert!(expired.abs_diff(count("received") / 4) <= 1, "{result}");
+    let header = Recording::read(&to).unwrap().header;
+    let facts: recording::facts::Loaded = header.facts().unwrap();
+    assert_eq!(facts.packets, Some(format!("4 packets of {capture}")));
 
-    fn configuration(folder: &Path) -> String {
-        format!(
-            "[[interface]]\nname = \"left\"\nmac = \"02:00:00:00:00:01\"\npcap_in = \"{0}/in.pcap\"\n\
-             [[interface]]\nname = \"right\"\nmac = \"02:00:00:00:00:03\"\npcap_out = \"{0}/out.pcap\"\n\
-             [[neighbour]]\naddress = \"10.9.0.2\"\ninterface = \"right\"\nmac = \"02:00:00:00:00:04\"\n\
-             [[route]]\nprefix = \"20.0.0.0/8\"\nvia = \"10.9.0.2\"\n",
-            folder.display()
-        )
-    }
+    std::fs::write(&capture, "no capture").unwrap();
+    assert!(refused(&given[..4]).contains("in.pcap: not a capture file"));
+}
 
-    #[test]
-    fn between_capture_files() {
-        let scratch = tempfile::tempdir().unwrap();
-        let folder = scratch.path();
-        let (us, peer) = ("02:00:00:00:00:01".parse().unwrap(), "02:00:00:00:00:02".parse().unwrap());
-        let mut file = pcap::Writer::new(Vec::new()).unwrap();
-        for (ttl, last) in [(64, 1), (1, 2), (9, 3)] {
-            let packet = udp_packet(us, peer, [10, 0, 0, 1].into(), [20, 0, 0, last].into(), ttl);
-            file.packet(&packet[..60]).unwrap();
-        }
-        std::fs::write(folder.join("in.pcap"), file.finish().unwrap()).unwrap();
-        let config = folder.join("forward.toml");
-        let text = configuration(folder);
-        std::fs::write(&config, &text).unwrap();
-        let recorded = folder.join("recorded");
-        let run = ["forward", "--config", config.to_str().unwrap(), "-o", recorded.to_str().unwrap()];
-        let said = done(&run);
-        assert!(said.contains("ip4 ttl <= 1") && said.contains("tx packets"), "{said}");
-        let out = pcap::read(&std::fs::read(folder.join("out.pcap")).unwrap()).unwrap();
-        assert_eq!(out.iter().map(|packet| (packet[22], packet[33])).collect::<Vec<_>>(), [(63, 1), (8, 3)]);
-
-        let result: Value = json(&run);
-        assert_eq!(result["interfaces"]["right"]["tx packets"], 2);
-        assert_eq!(result["errors"][0]["reason"], "ip4 ttl <= 1");
-        assert_eq!(result["threads"]["stopwatt_wk_0"]["received"], 3);
-        let forwarded = |node: &Value| node["name"] == "ip4-rewrite" && node["vectors"] == 3;
-        assert!(result["nodes"].as_array().unwrap().iter().any(forwarded));
-        assert_eq!(Recording::read(&recorded).unwrap().header.experiment, "forward");
-
-        let script = folder.join("script.txt");
-        let again = folder.join("again");
-        let scripted = ["--exec", script.to_str().unwrap(), "-o", again.to_str().unwrap()];
-        let scripted = [&["run", "forward", "--config", config.to_str().unwrap()][..], &scripted].concat();
-        std::fs::write(&script, "# before the first packet\n\ntrace add pcap-input-left 1\nrun 1\nshow trace\n")
-            .unwrap();
-        assert!(done(&scripted).contains("Packet 1"));
-        std::fs::write(&script, "show runtime\ntrace add\n").unwrap();
-        let said = refused(&scripted);
-        assert!(said.contains("script.txt:2: no command `trace add`"), "{said}");
-        assert!(refused(&["forward"]).contains("--config FILE"));
-    }
-
-    #[test]
-    fn the_prompt_answers_shortened_words_and_quit_leaves_the_recording() {
-        use std::io::Write;
-        use std::process::{Command, Stdio};
-        let scratch = tempfile::tempdir().unwrap();
-        let folder = scratch.path();
-        let file = pcap::Writer::new(Vec::new()).unwrap().finish().unwrap();
-        std::fs::write(folder.join("in.pcap"), file).unwrap();
-        std::fs::write(folder.join("forward.toml"), configuration(folder)).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_stopwatt"))
-            .args(["forward", "--prompt", "--config", "forward.toml", "-o", "recorded"])
-            .current_dir(folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let commands = "sh thr\nsh ip ?\nsh ip nei\nnonsense\nquit\nhelp clear\n";
-        child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
-        let said = child.wait_with_output().unwrap();
-        assert!(said.status.success());
-        let said = String::from_utf8_lossy(&said.stdout).into_owned();
-        for part in ["stopwatt_wk_0", "show ip address", "10.9.0.2", "no command `nonsense`: `help` lists"] {
-            assert!(said.contains(part), "{part} in {said}");
-        }
-        assert!(!said.contains("clear trace"), "what follows `quit` is not read: {said}");
-        assert_eq!(Recording::read(folder.join("recorded")).unwrap().header.experiment, "forward");
-    }
-
-    #[test]
-    fn a_wrong_configuration_is_refused_with_its_line() {
-        let folder = tempfile::tempdir().unwrap();
-        let config = folder.path().join("forward.toml");
-        std::fs::write(folder.path().join("in.pcap"), pcap::Writer::new(Vec::new()).unwrap().finish().unwrap())
-            .unwrap();
-        let text = configuration(folder.path());
-        for (from, to, expected) in [
-            ("20.0.0.0/8", "20.0.0.0/40", "must look like 10.1.0.0/16"),
-            ("via = \"10.9.0.2\"", "via = \"10.9.0.9\"", "no [[neighbour]]"),
-            ("interface = \"right\"", "interface = \"up\"", "no interface `up`"),
-            ("mac = \"02:00:00:00:00:03\"\n", "", "needs a mac"),
-            ("pcap_in", "pcap_into", "unknown field"),
-            ("02:00:00:00:00:04", "02:00", "must look like 02:fe"),
-            ("name = \"right\"", "name = \"right\"\naddresses = [\"10.9.0.300/24\"]", "must look like 10.0.1.1/24"),
-            ("20.0.0.0/8", "127.1.0.0/16", "nothing is forwarded to"),
-            ("[[interface]]\nname = \"left\"", "workers = 2\n[[interface]]\nname = \"left\"", "one worker alone"),
-            (
-                "[[interface]]\nname = \"left\"",
-                "cpus = [0, 1]\n[[interface]]\nname = \"left\"",
-                "for each of 1 workers",
-            ),
-            ("name = \"left\"", "name = \"left\"\ndriver = \"dpdk\"", "expected one of `packet`, `af-xdp`, `tap`"),
-            ("name = \"left\"", "name = \"left\"\ndriver = \"tap\"", "is a capture file: it has no driver"),
-            (
-                "[[interface]]\nname = \"left\"",
-                "neighbours.queue = 0\n[[interface]]\nname = \"left\"",
-                "queue must be 1 to 1024",
-            ),
-        ] {
-            std::fs::write(&config, text.replace(from, to)).unwrap();
-            let out = folder.path().join("r");
-            let said = refused(&["forward", "--config", config.to_str().unwrap(), "-o", out.to_str().unwrap()]);
-            assert!(said.contains(expected) && said.contains("forward.toml:"), "{said}");
-            assert!(!out.exists(), "nothing is left");
-        }
+#[test]
+fn interfaces_need_a_way_out_and_a_neighbour_and_are_looked_for() {
+    for (given, expected) in [
+        ("--receive eth0", "give --send INTERFACE"),
+        ("--receive eth0 --send eth1", "give --neighbour MAC"),
+        ("--receive eth0 --send eth1 --neighbour 02:00", "no Ethernet address"),
+        ("--receive a.pcap --send eth1", "--send and --neighbour are for interfaces"),
+        ("--send eth1", "--send and --neighbour are for interfaces"),
+        ("--receive a.pcap --workers 2", "leave --workers out"),
+        ("--receive a.pcap --graph g.toml", "for a graph of ours"),
+    ] {
+        let said = refused(&["run", "dataplane"].into_iter().chain(given.split_whitespace()).collect::<Vec<_>>());
+        assert!(said.contains(expected), "{given}: {said}");
     }
 }
 

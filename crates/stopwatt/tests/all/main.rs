@@ -23,7 +23,6 @@ mod psci_latency;
 mod rates;
 mod rcu_energy;
 mod report;
-mod slurm;
 mod stories;
 mod sweep;
 #[cfg(target_os = "linux")]

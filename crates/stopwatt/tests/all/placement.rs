@@ -233,7 +233,18 @@ fn the_user_interface_is_judged() {
 fn tasks_stand_beside_the_published_joules_and_the_model_beats_a_constant() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("r");
-    let given = ["run", "eas-energy", "--platforms", "juno-r2-a72", "--rules", "eas,off", "--seeds", "3"];
+    let given = [
+        "run",
+        "placement",
+        "--tasks",
+        "10,20,30,40,50",
+        "--platforms",
+        "juno-r2-a72",
+        "--rules",
+        "eas,off",
+        "--seeds",
+        "3",
+    ];
     let run = stopwatt(&[&given[..], &["--format", "json", "-o", output.to_str().unwrap()]].concat());
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let json: Value = serde_json::from_slice(&run.stdout).unwrap();
@@ -251,7 +262,7 @@ fn tasks_stand_beside_the_published_joules_and_the_model_beats_a_constant() {
     assert!((0.9..1.1).contains(&scale), "joules are right without a scale, too: {scale}");
     assert_eq!(board["rules"][0]["gain_percent"][0].as_array().unwrap().len(), 5);
     // Other tasks than the published ones have no figures beside them.
-    let given = ["run", "eas-energy", "--platforms", "juno-r2-a72", "--duty", "6", "--seeds", "1", "--seconds", "1"];
+    let given = ["run", "placement", "--platforms", "juno-r2-a72", "--duty", "6", "--seeds", "1", "--seconds", "1"];
     let other = folder.path().join("other");
     let run = stopwatt(&[&given[..], &["--tasks", "2,4", "--format", "json", "-o", other.to_str().unwrap()]].concat());
     let json: Value = serde_json::from_slice(&run.stdout).unwrap();
@@ -271,14 +282,21 @@ fn every_board_runs_with_energy_that_adds_up() {
 }
 
 #[test]
-fn what_eas_energy_cannot_run_is_refused() {
+fn equal_tasks_that_cannot_run_are_refused() {
     for (given, said) in [
-        (["--tasks", "20,10"], "rising whole numbers"),
-        (["--rules", "eas-5"], "eas, eas-6.0, off"),
-        (["--platforms", "juno-r9"], "there is no platform"),
-        (["--platforms", "juno-r1"], "has no operating points"),
+        (&["placement", "--tasks", "20,10"][..], "rising whole numbers"),
+        (&["placement", "--tasks", "2", "--rules", "eas-5"], "eas, eas-6.0, off"),
+        (&["placement", "--tasks", "2", "--platforms", "juno-r9"], "there is no platform"),
+        (&["placement", "--tasks", "2", "--platforms", "juno-r1"], "has no operating points"),
+        (&["placement", "--tasks", "2", "--policies", "hmp"], "--policies means nothing here"),
+        (&["placement", "--duty", "10"], "give --tasks, too"),
+        (&["eas-energy"], "stopwatt run placement --tasks"),
+        (&["idle-predict", "a.trace"], "stopwatt run idle-replay --predict"),
+        (&["idle-cases"], "stopwatt run idle-replay --case all"),
+        (&["idle-replay", "--seeds", "3"], "give --case, too"),
+        (&["idle-replay", "--case", "pipe", "--hz", "250"], "--hz means nothing here"),
     ] {
-        let output = stopwatt(&[&["run", "eas-energy"], &given[..]].concat());
+        let output = stopwatt(&[&["run"], given].concat());
         assert_eq!(output.status.code(), Some(2), "{given:?}");
         let error = String::from_utf8_lossy(&output.stderr).replace('│', " ");
         let error = error.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -29,16 +29,17 @@
 #![forbid(unsafe_code)]
 
 mod cache;
+mod exponential;
 mod neighbour;
-mod random;
 mod translations;
 pub mod window;
 
 use std::collections::VecDeque;
 
 use cache::Cache;
+use exponential::exponential;
 use neighbour::Neighbours;
-use random::Random;
+use random::XorShift;
 use translations::Translations;
 
 /// Bytes of a cache line.
@@ -142,7 +143,7 @@ pub struct Core {
     neighbours: Neighbours,
     l1: Cache,
     l2: Cache,
-    random: Random,
+    random: XorShift,
     stalls: Vec<Stall>,
     lines_from_memory: u64,
 }
@@ -160,7 +161,7 @@ impl Core {
             neighbours: Neighbours::default(),
             l1: Cache::new(parameters.l1_bytes / LINE, parameters.l1_ways),
             l2: Cache::new(parameters.l2_bytes / LINE, parameters.l2_ways),
-            random: Random::new(seed),
+            random: XorShift::new(seed),
             stalls: vec![Stall::default(); 256],
             lines_from_memory: 0,
         }
@@ -313,7 +314,7 @@ impl Core {
     /// Time of a line from DRAM.
     fn latency(&mut self) -> f64 {
         self.lines_from_memory += 1;
-        self.parameters.dram + self.parameters.dram_spread * self.random.exponential()
+        self.parameters.dram + self.parameters.dram_spread * exponential(&mut self.random)
     }
 
     /// Lets L2 fetch the line beside one that was not in L1, where the core does that.

@@ -18,7 +18,7 @@
 //! [`Core`](crate::Core) models a core that stalls after cycles of work; this one is for cores
 //! whose window holds several records, or a part of one.
 
-use crate::random::Random;
+use random::XorShift;
 use std::collections::VecDeque;
 
 /// A core that reorders. Times are in one unit, which is the caller's.
@@ -87,7 +87,7 @@ struct Run<'a> {
     core: Reorderer,
     shape: &'a LoopShape,
     how: LoopRun<'a>,
-    random: Random,
+    random: XorShift,
     /// The time at which the next instruction is taken up.
     front: f64,
     /// Instructions taken up.
@@ -198,7 +198,7 @@ pub fn time_per_record(core: Reorderer, shape: &LoopShape, how: LoopRun<'_>) -> 
         core,
         shape,
         how,
-        random: Random::new(how.seed),
+        random: XorShift::new(how.seed),
         front: 0.0,
         position: 0.0,
         under_way: VecDeque::new(),

@@ -2,6 +2,7 @@
 
 use crate::process::ProcessId;
 use crate::time::Time;
+use random::SplitMix64;
 
 /// A process that could go next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,39 +107,5 @@ impl Chooser for PctChooser {
         }
         self.step += 1;
         chosen
-    }
-}
-
-/// A small generator of pseudo-random integers (Steele, Lea, Flood: "Fast splittable pseudorandom
-/// number generators", 2014). Integers only, so that every machine draws the same.
-#[derive(Clone, Debug)]
-pub struct SplitMix64(u64);
-
-impl SplitMix64 {
-    /// A generator that starts from `seed`.
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// A generator of its own for one of many uses of the same seed.
-    pub fn fork(seed: u64, stream: u64) -> Self {
-        let mut mixed = Self(seed ^ stream.wrapping_mul(0xd134_2543_de82_ef95));
-        mixed.next();
-        mixed
-    }
-
-    /// The next 64 bits.
-    #[expect(clippy::should_implement_trait, reason = "it never ends, and is no iterator")]
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number in `0..bound`; 0 for a bound of 0.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 }

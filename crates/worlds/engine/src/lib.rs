@@ -48,8 +48,9 @@ mod scheduler;
 mod stack;
 mod time;
 
-pub use choose::{Candidate, Chooser, PctChooser, RandomChooser, SplitMix64};
+pub use choose::{Candidate, Chooser, PctChooser, RandomChooser};
 pub use process::ProcessId;
+pub use random::SplitMix64;
 pub use runner::{Deadlock, Runner, Waiter};
 pub use scheduler::{Scheduler, Wake};
 pub use time::{PS_PER_US, Time};

@@ -35,7 +35,7 @@ const REASONS: [Reason; 8] = [
     Reason::error("ethernet header or payload truncated"),
     Reason::error("packet longer than the interface's mtu"),
     Reason::error("l3 mac mismatch"),
-    Reason::error("unknown vlan"),
+    Reason::error("packet of a vlan"),
     Reason::error("unknown ethernet type"),
     Reason::error("source address is a group"),
     Reason::info("ip6 to the host"),
@@ -48,15 +48,14 @@ const REASONS: [Reason; 8] = [
 pub struct EthernetInput;
 
 /// The fields of an interface that the loop needs.
-struct Interface<'a> {
+struct Interface {
     mac: u64,
     longest: u16,
-    vlans: &'a [u16],
 }
 
 /// The loop of an interface that is cross connected, or of one that routes.
 struct Classify<'a, const CROSS_CONNECT: bool> {
-    interface: Interface<'a>,
+    interface: Interface,
     routes: &'a Table,
 }
 
@@ -146,7 +145,7 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
     if CROSS_CONNECT && addresses & SOURCE_IS_GROUP != 0 {
         return (DROP, BAD_SOURCE);
     }
-    // A cross connect leaves a provider's tag alone, as a bridge does.
+    // A cross connect leaves tags alone, as a bridge does; a provider's tag counts as payload.
     let tagged = ether_type == TYPE_TAG || (!CROSS_CONNECT && ether_type == TYPE_PROVIDER_TAG);
     if length > interface.longest + if tagged { TAG } else { 0 } {
         return (DROP, GIANT);
@@ -155,27 +154,20 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
         return (DROP, TRUNCATED);
     }
     if CROSS_CONNECT {
-        let known = !tagged || {
-            let tag = vlan(memory, frame.buffer[row]);
-            tag == 0 || interface.vlans.contains(&tag)
-        };
-        return if known { (NEXT_L2, 0) } else { (DROP, UNKNOWN_VLAN) };
+        return (NEXT_L2, 0);
     }
     let to_group = addresses & 1 != 0;
     if addresses & MAC_BITS != interface.mac && !to_group {
         return (DROP, NOT_OURS);
     }
-    let (mut kind, mut has_vlan) = (ether_type, false);
+    let mut kind = ether_type;
     while kind == TYPE_TAG || kind == TYPE_PROVIDER_TAG {
         if frame.length[row] < HEADER + TAG {
             return (DROP, TRUNCATED);
         }
         // VLAN 0 is none, whatever the tag and however many there are: it says a priority only.
-        // There are no VLANs within VLANs.
-        match vlan(memory, frame.buffer[row]) {
-            0 => {}
-            known if kind == TYPE_TAG && !has_vlan && interface.vlans.contains(&known) => has_vlan = true,
-            _ => return (DROP, UNKNOWN_VLAN),
+        if vlan(memory, frame.buffer[row]) != 0 {
+            return (DROP, UNKNOWN_VLAN);
         }
         kind = remove_tag(memory, frame.buffer[row], frame.length[row]);
         frame.length[row] -= TAG;
@@ -224,7 +216,7 @@ impl Node for EthernetInput {
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let Plane { pool, interfaces, tables, settings, .. } = plane;
         let there = &interfaces[frame.rx as usize];
-        let interface = Interface { mac: there.mac.bits(), longest: there.mtu + HEADER, vlans: &there.vlans };
+        let interface = Interface { mac: there.mac.bits(), longest: there.mtu + HEADER };
         let routes = &tables.routes;
         let mut memory = InFrame::new(pool);
         match there.mode {

@@ -10,7 +10,6 @@ use crate::fib::Reader;
 use crate::frame::Frame;
 use crate::memory::{InFrame, PacketMemory};
 use crate::node::{Node, Reason};
-use crate::own::Own;
 use crate::plane::Plane;
 use crate::trace::ip4_lines;
 use crate::walk::{Body, Strides, rare, walk};
@@ -36,7 +35,7 @@ const INPUT_REASONS: [Reason; 6] = [
     Reason::error("ip4 version or header length wrong"),
     Reason::error("ip4 length > l2 length"),
     Reason::error("bad ip4 checksum"),
-    Reason::error("ip4 source is of no host, or our own"),
+    Reason::error("ip4 source is of no host"),
     Reason::info("ip4 from no address or to everyone"),
 ];
 
@@ -46,16 +45,27 @@ pub struct Ip4Input;
 
 const TO_OPTIONS: u8 = FIRST_ARC + 1;
 
-struct Validate<'a> {
+struct Validate {
     verify_checksum: bool,
     largest_product: u64,
-    own: &'a Own,
 }
 
 /// The largest value that [`checksum::header_product`] may have.
 fn largest_product(verify_checksum: bool) -> u64 {
     if verify_checksum { checksum::LARGEST_VALID_PRODUCT } else { u64::MAX }
 }
+
+/// True for the first bytes of addresses that no host has. One byte from the cache is what a loop can
+/// afford.
+static NO_HOST: [bool; 256] = {
+    let mut no_host = [false; 256];
+    let mut first = 0;
+    while first < 256 {
+        no_host[first] = matches!(first, 0 | 127 | 224..);
+        first += 1;
+    }
+    no_host
+};
 
 /// A header as numbers, the first byte lowest, and parts of it as the common path needs them: a
 /// part is cheaper to load than to cut out.
@@ -66,8 +76,8 @@ struct Header {
     third: u32,
     version_and_length: u8,
     total_length: u16,
-    /// The source's first and last byte.
-    source_ends: [u8; 2],
+    /// The source's first byte.
+    source_start: u8,
 }
 
 impl Header {
@@ -81,7 +91,7 @@ impl Header {
             third: memory.load_u32(buffer, L3 + 16),
             version_and_length: byte(memory, L3),
             total_length: u16::from_be_bytes(memory.load(buffer, L3 + 2)),
-            source_ends: [byte(memory, L3 + 12), byte(memory, L3 + 15)],
+            source_start: byte(memory, L3 + 12),
         }
     }
 
@@ -102,18 +112,17 @@ impl Header {
 
     /// True if the header needs no slow path.
     #[inline(always)]
-    fn is_plain(self, length: u16, largest_product: u64, own: &Own) -> bool {
-        let [first, last] = self.source_ends;
+    fn is_plain(self, length: u16, largest_product: u64) -> bool {
         rare!(self.version_and_length != 0x45 => false);
         rare!(length < L3 as u16 + 20 => false);
         rare!(self.total_length != length - L3 as u16 => false);
-        rare!(own.suspects(first, last) != 0 => false);
+        rare!(NO_HOST[self.source_start as usize] => false);
         rare!(checksum::header_product(self.first, self.second, self.third) > largest_product => false);
         true
     }
 }
 
-impl<M: PacketMemory> Body<M> for Validate<'_> {
+impl<M: PacketMemory> Body<M> for Validate {
     type Loaded = Header;
 
     #[inline(always)]
@@ -128,7 +137,7 @@ impl<M: PacketMemory> Body<M> for Validate<'_> {
 
     #[inline(always)]
     fn finish(&mut self, _memory: &mut M, frame: &mut Frame, row: usize, header: Header) -> Option<u8> {
-        header.is_plain(frame.length[row], self.largest_product, self.own).then_some(FIRST_ARC)
+        header.is_plain(frame.length[row], self.largest_product).then_some(FIRST_ARC)
     }
 
     /// Finds the first reason of the list that holds for a header which is not plain. Padding is
@@ -149,7 +158,7 @@ impl<M: PacketMemory> Body<M> for Validate<'_> {
         } else {
             // Padding behind the packet: it ends here.
             frame.length[row] = (total + L3) as u16;
-            match source_verdict(header, self.own) {
+            match source_verdict(header) {
                 (FIRST_ARC, _) if header_bytes > 20 => (TO_OPTIONS, 0),
                 other => other,
             }
@@ -160,7 +169,7 @@ impl<M: PacketMemory> Body<M> for Validate<'_> {
 }
 
 /// The verdict on a packet by its source, as the kernel decides it.
-fn source_verdict(header: Header, own: &Own) -> (u8, u8) {
+fn source_verdict(header: Header) -> (u8, u8) {
     let (source, destination) = (Ipv4Addr::from(header.source()), Ipv4Addr::from(header.destination()));
     let to_all = destination.is_broadcast() || (source.is_unspecified() && destination.is_unspecified());
     match source.octets()[0] {
@@ -170,7 +179,6 @@ fn source_verdict(header: Header, own: &Own) -> (u8, u8) {
         _ if to_all => (PUNT, bad::BROADCAST),
         127 => (DROP, bad::SOURCE),
         _ if source.is_unspecified() => (DROP, bad::SOURCE),
-        _ if own.find(source).is_some() => (DROP, bad::SOURCE),
         _ => (FIRST_ARC, 0),
     }
 }
@@ -194,9 +202,9 @@ impl Node for Ip4Input {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let Plane { pool, own, settings, .. } = plane;
+        let Plane { pool, settings, .. } = plane;
         let verify_checksum = settings.verify_checksum;
-        let mut body = Validate { verify_checksum, largest_product: largest_product(verify_checksum), own };
+        let mut body = Validate { verify_checksum, largest_product: largest_product(verify_checksum) };
         walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body)
     }
 
@@ -401,7 +409,6 @@ struct FusedBody<'a> {
     fib: Reader<'a>,
     adjacencies: adjacency::Reader<'a>,
     largest_product: u64,
-    own: &'a Own,
     expected: u8,
 }
 
@@ -432,7 +439,7 @@ impl<M: PacketMemory> Body<M> for FusedBody<'_> {
     ) -> Option<u8> {
         let length = frame.length[row];
         const ASIDE: Option<u8> = Some(FIRST_ARC);
-        rare!(!header.is_plain(length, self.largest_product, self.own) => ASIDE);
+        rare!(!header.is_plain(length, self.largest_product) => ASIDE);
         rare!(adjacency < FIRST_NEIGHBOUR => ASIDE);
         rare!(header.ttl() <= 1 => ASIDE);
         let rewrite = self.adjacencies.rewrite(adjacency);
@@ -447,12 +454,11 @@ impl Node for Fused {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let Plane { pool, tables, own, settings, .. } = plane;
+        let Plane { pool, tables, settings, .. } = plane;
         let mut body = FusedBody {
             fib: tables.routes.reader(),
             adjacencies: tables.adjacencies.reader(),
             largest_product: largest_product(settings.verify_checksum),
-            own,
             expected: self.expected,
         };
         let verdict = walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body);

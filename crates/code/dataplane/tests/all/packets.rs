@@ -10,7 +10,6 @@ use dataplane::frame::Frame;
 use dataplane::graph::Graph;
 use dataplane::inputs::{Packets, udp_packet};
 use dataplane::nodes::Device;
-use dataplane::own::{OwnAddress, Owner};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::standard::{Ip4Path, build};
 use dataplane::walk::{Shape, Strides};
@@ -49,12 +48,10 @@ fn plane(mode: Mode, settings: Settings) -> Plane {
     let mut plane = Plane::new(4096, Reuse::Hot, settings);
     plane.add_interface("in", US, mode);
     let out = plane.add_interface("out", OUT, Mode::Route);
-    plane.interfaces[0].vlans.push(42);
     let next = plane.add_neighbour(out, NEXT).unwrap();
     plane.add_route("20.0.0.0/8".parse().unwrap(), next).unwrap();
     plane.add_route("20.9.0.0/16".parse().unwrap(), dataplane::plane::DISCARD).unwrap();
-    let address = Ipv4Addr::new(10, 0, 0, 1);
-    plane.add_address(OwnAddress { address, length: 24, interface: 0, owner: Owner::Kernel }).unwrap();
+    plane.add_route("10.0.0.1/32".parse().unwrap(), dataplane::plane::LOCAL).unwrap();
     let peer = plane.add_neighbour(0, PEER).unwrap();
     plane.add_route("10.0.0.9/32".parse().unwrap(), peer).unwrap();
     plane
@@ -123,7 +120,7 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
         (changed(|p| p.resize(5000, 0)), "ethernet-input", "packet longer than the interface's mtu"),
         (changed(|p| p[5] = 77), "ethernet-input", "l3 mac mismatch"),
         (changed(|p| p[12..14].copy_from_slice(&[0x12, 0x34])), "ethernet-input", "unknown ethernet type"),
-        (changed(|p| p[12..16].copy_from_slice(&[0x81, 0, 0, 7])), "ethernet-input", "unknown vlan"),
+        (changed(|p| p[12..16].copy_from_slice(&[0x81, 0, 0, 7])), "ethernet-input", "packet of a vlan"),
         (changed(|p| p[12..14].copy_from_slice(&[0x86, 0xdd])), "ethernet-input", "ip6 to the host"),
         (changed(|p| p[..6].fill(0xff)), "ethernet-input", "ip4 for one host in a frame for several"),
         (changed(|p| p[14] = 0x65), "ip4-input", "ip4 version or header length wrong"),
@@ -139,10 +136,9 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
             "ip4-input",
             "bad ip4 checksum",
         ),
-        (changed(|p| p[26] = 224), "ip4-input", "ip4 source is of no host, or our own"),
-        (changed(|p| p[26] = 127), "ip4-input", "ip4 source is of no host, or our own"),
-        (changed(|p| p[26..30].fill(0)), "ip4-input", "ip4 source is of no host, or our own"),
-        (changed(|p| p[29] = 1), "ip4-input", "ip4 source is of no host, or our own"),
+        (changed(|p| p[26] = 224), "ip4-input", "ip4 source is of no host"),
+        (changed(|p| p[26] = 127), "ip4-input", "ip4 source is of no host"),
+        (changed(|p| p[26..30].fill(0)), "ip4-input", "ip4 source is of no host"),
         (changed(|p| p[30] = 224), "ip4-lookup", "ip4 multicast or broadcast to the host"),
         (changed(|p| p[30] = 127), "ip4-lookup", "ip4 destination is of no host"),
         (changed(|p| p[30..34].fill(0)), "ip4-lookup", "ip4 destination is of no host"),
@@ -209,9 +205,9 @@ fn padding_behind_a_packet_is_cut_off() {
 }
 
 #[test]
-fn a_known_vlan_loses_its_tag_on_the_way() {
+fn a_tag_that_says_a_priority_alone_is_lost_on_the_way() {
     let mut tagged = good(64);
-    tagged.splice(12..12, [0x81, 0x00, 0x60, 42]);
+    tagged.splice(12..12, [0x81, 0x00, 0x60, 0]);
     let (_, sent) = run(vec![tagged, good(64)]);
     assert_eq!(sent.len(), 2);
     assert_eq!(sent[0], sent[1]);

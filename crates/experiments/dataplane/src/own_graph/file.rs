@@ -210,7 +210,7 @@ impl GraphFile {
                 };
                 let bytes = disk::read(&file, disk::MOST_BYTES)
                     .map_err(|error| wrong(format!("{}: {error}", file.display())))?;
-                match forwarder::pcap::read(&bytes) {
+                match dataplane::pcap::read(&bytes) {
                     Ok(there) if there.is_empty() => Err(wrong(format!("{} has no packet", file.display()))),
                     Ok(_) => Ok(protocol::Packets::Capture(file)),
                     Err(error) => Err(wrong(format!("{}: {error}", file.display()))),

@@ -157,12 +157,6 @@ impl Node for Foreign {
         self.counters.iter().zip(&self.counts).map(|((reason, before), now)| (*reason, now - before)).collect()
     }
 
-    fn clear_counts(&mut self) {
-        for ((_, before), now) in self.counters.iter_mut().zip(&self.counts) {
-            *before = *now;
-        }
-    }
-
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let Some(run) = self.table.run else { return Verdict::All(DROP) };
         let private_at = (self.private_bytes > 0).then_some(self.private_at);
@@ -237,9 +231,5 @@ impl Input for Cleared {
 
     fn counts(&self) -> Vec<(Reason, u64)> {
         self.0.counts()
-    }
-
-    fn clear_counts(&mut self) {
-        self.0.clear_counts();
     }
 }

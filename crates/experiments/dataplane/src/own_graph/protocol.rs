@@ -227,7 +227,7 @@ mod tests {
         check::<Reply<Ended>>(&Ok(Ended {
             rounds: 4,
             percentiles: vec![0.5, 1.5],
-            balances: vec![Balance { received: 5, held: 1, ..Default::default() }],
+            balances: vec![Balance { received: 5, sent: 4, punted: 1, ..Default::default() }],
             errors: vec![ErrorCount { node: words("a"), reason: words("b"), severity: words("c"), count: 6 }],
             trace: words("Packet 1\n"),
         }));

@@ -171,7 +171,7 @@ const INPUT: &str = "pg-input";
 /// The packets of a capture file, again and again.
 fn capture(path: &Path) -> Result<List, Wrong> {
     let read = disk::read(path, disk::MOST_BYTES).map_err(|error| error.to_string());
-    let packets = read.and_then(|bytes| forwarder::pcap::read(&bytes).map_err(|error| error.to_string()));
+    let packets = read.and_then(|bytes| dataplane::pcap::read(&bytes).map_err(|error| error.to_string()));
     let packets = packets
         .map_err(|error| Wrong::new(format!("{}: {error}", path.display()), "a capture file of Ethernet packets"))?;
     Ok(List::new(INSIDE, INPUT, packets).again())

@@ -163,7 +163,7 @@ fn audio_runs_beside_the_browser() {
 fn a_finer_curve_and_more_draws_change_nothing_that_was_there() {
     let suite = suite();
     let benchmark = &suite.benchmarks[4];
-    let draws = |draws| plan(&suite, &[benchmark], draws, false, &[]);
+    let draws = |draws| plan(&suite, &[benchmark], draws, &[]);
     let (few, many) = (draws(2), draws(5));
     let of = |visits: &[plan::Visit<'_>], number| {
         let at = visits.iter().find(|visit| visit.kind == Kind::Draws && visit.number == number).unwrap();
@@ -171,19 +171,13 @@ fn a_finer_curve_and_more_draws_change_nothing_that_was_there() {
     };
     assert_eq!(of(&few, 1), of(&many, 1));
     assert_ne!(of(&many, 1), of(&many, 2));
-    let rates = |fine| -> Vec<u64> {
-        let visits = plan(&suite, &[benchmark], 0, fine, &[]);
-        visits.iter().filter(|visit| visit.kind == Kind::Rate).map(|visit| visit.place).collect()
-    };
-    assert!(rates(true).len() > 2 * rates(false).len());
-    // A curve over what was set would be none.
     let set = [("transition".to_owned(), Value::Number(7))];
-    assert!(plan(&suite, &[benchmark], 0, true, &set).iter().all(|visit| visit.kind != Kind::Transition));
+    assert!(plan(&suite, &[benchmark], 0, &set).iter().all(|visit| visit.kind != Kind::Transition));
 }
 
 #[test]
 fn the_same_request_leaves_the_same_rows() {
-    let given = [("draws", "3"), ("benchmarks", "sysbench,andebench8"), ("set", "hz=100")];
+    let given = [("draws", "1"), ("benchmarks", "andebench8"), ("set", "hz=100")];
     let rows = || {
         let recording = record(&given).unwrap();
         let row = |measure: &recording::Measure| {
@@ -194,7 +188,7 @@ fn the_same_request_leaves_the_same_rows() {
         (recording.measures().iter().map(row).collect::<Vec<_>>(), recording.header.clone())
     };
     let (first, second) = (rows(), rows());
-    assert!(first.0.len() > 500);
+    assert!(first.0.len() > 100, "{}", first.0.len());
     assert_eq!(first, second);
     assert!(first.1.complaints.is_empty(), "{:?}", first.1.complaints);
 }

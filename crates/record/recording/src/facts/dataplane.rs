@@ -126,19 +126,3 @@ impl Facts for Study {
         })
     }
 }
-
-/// A forwarder's run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Forwarded {
-    /// The file that configured it.
-    pub config: String,
-    /// The answers to a script of commands, where one was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exec: Option<String>,
-    /// The state of its threads at the end, as `show threads` prints it.
-    pub threads: String,
-}
-
-impl Facts for Forwarded {
-    const ARE_SETTINGS: bool = true;
-}

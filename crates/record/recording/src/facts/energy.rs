@@ -88,20 +88,6 @@ pub struct Energy {
     pub benchmarks: Vec<Benchmark>,
     /// The quantities that are drawn.
     pub unknowns: Vec<Unknown>,
-    /// The hypotheses of what could be missing.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hypotheses: Vec<Hypothesis>,
-}
-
-/// Something that could be missing in the predictions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hypothesis {
-    /// Its name.
-    pub name: String,
-    /// The difference to the predictions.
-    pub about: String,
-    /// The source, or that it is assumed.
-    pub source: String,
 }
 
 /// Callbacks that may wait, on a system that idles.

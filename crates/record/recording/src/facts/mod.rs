@@ -8,7 +8,7 @@
 //!
 //! | file | facts of |
 //! |---|---|
-//! | `dataplane.rs` | loaded graphs, the stride study, frame sizes, rates, the forwarder |
+//! | `dataplane.rs` | loaded graphs, the stride study, frame sizes, rates |          
 //! | `energy.rs` | what configurations of RCU save; a workload under policies of placement; numbers of equal tasks |
 //! | `explore.rs` | a schedule that breaks something; what an exploration reached |
 //! | `functions.rs` | instructions of passages by function |
@@ -24,10 +24,8 @@ mod idle;
 mod kernel;
 mod tune;
 
-pub use dataplane::{Driver, Forwarded, Loaded, Rates, Study};
-pub use energy::{
-    Benchmark, Energy, Hypothesis, LazyCallbacks, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore,
-};
+pub use dataplane::{Driver, Loaded, Rates, Study};
+pub use energy::{Benchmark, Energy, LazyCallbacks, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore};
 pub use explore::{Coverage, Exploration, Growth, Reached};
 pub use functions::{Counted, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Replay};

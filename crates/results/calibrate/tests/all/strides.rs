@@ -1,11 +1,11 @@
 //! The fit of the modelled core sees the cells that the reference declares as usable, and no
 //! others.
 
-use calibrate::usable_strides;
+use calibrate::{usable_cells, usable_strides};
 use dataplane_experiments::fit::{Costs, STARTS, fit};
 use dataplane_experiments::platform::{CorePlatform, CostsFile};
 use experiment::Folder;
-use published::StrideReference;
+use published::{PsciReference, StrideReference};
 use std::path::{Path, PathBuf};
 
 fn data() -> PathBuf {
@@ -67,4 +67,22 @@ fn no_figure_is_among_the_conditions_that_a_prediction_is_told() {
     };
     assert_eq!(conditions(&scaled(&["single", "dual", "single-split"], 3.0)), conditions(&reference()));
     assert_eq!(conditions(&reference()).get("stride-cells", &["macchiatobin"]).len(), 25);
+}
+
+#[test]
+fn a_fit_of_a_release_sees_the_declared_cells_and_no_figure_of_the_others() {
+    let read = |factor: f64| {
+        let mut reference = PsciReference::read(&data().join("published/juno-psci.toml")).unwrap();
+        for cell in reference.cells.iter_mut().filter(|cell| !cell.used_in_fit) {
+            cell.published *= factor;
+            cell.value_us *= factor;
+        }
+        reference
+    };
+    let (before, after) = (read(1.0), read(1.5));
+    for release in ["juno-2017", "juno-v2.11", "juno-v2.12"] {
+        let cells = usable_cells(release, &before);
+        assert_eq!(cells, usable_cells(release, &after), "{release}");
+        assert!(cells.len() > 20 && cells.iter().all(|cell| cell.release == release && cell.used_in_fit), "{release}");
+    }
 }

@@ -21,6 +21,6 @@ mod names;
 mod published_changes;
 
 pub use blocks::{comparison_html, comparison_markdown, comparison_text};
-pub use ci::{bencher, benchstat, github_action_benchmark, junit, kcidb};
+pub use ci::{bencher, benchstat, github_action_benchmark, junit};
 pub use json::comparison_json;
 pub use published_changes::{PrintedChange, PublishedChanges, published_changes};

@@ -8,9 +8,6 @@ use serde::Serialize;
 /// The case of these counts.
 const CASE: &str = "errors";
 
-/// The severity of what is counted although no packet ends for it.
-const COUNTER: &str = "counter";
-
 /// Packets that were dropped or punted for a reason, or something else that a node counted.
 #[derive(Serialize)]
 pub(super) struct Counted<'r> {
@@ -18,12 +15,6 @@ pub(super) struct Counted<'r> {
     reason: &'r str,
     severity: &'r str,
     packets: u64,
-}
-
-/// Packets that ended, and the reasons for it.
-pub(super) fn ended(errors: &[Counted<'_>]) -> (u64, usize) {
-    let ends: Vec<u64> = errors.iter().filter(|row| row.severity != COUNTER).map(|row| row.packets).collect();
-    (ends.iter().sum(), ends.len())
 }
 
 /// Reads the counts.

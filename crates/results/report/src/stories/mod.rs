@@ -9,7 +9,6 @@ mod eas_energy;
 mod energy;
 mod errors;
 mod exploration;
-mod forward;
 mod functions;
 mod idle_cases;
 mod idle_clock;
@@ -49,7 +48,7 @@ use recording::facts::FactsError;
 type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
 
 /// The experiments that have stories, besides those of PSCI latencies.
-const STORIES: [(&str, Teller); 21] = [
+const STORIES: [(&str, Teller); 22] = [
     ("explore-psci", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("explore-rcu", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
     ("psci-calls", |run, _| psci_calls::read(run).map(|story| StoryContent::new(&story))),
@@ -62,10 +61,9 @@ const STORIES: [(&str, Teller); 21] = [
         false => Ok(StoryContent::new(&batch::read(run))),
     }),
     ("tune", |run, _| tune::read(run).map(|story| StoryContent::new(&story))),
-    ("forward", |run, _| match rates::is_of(run.recording) {
-        true => rates::read(run).map(|story| StoryContent::new(&story)),
-        false => forward::read(run).map(|story| StoryContent::new(&story)),
-    }),
+    ("find-rate", |run, _| rates::read(run).map(|story| StoryContent::new(&story))),
+    // As recordings of earlier versions say.
+    ("forward", |run, _| rates::read(run).map(|story| StoryContent::new(&story))),
     ("idle-replay", |run, _| idle_replay::read(run).map(|story| StoryContent::new(&story))),
     ("idle-predict", |run, _| Ok(StoryContent::new(&idle_predict::read(run)))),
     ("idle-clock", |run, _| idle_clock::read(run).map(|story| StoryContent::new(&story))),

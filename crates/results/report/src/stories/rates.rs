@@ -1,4 +1,4 @@
-//! `forward --find-rate`: rates and latencies over real interfaces, driver by driver.
+//! `find-rate`: rates and latencies between interfaces, driver by driver.
 
 use super::rows::{measures_of, subject};
 use super::run::Run;
@@ -70,11 +70,6 @@ struct Thread<'r> {
     name: &'r str,
     driver: String,
     mpps: Option<f64>,
-}
-
-/// True if a recording is of this kind.
-pub(super) fn is_of(recording: &Recording) -> bool {
-    recording.header.facts::<facts::Rates>().is_ok()
 }
 
 /// Reads the rates.

@@ -103,7 +103,7 @@ fn a_data_race_names_both_accesses() {
     })
     .unwrap();
     assert!(text.contains("(data-race)"), "{text}");
-    assert!(text.matches("tests/sync.rs:").count() == 2, "{text}");
+    assert!(text.matches("tests/all/sync.rs:").count() == 2, "{text}");
 }
 
 #[test]

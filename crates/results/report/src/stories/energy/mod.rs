@@ -9,14 +9,10 @@
 //! | `effects.rs` | latencies, and the big cluster's sleep |
 //! | `predictors.rs` | the medians beside predictors that know nothing of RCU |
 //! | `unfitted.rs` | figures that no fit was made for |
-//! | `hypotheses.rs` | what could be missing, each tried alone |
-//! | `explain.rs` | settings that would give a published figure |
 
 mod cells;
 mod effects;
-mod explain;
 mod facts;
-mod hypotheses;
 mod owners;
 mod predictors;
 mod unfitted;
@@ -30,8 +26,6 @@ use crate::blocks::{
 };
 use cells::{CONFIGURATIONS, Energy, Interval};
 use effects::Effects;
-use explain::{AXES, Explained, Solution, explain};
-use hypotheses::Tried;
 use owners::{Shares, shares};
 use predictors::{Predictor, best_order, predictors};
 use published::EnergyReference;
@@ -55,9 +49,6 @@ pub(super) struct Savings<'r> {
     claims: Vec<Claim<'r>>,
     effects: Effects<'r>,
     doses: Vec<Dose>,
-    explained: Option<Vec<Explained<'r>>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    hypotheses: Vec<Tried<'r>>,
     draws: u32,
     seed: u64,
     settings: &'r BTreeMap<String, String>,
@@ -79,7 +70,6 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
     let energy = Energy::new(run, &measured, &facts.benchmarks);
     let all = predictors(&energy);
     let best_order = best_order(&all).map(|best| best.name);
-    let is_explained = header.request.get("explain").is_some_and(|given| given == "true");
     Ok(Savings {
         cells: energy.cells.iter().map(|cell| cell_facts(&energy, cell)).collect(),
         references: energy.benches.iter().map(|bench| reference_facts(&energy, bench)).collect(),
@@ -92,8 +82,6 @@ pub(super) fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
         without_a_fit: unfitted::read(&measured, &energy, &facts),
         effects: effects::read(&measured, &energy),
         doses: doses(&measured),
-        hypotheses: hypotheses::tried(&measured, &energy, &facts.hypotheses),
-        explained: is_explained.then(|| explain(&measured, &energy)),
         draws: header.iterations,
         seed: header.seed,
         settings: &header.settings,
@@ -117,7 +105,6 @@ impl Story for Savings<'_> {
             told.note(format!("Published: {}; {}.", reference.source, reference.conditions));
         }
         self.compared(told);
-        hypotheses::tell(&self.hypotheses, told);
         told.rest();
         self.savings(told);
         owners::tell(&self.owners, told);
@@ -128,7 +115,6 @@ impl Story for Savings<'_> {
         self.claimed(told);
         self.effects.tell(told);
         self.dosed(told);
-        self.explain(told);
     }
 }
 
@@ -355,37 +341,6 @@ impl<'r> Savings<'r> {
         let title = "Energy saved, in percent, at the central point with this many callbacks per second on each CPU, the median over \
                      its seeds:";
         told.table(table.done().titled(title));
-    }
-
-    fn explain(&self, told: &mut Blocks) {
-        let Some(cells) = &self.explained else { return };
-        let headings = [
-            text![code("--set callbacks.rate=")],
-            text!["or ", code("--set transition=")],
-            text!["or, with ", code("--set transition=1024"), ", ", code("--set callbacks.rate=")],
-        ];
-        let solution = |solution: &Solution| match solution {
-            Solution::At { value, benefit } => format!("{value:.0} ({benefit:.2} %)"),
-            Solution::Between(low, high) => format!("between {low:.0} and {high:.0}"),
-            Solution::None { least, most } => format!("none: {least:.2} to {most:.2} %"),
-            Solution::Unknown => "no curve".to_owned(),
-        };
-        let table = Table::with_rows(cells)
-            .words("benchmark", |cell| name(cell.benchmark))
-            .words("configuration", |cell| name(cell.configuration))
-            .numbers("published", "%", |cell| points(cell.published))
-            .each(headings.iter().enumerate(), |table, (at, heading)| {
-                table.numbers(heading.plain(), "", move |cell| cell.solutions.get(at).map(solution))
-            });
-        let title =
-            "Settings that would give the published figure, all else at the central point, medians over its seeds:";
-        let how = text![
-            "To see one: ",
-            code("stopwatt run rcu-energy --draws 0 --benchmarks NAME --set NAME=VALUE"),
-            ", which prints the median."
-        ];
-        told.table(table.done().titled(title).noted(how));
-        debug_assert_eq!(AXES.len(), headings.len());
     }
 }
 

@@ -9,9 +9,6 @@ use std::collections::HashMap;
 /// Values of one metric by benchmark, configuration and mode; in the order of their iterations.
 pub(super) type Values<'r> = HashMap<[&'r str; 3], Vec<f64>>;
 
-/// The mode of what came out under hypotheses, whose names are the subjects.
-pub(super) const HYPOTHESIS: &str = "hypothesis";
-
 /// The subjects of latencies.
 const LATENCIES: [&str; 3] = ["p50", "p99", "p99.9"];
 
@@ -39,17 +36,7 @@ pub(super) struct Measured<'r> {
     /// Energies of draws that were run again with other seeds, by benchmark, configuration and
     /// draw.
     pub(super) reseeded: HashMap<(&'r str, &'r str, u32), Vec<f64>>,
-    /// The measures under each hypothesis.
-    pub(super) tried: Vec<Tried<'r>>,
     curves: Vec<CurvePoint<'r>>,
-}
-
-/// The measures under a hypothesis, as those of the recording.
-pub(super) struct Tried<'r> {
-    pub(super) name: &'r str,
-    pub(super) energy: Values<'r>,
-    pub(super) time: Values<'r>,
-    pub(super) asleep: Values<'r>,
 }
 
 impl<'r> Measured<'r> {
@@ -84,7 +71,6 @@ impl<'r> Measured<'r> {
             owned: owned.map(|owner| (owner, of(metrics::OWNED_ENERGY, owner))).collect(),
             late: LATENCIES.map(|name| of(metrics::WAKE_LATENCY, name)),
             asleep: of(metrics::ASLEEP, "big"),
-            tried: tried(&rows),
             curves: curves.collect(),
             unknowns,
             reseeded,
@@ -99,26 +85,6 @@ impl<'r> Measured<'r> {
         let median = |at: &[(f64, f64)]| stats::median(&at.iter().map(|(_, benefit)| *benefit).collect::<Vec<_>>());
         all.chunk_by(|a, b| a.0 == b.0).filter_map(|at| Some((at[0].0, median(at)?))).collect()
     }
-}
-
-/// The hypotheses that were tried, in the order in which they first come.
-fn tried<'r>(rows: &[Row<'r>]) -> Vec<Tried<'r>> {
-    let mut all: Vec<Tried<'r>> = Vec::new();
-    for row in rows.iter().filter(|row| row.mode == HYPOTHESIS) {
-        let at = all.iter().position(|tried| tried.name == row.subject).unwrap_or_else(|| {
-            let empty = Values::new;
-            all.push(Tried { name: row.subject, energy: empty(), time: empty(), asleep: empty() });
-            all.len() - 1
-        });
-        let tried = &mut all[at];
-        let values = match row.metric {
-            name if name == metrics::ENERGY.name => &mut tried.energy,
-            name if name == metrics::RUN_TIME.name => &mut tried.time,
-            _ => &mut tried.asleep,
-        };
-        values.entry(row.names()).or_default().push(row.value);
-    }
-    all
 }
 
 fn subjects<'r>(rows: &[Row<'r>], metric: Metric) -> Vec<&'r str> {
