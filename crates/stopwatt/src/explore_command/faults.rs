@@ -1,6 +1,6 @@
 //! `stopwatt explore faults`.
 
-use super::Printout;
+use super::printout::Printout;
 use crate::answer::Answer;
 use crate::output::Format;
 use clap::Args;

@@ -1,7 +1,7 @@
 //! `stopwatt explore litmus FILE...`: stock tests, answered by Arm's model.
 
 use super::litmus::LitmusOptions;
-use super::{Form, Printout};
+use super::printout::{Form, Printout};
 use crate::answer::Answer;
 use crate::output::Format;
 use litmus::expected::{self, Expectation};

@@ -4,6 +4,7 @@ mod faults;
 mod litmus;
 mod litmus_files;
 mod options;
+mod printout;
 mod replay;
 mod search;
 
@@ -11,7 +12,7 @@ use crate::answer::Answer;
 use crate::output;
 use clap::Subcommand;
 use console::Console;
-use serde_json::Value;
+use printout::Form;
 
 /// The subjects that can be explored.
 #[derive(Subcommand)]
@@ -29,29 +30,6 @@ pub enum Explore {
     Litmus(litmus::LitmusOptions),
     /// List the faults that the libraries can be given, to see that they are found.
     Faults(faults::FaultsOptions),
-}
-
-/// What a subcommand prints, and its answer.
-struct Printout {
-    /// An error if something cannot be done, which is said behind the rest.
-    answer: miette::Result<Answer>,
-    form: Form,
-}
-
-/// What is printed, in the form that was asked for.
-enum Form {
-    Text(String),
-    Json(Value),
-}
-
-impl Printout {
-    fn text(answer: Answer, text: String) -> Self {
-        Self { answer: Ok(answer), form: Form::Text(text) }
-    }
-
-    fn json(answer: Answer, value: Value) -> Self {
-        Self { answer: Ok(answer), form: Form::Json(value) }
-    }
 }
 
 /// Explores and prints; the answer is no if something was found.

@@ -1,7 +1,7 @@
 //! `stopwatt explore psci` and `stopwatt explore rcu`: many runs, until one breaks something.
 
-use super::Printout;
 use super::options::Plan;
+use super::printout::Printout;
 use crate::answer::Answer;
 use crate::output::Format;
 use crate::recordings;

@@ -232,6 +232,6 @@ pub struct Step {
     pub process: u8,
     /// Index of the process's operation.
     pub operation: OperationIndex,
-    /// The node's counters.
+    /// The operation.
     pub did: Operation,
 }
