@@ -1,8 +1,8 @@
 //! `cargo xtask`: one command for every check.
 //!
 //! `cargo xtask test` installs what the tests need where it may, says exactly what is missing where
-//! it may not, and runs every stage, with its time. A stage that fails does not hide those behind it;
-//! the last lines name all that failed.
+//! it may not, and runs every stage, with its time. A stage that fails does not hide those behind
+//! it; the last lines name all that failed.
 #![forbid(unsafe_code)]
 
 mod dist;

@@ -1,5 +1,5 @@
-//! `placement --tasks`: more and more equal small tasks under the placement of Linux, with its energy
-//! model and without.
+//! `placement --tasks`: more and more equal small tasks under the placement of Linux, with its
+//! energy model and without.
 
 use crate::input::{Board, RATE_LIMIT_NS, RcuChoice, SECONDS, SEED, SEEDS, fastest, rcu_of};
 use experiment::setting::{Checked, Number, Or};

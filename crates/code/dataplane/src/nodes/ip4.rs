@@ -55,8 +55,8 @@ fn largest_product(verify_checksum: bool) -> u64 {
     if verify_checksum { checksum::LARGEST_VALID_PRODUCT } else { u64::MAX }
 }
 
-/// True for the first bytes of addresses that no host has. One byte from the cache is what a loop can
-/// afford.
+/// True for the first bytes of addresses that no host has. One byte from the cache is what a loop
+/// can afford.
 static NO_HOST: [bool; 256] = {
     let mut no_host = [false; 256];
     let mut first = 0;
