@@ -82,7 +82,7 @@ pub(crate) struct RandomKey {
     pub(crate) stream: Stream,
 }
 
-/// One of the things that vary; the points of a plan are all combinations of theirs.
+/// One axis of a plan; its points are all combinations of the axes' values.
 #[derive(Clone, Debug)]
 pub(crate) enum Axis {
     /// Each value of a key.

@@ -23,7 +23,7 @@ pub(crate) struct Earlier<'p> {
 
 /// A point that was taken over.
 pub(crate) struct Taken {
-    /// Its rows, under the header of its chunk.
+    /// Rows of the point, under the header of its chunk.
     pub(crate) recording: Recording,
     /// Frequency of the counter, where it is known.
     pub(crate) counter_hz: Option<u64>,
@@ -75,7 +75,7 @@ pub(crate) struct Shelf<'e> {
 struct Held {
     set: usize,
     chunk: u64,
-    /// Its manifest and header; `None` if it is not there or damaged.
+    /// Manifest and header of the chunk; `None` if it is not there or damaged.
     said: Option<(Chunk, Header)>,
     rows: BTreeMap<u64, Recording>,
     counters: BTreeMap<u64, u64>,

@@ -26,7 +26,7 @@ pub enum Share {
     Shard {
         /// Which.
         index: u64,
-        /// Of how many.
+        /// Number of points in all.
         of: u64,
     },
     /// Those of these numbers.
@@ -70,7 +70,7 @@ impl Share {
     }
 }
 
-/// The place where a sweep runs.
+/// Environment that a sweep runs in.
 pub struct Environment<'a> {
     /// The platform files.
     pub platforms: &'a dyn Files,
@@ -78,14 +78,14 @@ pub struct Environment<'a> {
     pub conditions: Conditions,
     /// A checkout of Stopwatt, where there is one.
     pub source_tree: Option<&'a Path>,
-    /// On how many threads; on as many as rayon would use if it is not said.
+    /// Number of threads; as many as rayon would use if `None`.
     pub threads: Option<usize>,
 }
 
 /// A chunk that could not be written.
 #[derive(Debug)]
 pub struct Unwritten {
-    /// Its number.
+    /// Number of the chunk.
     pub chunk: u64,
     /// Why not.
     pub why: Error,

@@ -9,7 +9,7 @@ use crate::options::Options;
 
 /// Number of parts that [`Options::protected`] has at most.
 pub const PARTS: usize = 4;
-/// The place where the machine puts its tree: the start of memory.
+/// Address at which the machine puts its device tree: the start of memory.
 const TREE: u64 = 1 << 20;
 /// Parts end at multiples of this, so that they can be cleaned line by line.
 const GRANULE: u64 = 4096;

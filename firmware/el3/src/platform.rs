@@ -25,7 +25,7 @@ pub struct Virt {
     /// Number of CPUs.
     cpus: usize,
     format: PowerStateFormat,
-    /// The place where the normal world may be entered.
+    /// Memory in which the normal world may be entered.
     memory: Range<u64>,
     /// The memory that MEM_PROTECT overwrites.
     protected: [Range<u64>; PARTS],

@@ -82,7 +82,7 @@ pub fn look_around() {
     write!("vbar_el3", vector_table(core().predictor));
 }
 
-/// The place where the vectors are that a core with that branch predictor needs.
+/// Address of the vectors that a core with that branch predictor needs.
 fn vector_table(predictor: Predictor) -> u64 {
     // In `vectors.rs`, which is above: EL3 comes there by this address alone.
     unsafe extern "C" {

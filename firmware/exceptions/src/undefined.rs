@@ -27,7 +27,7 @@ pub struct Level {
     pub vbar: u64,
 }
 
-/// The level that takes the exception, and the way in which EL3 enters it.
+/// Exception level that takes the exception, and how EL3 enters it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undefined {
     /// The writes on the target's behalf.
@@ -171,7 +171,7 @@ mod tests {
         mmfr3: 0,
         smfr0: 0,
     };
-    /// Its later relatives: PAN, SSBS, MTE.
+    /// Later registers of the same kind: PAN, SSBS, MTE.
     const LATER: Features = Features { pfr1: 0x220, mmfr1: 2 << 20, ..A57 };
     const FLAGS: u64 = 0b1010 << 28;
 

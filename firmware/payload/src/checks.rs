@@ -34,7 +34,7 @@ const OFF: i64 = 1;
 /// The next step of the second CPU, and its result.
 static STEP: AtomicU64 = AtomicU64::new(0);
 static DONE: AtomicU64 = AtomicU64::new(0);
-/// The place where a rejected CPU_ON pointed; nobody should ever come there.
+/// Address to which a rejected CPU_ON pointed; nobody may ever come there.
 static ASTRAY: AtomicU64 = AtomicU64::new(0);
 static EXTENDED: AtomicU64 = AtomicU64::new(0);
 

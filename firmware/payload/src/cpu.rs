@@ -191,7 +191,7 @@ pub unsafe extern "C" fn report_order() -> ! {
     )
 }
 
-/// The way in which a CPU that is turned on starts `main` at the top of its own stack.
+/// Context in which a CPU that is turned on starts `main` at the top of its own stack.
 pub const fn start_of(cpu: usize, main: extern "C" fn(u64) -> !) -> SuspendContext {
     // The end of the CPU's stack; computed as a pointer, so that a static can hold it.
     let stack_ptr = STACKS.0.get().cast::<u8>().wrapping_add((cpu + 1) * STACK).cast::<u64>();
@@ -240,8 +240,7 @@ unsafe extern "C" fn suspend_and_keep(function: u64, power_state: u64, entry: u6
     )
 }
 
-/// The place where the runtime's entry goes after a power-down, with the stack as the suspend left
-/// it.
+/// Continuation of the runtime's entry after a power-down, with the stack as the suspend left it.
 #[unsafe(naked)]
 extern "C" fn resumed(_: u64) -> ! {
     naked_asm!(

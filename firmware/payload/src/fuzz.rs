@@ -92,7 +92,7 @@ fn turn_on(cpu: usize) {
     cpu::smc(ON, [mpidr_of(cpu), enter as *const () as u64, 0]);
 }
 
-/// The place where CPUs start and resume, with any context id: everything is found by the CPU's own
+/// Entry of CPUs that start or resume, with any context id: everything is found by the CPU's own
 /// number.
 ///
 /// # Safety

@@ -20,7 +20,7 @@ const WAKE: IntId = IntId::sgi(0);
 /// The exception that a CPU took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// Its timer's.
+    /// Interrupt of the timer.
     Timer,
     /// Another CPU's.
     Software,

@@ -17,7 +17,7 @@ static CPUS: AtomicUsize = AtomicUsize::new(1);
 static EXTENDED: AtomicUsize = AtomicUsize::new(0);
 static PUBLISHED: [[AtomicU64; STAMPS]; MAX_CPUS] = [const { [const { AtomicU64::new(0) }; STAMPS] }; MAX_CPUS];
 
-/// The way in which each CPU starts when it is turned on.
+/// Start context of each CPU.
 struct Starts([SuspendContext; MAX_CPUS]);
 
 // SAFETY: never written.

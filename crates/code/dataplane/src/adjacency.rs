@@ -35,7 +35,7 @@ const _: () = assert!((LIMIT as usize) < ENTRIES);
 /// Bytes of an Ethernet header, which an MTU leaves out.
 const ETHERNET: u16 = 14;
 
-/// The place where each word of an entry stands.
+/// Positions of an entry's words.
 const TO: usize = 0;
 const FROM: usize = 1;
 const REST: usize = 2;

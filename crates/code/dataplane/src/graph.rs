@@ -122,7 +122,7 @@ pub struct Report {
     pub loops: u64,
     /// [`Graph::seconds`].
     pub seconds: f64,
-    /// Of each input: its interface, and how packets come in there.
+    /// Interface of each input, and how packets come in there.
     pub hardware: Vec<(u16, String)>,
     /// Traces so far.
     pub traces: Vec<Trace>,

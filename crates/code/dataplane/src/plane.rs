@@ -45,9 +45,9 @@ impl Traffic {
 /// An interface and its counters.
 #[derive(Clone, Debug)]
 pub struct Interface {
-    /// Its name.
+    /// Name of the interface.
     pub name: String,
-    /// Its Ethernet address.
+    /// Ethernet address of the interface.
     pub mac: Mac,
     /// Bytes of the largest IP packet.
     pub mtu: u16,

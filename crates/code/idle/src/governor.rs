@@ -56,7 +56,7 @@ impl Kind {
         Self::AlwaysDeepest,
     ];
 
-    /// Its own name; menu or teo where it is that of a release.
+    /// Name without the release: menu or teo where it is that of a release.
     const fn own_name(self) -> &'static str {
         match self {
             Self::Menu310 => "menu-3.10",

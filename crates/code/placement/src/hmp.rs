@@ -95,7 +95,7 @@ impl Hmp {
         among.iter(view.cpus()).map(load).min().map(|(load, _, cpu)| (load, cpu))
     }
 
-    /// The place where a fair task that is on `cpu` should move up to.
+    /// CPU to which a fair task on `cpu` should move up; none if it should stay.
     fn up(&self, view: &dyn View, task: TaskId, cpu: usize) -> Option<usize> {
         let Policy::Fair { nice } = view.policy(task) else { return None };
         let last = self.moved.get(task).copied().unwrap_or_default().up;
@@ -107,7 +107,7 @@ impl Hmp {
         self.settings.room.is_none_or(|room| load < room).then_some(to)
     }
 
-    /// The place where a fair task that is on `cpu` should move down to.
+    /// CPU to which a fair task on `cpu` should move down; none if it should stay.
     fn down(&self, view: &dyn View, task: TaskId, cpu: usize) -> Option<usize> {
         let Policy::Fair { nice } = view.policy(task) else { return None };
         let (_, to) = self.least_loaded(view, classes::slower(view, cpu) & view.allowed(task))?;

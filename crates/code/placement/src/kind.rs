@@ -35,7 +35,7 @@ impl Kind {
     /// All of them.
     pub const ALL: [Self; 6] = [Self::Hmp, Self::HmpEarly, Self::Even, Self::AllBig, Self::Switcher, Self::EnergyAware];
 
-    /// Its name on the command line.
+    /// Name of the policy on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hmp => "hmp",

@@ -12,7 +12,7 @@ use crate::storage::{Affinity, Sleep, WakeRecord};
 use crate::transition::{PowerDown, PowerUp};
 use crate::tree::Caller;
 
-/// The way in which a power-down ended that did not end in a reset.
+/// Reason why a power-down ended without a reset.
 pub(crate) enum Abandoned {
     /// Everything is undone, and the caller goes on as before.
     Undone,

@@ -38,7 +38,7 @@ impl Scalar for Affinity {
     }
 }
 
-/// By which call a CPU goes down.
+/// Call by which a CPU goes down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sleep {
     /// CPU_OFF, SYSTEM_SUSPEND, CPU_DEFAULT_SUSPEND, or it was never on.
@@ -73,7 +73,7 @@ impl Scalar for WakeRecord {
     }
 }
 
-/// The place where a CPU goes: address and argument, touched with caches on only.
+/// Entry point of a CPU: address and argument, touched with caches on only.
 pub(crate) struct EntrySlot<P: Platform> {
     pub pc: Coherent<u64, P>,
     pub context_id: Coherent<u64, P>,
@@ -95,7 +95,7 @@ impl<P: Platform> EntrySlot<P> {
         }
     }
 
-    /// The place where the CPU goes, which comes from `after`.
+    /// Reads the entry point that the CPU takes after `after`.
     pub fn load(&self, platform: &P, after: PowerUp) -> EntryPoint {
         let big = platform.caller_endianness().is_some() && self.endianness.load(platform);
         EntryPoint {
@@ -123,7 +123,7 @@ pub struct CpuRecord<P: Platform> {
     /// The address to which CPU_ON sends this CPU. Written by other CPUs, and only while this one
     /// is off.
     pub(crate) on_entry: EntrySlot<P>,
-    /// The place where a suspend resumes. Written by this CPU alone: a CPU_ON that is rejected
+    /// Entry point of a resume from suspend. Only this CPU writes it: a CPU_ON that is rejected
     /// cannot reach it.
     pub(crate) resume_entry: EntrySlot<P>,
     /// The states that the CPU asks of its ancestors, level 1 first. Under the ancestor's lock.

@@ -16,7 +16,7 @@ pub enum Events {
 }
 
 impl Events {
-    /// In a word.
+    /// Name in a word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hardware => "hardware",

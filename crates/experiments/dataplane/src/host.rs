@@ -35,7 +35,7 @@ impl Layout {
     }
 }
 
-/// The way in which the study is made.
+/// Settings of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Study {
     /// Packets of a frame.

@@ -357,7 +357,7 @@ struct Ran {
     loaded: Loaded,
     /// A line that says why no events are counted.
     no_counters: Option<String>,
-    /// The way in which packets come in and go out.
+    /// Driver by which packets come in and go out.
     driver: String,
     /// The packets, where they are not the generator's.
     packets: Option<String>,

@@ -28,7 +28,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in recordings.
+    /// Name of the kind in recordings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Draws => "draws",
@@ -44,7 +44,7 @@ impl Kind {
 /// A point, and what it is one of.
 #[derive(Clone, Debug)]
 pub struct Visit<'s> {
-    /// Of which kind it is.
+    /// Kind of the run.
     pub kind: Kind,
     /// The place on the curve: the rate, the part of 1024, the dose; which further seed of a draw
     /// it is; 0 where there is neither.

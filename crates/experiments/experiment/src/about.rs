@@ -7,7 +7,7 @@ use std::fmt;
 
 /// The description of an experiment and of its settings.
 pub struct About {
-    /// Its name on the command line and in recordings, in lower case with hyphens.
+    /// Name of the experiment on the command line and in recordings, in lower case with hyphens.
     pub name: &'static str,
     /// A description in a line without a full stop.
     pub summary: &'static str,

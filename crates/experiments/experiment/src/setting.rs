@@ -25,7 +25,7 @@ pub trait Setting: Sync {
     /// The kind of value that it takes.
     fn kind(&self) -> Kind;
 
-    /// Its value where it is not given, as it would be given; `None` where not being given means
+    /// Value where it is not given, as it would be given; `None` where not being given means
     /// something of its own.
     fn default(&self) -> Option<String>;
 
@@ -35,7 +35,7 @@ pub trait Setting: Sync {
     /// A sentence about what would be right.
     fn check(&self, text: &str) -> Result<(), String>;
 
-    /// Its name, in lower case with hyphens; `--name` on the command line.
+    /// Name of the setting, in lower case with hyphens; `--name` on the command line.
     fn name(&self) -> &'static str {
         self.described().name
     }
@@ -50,9 +50,9 @@ pub trait Setting: Sync {
 /// The description of a setting, whatever its kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
-    /// Its name, in lower case with hyphens; `--name` on the command line.
+    /// Name of the setting, in lower case with hyphens; `--name` on the command line.
     pub name: &'static str,
-    /// Its meaning, as help shows it: a sentence or more.
+    /// Meaning of the setting, as help shows it: a sentence or more.
     pub about: &'static str,
     /// The unit of its number, such as `ms`; empty where it is clear or not a number.
     pub unit: &'static str,
@@ -278,7 +278,7 @@ impl<K: One> Takes for Usually<K> {
 
 /// A setting of one value, for [`Or`].
 pub trait Single {
-    /// Its kind.
+    /// Kind of the setting.
     type Kind: One;
 }
 

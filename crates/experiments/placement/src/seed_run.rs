@@ -15,15 +15,16 @@ pub struct SeedResult {
     pub owners: Vec<(String, u128)>,
     /// All energy, integrated beside the owners' shares.
     pub integral: u128,
-    /// By domain: its name, and the time in ps in which at least one of its CPUs ran.
+    /// Domains by name, each with the time in ps in which at least one of its CPUs ran.
     pub running: Vec<(String, u64)>,
-    /// By domain and idle state: its name, how often it was entered, and the time in it in ns.
+    /// Idle states of each domain by name, each with the number of entries and the time in it in
+    /// ns.
     pub idle: Vec<(String, u64, u64)>,
     /// Wake-ups of idle CPUs by cause, without the causes that there were not.
     pub wake_ups: Vec<(&'static str, u64)>,
     /// Callbacks: queued, invoked in softirqs, invoked in threads.
     pub callbacks: [u64; 3],
-    /// By task.
+    /// Results of each task.
     pub tasks: Vec<FoundTask>,
     /// Complaints, a sentence each: grace periods that took too long, deadlocks of mutexes.
     pub complaints: Vec<String>,
@@ -32,7 +33,7 @@ pub struct SeedResult {
 /// The result of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundTask {
-    /// Its name.
+    /// Name of the task.
     pub name: String,
     /// The number of times that it moved to another CPU.
     pub moves: u64,

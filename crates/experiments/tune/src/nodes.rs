@@ -34,12 +34,12 @@ impl Node {
         Self::CHOICES.iter().find(|(known, ..)| *known == name).map(|(_, node, _)| *node)
     }
 
-    /// Its name.
+    /// Name of the node.
     pub fn name(self) -> &'static str {
         Self::CHOICES.iter().find(|(_, node, _)| *node == self).map_or("", |(name, ..)| name)
     }
 
-    /// Its description.
+    /// Description of the node.
     pub fn about(self) -> LoopAbout {
         let distance = KnobAbout::distance;
         let columns = KnobAbout { kind: KnobKind::Choice, least: 1, most: 4, today: 4, ..distance("columns") };

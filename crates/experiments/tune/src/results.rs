@@ -29,7 +29,7 @@ fn label(about: &LoopAbout, cell: &Cell) -> String {
 pub struct ModelUsed<'a> {
     /// The core.
     pub core: &'a CoreFile,
-    /// Its name.
+    /// Name of the model.
     pub name: &'a str,
     /// The predictions.
     pub predicted: &'a Predicted,

@@ -16,7 +16,7 @@ const RECORD_MAX: u64 = 1 << 20;
 /// A loop whose table was looked at. The shared object stays loaded as long as the process lives.
 pub struct SharedLoop {
     table: LoopTable,
-    /// Its description.
+    /// Description of the shared loop.
     pub about: LoopAbout,
 }
 

@@ -275,7 +275,7 @@ fn held_at_once(folder: &Path, events: u64, measures: u64, causes: u64) -> Resul
     memory::must_have(bytes.saturating_add(bytes / 4)).map_err(|short| Error::Memory { path, rows, short })
 }
 
-/// The way in which a file's columns are opened: with the runs of its rows, or without.
+/// Function that opens a file's columns: with the runs of its rows, or without.
 type Opens<R> = fn(&Path, &'static [Column<R>]) -> Result<TableReader<R>, Error>;
 
 /// The facts that a header gives about the Parquet files. One that says nothing of any was written

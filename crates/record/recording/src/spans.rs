@@ -38,7 +38,7 @@ pub struct Span {
     pub depth: u32,
     /// Index of the innermost span around it, in [`Spans::spans`].
     pub parent: Option<usize>,
-    /// Its own time: less the time of the spans directly within it.
+    /// Time of the interval, less the time of the spans directly within it.
     pub own: u64,
 }
 

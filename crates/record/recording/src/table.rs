@@ -19,9 +19,9 @@ use crate::writer::{Out, failed};
 /// A column with its name; all columns of a table have as many values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// Its values.
+    /// Values of the column.
     pub values: Values,
 }
 

@@ -19,7 +19,7 @@ pub enum Error {
         "a recording of `{experiment}` whose time counts {unit} holds no idle intervals; expected a trace, as `stopwatt import` makes it, in ns"
     )]
     NotATrace {
-        /// Its experiment.
+        /// Experiment of the recording.
         experiment: String,
         /// The unit of its time.
         unit: String,
@@ -71,7 +71,7 @@ struct Walk<'a> {
     each: &'a mut dyn FnMut(Sleep),
     summary: Summary,
     cpus: Vec<Cpu>,
-    /// By the timer's number.
+    /// Armed timers, by the timer's number.
     armed: Vec<Option<Armed>>,
     offset: Offset,
     jiffies: Jiffies,

@@ -34,7 +34,7 @@ pub(crate) struct Task {
     pub(crate) thread: Option<ThreadNumber>,
     pub(crate) life: Life,
     pub(crate) cpus: CpuSet,
-    /// The place where it is, or was last.
+    /// CPU on which the task is, or was last.
     pub(crate) cpu: usize,
     pub(crate) weight: u64,
     pub(crate) vruntime: u64,
@@ -70,7 +70,7 @@ pub(crate) struct Task {
     place: Position,
 }
 
-/// The place where it is in its phases.
+/// Position of a task in its phases.
 #[derive(Clone, Copy, Debug, Default)]
 struct Position {
     round: u32,

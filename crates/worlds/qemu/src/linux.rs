@@ -150,7 +150,7 @@ impl Workload {
         ("fio", Self::Fio),
     ];
 
-    /// Its name, which the guest's first process knows too.
+    /// Name of the workload, which the guest's first process knows too.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, workload)| *workload == self).map_or("", |(name, _)| name)
     }
@@ -196,7 +196,7 @@ pub struct Usage {
 /// The number of times that a power domain took a state of its own, by the kernel's coordination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainUsage {
-    /// Its node in the device tree.
+    /// Node of the device tree that has the number.
     pub domain: String,
     /// The state, as the kernel numbers them.
     pub state: String,
@@ -404,7 +404,7 @@ fn offload_all(machine: &Machine) -> String {
     format!("rcu_nocbs=0-{}", machine.cpus - 1)
 }
 
-/// The way in which the kernel handles callbacks.
+/// Handling of callbacks by the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handling {
     /// Each CPU invokes its own.
@@ -425,7 +425,7 @@ pub struct Doses {
     pub runs: u32,
     /// The time that each is traced, in seconds.
     pub seconds: u32,
-    /// The way in which callbacks are handled.
+    /// Handling of callbacks.
     pub handling: Handling,
 }
 

@@ -17,7 +17,7 @@ use crate::walk::{Body, Strides, rare, walk};
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
 const HOT: Strides = Strides { header: 0, data: 0 };
 
-/// The place where the network header starts: tags are gone by now.
+/// Offset of the network header in bytes: tags are gone by now.
 const L3: usize = 14;
 
 /// Reasons of `ip4-input`.

@@ -36,7 +36,8 @@ impl<T> Cell<T> {
         }
     }
 
-    /// In one step, as a line's maintenance is: a store of another CPU comes before it or after it.
+    /// Cleans, or also invalidates, a line in one step: a store of another CPU comes before it or
+    /// after it.
     fn maintain<B: Board>(&self, fake: &Fake<B>, invalidate: bool) {
         assert!(!fake.options.coherent, "maintenance on a coherent machine");
         fake.maintaining[fake.cpu().get()].store(true, SeqCst);

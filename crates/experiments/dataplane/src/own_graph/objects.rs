@@ -14,13 +14,13 @@ use super::protocol::NodeAbout;
 
 /// A node whose table was looked at.
 pub struct ObjectNode {
-    /// Its functions.
+    /// Functions of the object node.
     pub table: NodeTable,
-    /// Its description.
+    /// Description of the object node.
     pub about: NodeAbout,
-    /// Its arcs.
+    /// Arcs of the object node.
     pub arcs: &'static [&'static str],
-    /// Its reasons.
+    /// Reasons of the object node.
     pub reasons: &'static [Reason],
     /// The other things that it counts.
     pub counters: Vec<Reason>,

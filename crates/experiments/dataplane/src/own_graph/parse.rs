@@ -13,7 +13,7 @@ use super::protocol::Flow;
 pub struct Word {
     /// The word.
     pub text: String,
-    /// Its place.
+    /// Place of the word.
     pub place: Range<usize>,
 }
 
@@ -42,11 +42,11 @@ pub struct PacketsEntry {
 
 /// A node, and where its arcs lead.
 pub struct NodeEntry {
-    /// Its name in the graph.
+    /// Name of the node in the graph.
     pub name: Word,
-    /// Its name in its shared object, where that is another one.
+    /// Name of the node in its shared object, where that is another one.
     pub kind: Option<Word>,
-    /// Its options.
+    /// Options of the node.
     pub options: Option<Word>,
     /// The arcs that are led somewhere, with where.
     pub next: Vec<(Word, Word)>,

@@ -48,7 +48,7 @@ pub enum Reply {
 /// A node of a shared object, as it describes itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeAbout {
-    /// Its name.
+    /// Name of the node.
     pub name: String,
     /// The shared object.
     pub object: String,
@@ -91,11 +91,11 @@ pub struct Plan {
 /// A node of a shared object in a graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedNode {
-    /// Its name in the graph.
+    /// Name of the node in the graph.
     pub name: String,
-    /// Its number among the nodes of all shared objects.
+    /// Number of the node among those of all shared objects.
     pub number: usize,
-    /// Its options.
+    /// Options of the node.
     pub options: String,
     /// The place of its private data in the line that packets have for it.
     pub private_at: usize,

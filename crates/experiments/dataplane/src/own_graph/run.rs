@@ -40,7 +40,7 @@ pub struct Asked<'a> {
 
 /// A graph that ran.
 pub struct Ran {
-    /// Its name.
+    /// Name of the graph.
     pub name: String,
     /// The results.
     pub loaded: Loaded,

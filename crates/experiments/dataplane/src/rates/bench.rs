@@ -64,8 +64,8 @@ pub struct Trial {
     pub lost_at: Vec<(String, u64)>,
     /// The time that the packets with a time were on their way.
     pub latencies: Latencies,
-    /// The way in which packets come in, as `show hardware` says it; the command line of a program;
-    /// empty for the kernel.
+    /// Driver and mode by which packets come in; the command line of a program; empty for the
+    /// kernel.
     pub hardware: String,
 }
 

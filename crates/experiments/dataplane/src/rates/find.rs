@@ -44,8 +44,8 @@ const LATENCY_WINDOWS: u32 = 3;
 pub struct DriverRates {
     /// The program that forwards.
     pub driver: Driver,
-    /// The way in which packets come in, as `show hardware` says it; the command line of a program;
-    /// empty for the kernel.
+    /// Driver and mode by which packets come in; the command line of a program; empty for the
+    /// kernel.
     pub hardware: String,
     /// Trials at full load.
     pub full: Vec<Trial>,

@@ -12,7 +12,7 @@ use dataplane::packet_socket::{Receiver, Sender};
 use experiment::Progress;
 use hdrhistogram::Histogram;
 
-/// The place where a packet says that it carries a time: the first bytes behind the UDP header.
+/// Offset of the mark that a packet carries a time: the first bytes behind the UDP header.
 const MARK_AT: usize = 42;
 const MARK: [u8; 2] = [0x5a, 0xa5];
 /// Packets that are handed over at once at most.
@@ -39,7 +39,7 @@ pub struct Offer {
 pub struct Sent {
     /// Packets.
     pub packets: u64,
-    /// In how many seconds.
+    /// Length of the interval in seconds.
     pub seconds: f64,
     /// The processor that it was on at the end.
     pub cpu: Option<usize>,

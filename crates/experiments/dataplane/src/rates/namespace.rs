@@ -107,7 +107,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Of an interface of the calling thread's namespace; zeros if it is not there.
+    /// Reads the counters of an interface of the calling thread's namespace; zeros if it is not
+    /// there.
     ///
     /// # Errors
     /// `/proc` cannot be read.

@@ -56,7 +56,7 @@ fn record(given: &[(&str, &str)]) -> Result<Recording, experiment::Error> {
     Ok(sink.finish())
 }
 
-/// In the talk's order.
+/// Benchmarks in the talk's order.
 const BENCHMARKS: [&str; 6] = ["cyclictest", "sysbench", "andebench2", "andebench8", "audio", "audio+bbench"];
 
 #[test]

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 /// The times in which all CPUs of a cluster were idle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterIdle {
-    /// Its CPUs.
+    /// CPUs of the cluster.
     pub cpus: Vec<u16>,
-    /// By the shallowest state that one of them was in. Nothing counts as too deep or too shallow.
+    /// Residency by the shallowest state that one of the CPUs was in. Nothing counts as too deep or
+    /// too shallow.
     pub states: BTreeMap<u8, Residency>,
 }
 

@@ -124,7 +124,7 @@ enum Charged {
     Nobody,
 }
 
-/// In which cause the cost's time appears, for what it is charged, and to whom.
+/// Each cost with the cause that shows its time, its charge, and the core that is charged.
 const DECLARED: [(&str, Cause, Charged, Core); 26] = [
     ("shared.memory_access", Cause::Code, Charged::DownAndUp, Core::Any),
     ("shared.interconnect_exit", Cause::Interconnect, Charged::LastDown, Core::Any),

@@ -29,7 +29,7 @@ pub struct Platform {
     pub idle_states: Vec<IdleState>,
     /// Number of SCP channels, each served on its own.
     pub scp_channels: usize,
-    /// The way in which cores that wake at the same time get their power.
+    /// Order in which cores that wake at the same time get their power.
     pub power_ups: PowerUps,
     /// Times that no published table shows.
     pub assumed: Assumed,
@@ -62,7 +62,7 @@ pub struct Topology {
 /// A power domain above the CPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
-    /// Its name.
+    /// Name of the domain.
     pub name: String,
     /// Place of its parent in [`Topology::domains`]; the root has none.
     pub parent: Option<usize>,
@@ -87,7 +87,7 @@ pub struct WorldCpu {
     pub core: u16,
     /// Place of its domain in [`Topology::domains`].
     pub domain: usize,
-    /// Its core type.
+    /// Core type of the cluster.
     pub core_type: String,
 }
 
@@ -100,7 +100,7 @@ impl WorldCpu {
     }
 }
 
-/// The way in which cores that wake at the same time get their power.
+/// Order in which cores that wake at the same time get their power.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PowerUps {
@@ -114,7 +114,7 @@ pub enum PowerUps {
 /// A composite power state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdleState {
-    /// Its name.
+    /// Name of the state.
     pub name: String,
     /// Local states by power level: 0 runs, 1 keeps its contents, 2 and more lose them.
     pub state: [u8; psci::LEVELS],
