@@ -1,6 +1,6 @@
 //! A plan as it is written, and its points.
 
-use crate::axis::{Axis, Kind, PART, Placed, Value};
+use crate::axis::{Axis, Kind, PART, PlacedValue, Value};
 use document::{Document, Error};
 use recording::RowKinds;
 use std::ops::Range;
@@ -25,7 +25,7 @@ pub struct Plan {
     /// The world's name, if the plan says one.
     pub world: Option<String>,
     pub(crate) world_place: Range<usize>,
-    pub(crate) settings: Vec<(String, Placed)>,
+    pub(crate) settings: Vec<(String, PlacedValue)>,
     pub(crate) axes: Vec<Axis>,
     pub(crate) chunk: Option<u64>,
     /// Which rows of the runs are kept.

@@ -111,7 +111,7 @@ fn bind_to(socket: &OwnedFd, interface: &str, protocol: u16) -> io::Result<()> {
 
 /// A packet that came in, readable until the next one is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Received<'a> {
+pub struct ReceivedPacket<'a> {
     /// From the Ethernet header on.
     pub bytes: &'a [u8],
     /// The VLAN tag that the kernel took out of it.
@@ -189,7 +189,7 @@ impl Receiver {
     }
 
     /// The next packet, if one is there.
-    pub fn next_packet(&mut self) -> Option<Received<'_>> {
+    pub fn next_packet(&mut self) -> Option<ReceivedPacket<'_>> {
         if std::mem::take(&mut self.is_read) {
             self.status().store(libc::TP_STATUS_KERNEL, Ordering::Release);
             self.slot = (self.slot + 1) % SLOTS;
@@ -217,7 +217,7 @@ impl Receiver {
         // SAFETY: the slot is ours until the next call, and `from` and `length` end within it.
         let bytes =
             unsafe { std::slice::from_raw_parts(self.ring.add(self.slot * SLOT_BYTES + from).as_ptr(), length) };
-        Some(Received { bytes, tag, is_cut, stamp })
+        Some(ReceivedPacket { bytes, tag, is_cut, stamp })
     }
 
     /// Packets that the kernel dropped because the ring was full, since the last call.
@@ -265,7 +265,7 @@ impl PacketInput {
     /// Writes the next packet into a buffer's data and returns its length; `None` if there is none.
     fn next_into(&mut self, data: &mut [u8; DATA_BYTES]) -> Option<usize> {
         loop {
-            let Received { bytes, tag, is_cut, .. } = self.receiver.next_packet()?;
+            let ReceivedPacket { bytes, tag, is_cut, .. } = self.receiver.next_packet()?;
             let length = bytes.len() + tag.map_or(0, |tag| tag.len());
             if is_cut || length > DATA_BYTES {
                 self.too_long += 1;

@@ -8,7 +8,7 @@ use crate::cell::Scalar;
 use crate::cpu_index::CpuIndex;
 use crate::lock::{BakeryWord, Ticket};
 use crate::platform::Platform;
-use crate::shared::{Coherent, Maintained, StampCell};
+use crate::shared::{Coherent, MaintainedWord, StampCell};
 use crate::state::{CPU_LEVEL, LEVELS, Level, LocalState};
 use crate::statistics::Statistics;
 use crate::topology::{ConfigError, Topology};
@@ -118,8 +118,8 @@ pub struct CpuRecord<P: Platform> {
 
     /// Guards `affinity` and `on_entry` between callers of CPU_ON.
     pub(crate) lock: Ticket<P>,
-    pub(crate) affinity: Maintained<Affinity, P>,
-    pub(crate) wake_record: Maintained<WakeRecord, P>,
+    pub(crate) affinity: MaintainedWord<Affinity, P>,
+    pub(crate) wake_record: MaintainedWord<WakeRecord, P>,
     /// The address to which CPU_ON sends this CPU. Written by other CPUs, and only while this one
     /// is off.
     pub(crate) on_entry: EntrySlot<P>,
@@ -140,9 +140,9 @@ impl<P: Platform> CpuRecord<P> {
             mpidr: 0,
             ancestors: [0; LEVELS - 1],
             lock: Ticket::new(),
-            affinity: Maintained::new(Affinity::Off),
+            affinity: MaintainedWord::new(Affinity::Off),
             // Nobody knows the tree yet; a level above its top locks nothing.
-            wake_record: Maintained::new(WakeRecord {
+            wake_record: MaintainedWord::new(WakeRecord {
                 state: off.at(CPU_LEVEL),
                 locks_to: LEVELS as Level - 1,
                 why: Sleep::Other,
@@ -170,7 +170,7 @@ pub struct DomainRecord<P: Platform> {
 
     pub(crate) lock: Ticket<P>,
     /// The domain's state, under its lock. A CPU that wakes reads it before its caches are on.
-    pub(crate) state: Maintained<LocalState, P>,
+    pub(crate) state: MaintainedWord<LocalState, P>,
     pub(crate) statistics: Statistics<P>,
 }
 
@@ -181,7 +181,7 @@ impl<P: Platform> DomainRecord<P> {
             first: CpuIndex(0),
             cpus: 0,
             lock: Ticket::new(),
-            state: Maintained::new(platform.off_state().at(level)),
+            state: MaintainedWord::new(platform.off_state().at(level)),
             statistics: Statistics::new(),
         }
     }

@@ -1,7 +1,7 @@
 //! An experiment's description of itself.
 
 use crate::setting::{Kind, Setting};
-use crate::sweep::Shipped;
+use crate::sweep::ShippedSweep;
 use crate::world::World;
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub struct About {
     /// settings with their values, as they would be given.
     pub sweep_defaults: &'static [(&'static dyn Setting, &'static str)],
     /// Sweeps that come with it.
-    pub shipped_sweeps: &'static [Shipped],
+    pub shipped_sweeps: &'static [ShippedSweep],
 }
 
 impl About {

@@ -16,7 +16,7 @@ pub type Settings = Vec<(String, String)>;
 
 /// A sweep that comes with an experiment.
 #[derive(Clone, Copy, Debug)]
-pub struct Shipped {
+pub struct ShippedSweep {
     /// Name of the sweep.
     pub name: &'static str,
     /// The question.

@@ -25,14 +25,14 @@ pub struct SeedResult {
     /// Callbacks: queued, invoked in softirqs, invoked in threads.
     pub callbacks: [u64; 3],
     /// Results of each task.
-    pub tasks: Vec<FoundTask>,
+    pub tasks: Vec<TaskResult>,
     /// Complaints, a sentence each: grace periods that took too long, deadlocks of mutexes.
     pub complaints: Vec<String>,
 }
 
 /// The result of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FoundTask {
+pub struct TaskResult {
     /// Name of the task.
     pub name: String,
     /// The number of times that it moved to another CPU.
@@ -124,14 +124,14 @@ fn complaints(outcome: &Outcome) -> Vec<String> {
 }
 
 /// The tasks of the workload; copies of one task count as one, and so do tasks of the same name.
-fn tasks(input: &Input, outcome: Outcome) -> Vec<FoundTask> {
+fn tasks(input: &Input, outcome: Outcome) -> Vec<TaskResult> {
     let domains = &input.hardware.domains;
     let of_cpu = |cpu: usize| domains.iter().find(|domain| domain.cpus.contains(&cpu));
-    let mut tasks: Vec<FoundTask> = Vec::new();
+    let mut tasks: Vec<TaskResult> = Vec::new();
     for task in outcome.tasks.into_iter().filter(|task| !task.is_kernel_thread) {
         let counts = task.counts;
         let at = tasks.iter().position(|other| other.name == task.name).unwrap_or_else(|| {
-            tasks.push(FoundTask { name: task.name, ..FoundTask::default() });
+            tasks.push(TaskResult { name: task.name, ..TaskResult::default() });
             tasks.len() - 1
         });
         let found = &mut tasks[at];

@@ -52,7 +52,7 @@ pub struct Writer {
     causes: Open<CauseRow>,
 }
 
-pub(crate) type Out = Summing<BufWriter<File>>;
+pub(crate) type Out = ChecksumWriter<BufWriter<File>>;
 
 /// A file that is being written.
 pub(crate) struct Open<R: 'static> {
@@ -179,7 +179,7 @@ impl<R> Open<R> {
         path: PathBuf,
         table: impl FnOnce(Out) -> Result<TableWriter<R, Out>, ParquetError>,
     ) -> Result<Self, Error> {
-        let out = Summing::create(&path)?;
+        let out = ChecksumWriter::create(&path)?;
         let table = table(out).map_err(|error| failed(&path, error))?;
         Ok(Self { name, path, table })
     }
@@ -207,7 +207,7 @@ pub(crate) fn failed(path: &Path, error: ParquetError) -> Error {
 }
 
 /// Counts and sums what is written through it.
-pub(crate) struct Summing<W> {
+pub(crate) struct ChecksumWriter<W> {
     out: W,
     bytes: u64,
     crc: crc32fast::Hasher,
@@ -227,7 +227,7 @@ impl Out {
     }
 }
 
-impl<W: Write> Write for Summing<W> {
+impl<W: Write> Write for ChecksumWriter<W> {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let n = self.out.write(buffer)?;
         self.crc.update(&buffer[..n]);

@@ -59,7 +59,7 @@ pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summar
 
 /// A timer that is armed.
 #[derive(Clone, Copy)]
-struct Armed {
+struct ArmedTimer {
     cpu: u16,
     at: u64,
     is_wheel: bool,
@@ -72,7 +72,7 @@ struct Walk<'a> {
     summary: Summary,
     cpus: Vec<Cpu>,
     /// Armed timers, by the timer's number.
-    armed: Vec<Option<Armed>>,
+    armed: Vec<Option<ArmedTimer>>,
     offset: Offset,
     jiffies: Jiffies,
     /// Exit latencies of the idle states in nanoseconds, by number, where the trace says them.
@@ -167,10 +167,10 @@ impl<'a> Walk<'a> {
                 }
             }
             Point::HrtimerStart => {
-                self.arm(event, Armed { cpu: number, at: event.ticks, is_wheel: false, armed_ns: time })
+                self.arm(event, ArmedTimer { cpu: number, at: event.ticks, is_wheel: false, armed_ns: time })
             }
             Point::TimerStart => {
-                self.arm(event, Armed { cpu: number, at: event.ticks, is_wheel: true, armed_ns: time })
+                self.arm(event, ArmedTimer { cpu: number, at: event.ticks, is_wheel: true, armed_ns: time })
             }
             Point::HrtimerCancel => self.disarm(event.argument),
             Point::TimerCancel => {
@@ -211,7 +211,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn arm(&mut self, event: &Event, armed: Armed) {
+    fn arm(&mut self, event: &Event, armed: ArmedTimer) {
         self.disarm(event.argument);
         if event.argument >= MOST_TIMERS {
             return;

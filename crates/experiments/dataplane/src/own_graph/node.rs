@@ -202,9 +202,9 @@ impl Node for Foreign {
 }
 
 /// An input whose packets come with private data that is zero.
-pub struct Cleared(pub Box<dyn Input>);
+pub struct ClearedInput(pub Box<dyn Input>);
 
-impl Input for Cleared {
+impl Input for ClearedInput {
     fn name(&self) -> &str {
         self.0.name()
     }

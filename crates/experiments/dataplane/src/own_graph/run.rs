@@ -39,7 +39,7 @@ pub struct Asked<'a> {
 }
 
 /// A graph that ran.
-pub struct Ran {
+pub struct FinishedGraph {
     /// Name of the graph.
     pub name: String,
     /// The results.
@@ -56,7 +56,7 @@ pub struct Ran {
 ///
 /// # Errors
 /// The file or a shared object is wrong, or a node crashed or hung.
-pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<Ran, Error> {
+pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<FinishedGraph, Error> {
     let document = Document::open(asked.graph)?;
     let file = GraphFile::read(&document)?;
     for object in asked.objects {
@@ -100,7 +100,13 @@ pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<Ran, Error> {
         counted,
         trace: Some(ended.trace).filter(|trace| !trace.is_empty()),
     };
-    Ok(Ran { name: file.name(asked.graph), loaded, no_events, packets: file.packets(), has_routes: file.has_routes() })
+    Ok(FinishedGraph {
+        name: file.name(asked.graph),
+        loaded,
+        no_events,
+        packets: file.packets(),
+        has_routes: file.has_routes(),
+    })
 }
 
 struct Watcher<'a> {

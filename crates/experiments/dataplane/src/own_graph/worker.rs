@@ -12,7 +12,7 @@ use dataplane::wiring::{Arcs, Registry, Wiring};
 use worker_process::Wrong;
 use worker_process::place::Places;
 
-use super::node::{Cleared, Fault, Foreign, Texts};
+use super::node::{ClearedInput, Fault, Foreign, Texts};
 use super::objects::{self, ObjectNode};
 use super::protocol::{Ended, Flow, Packets, Plan, RefusedNode, Reply, Request};
 use crate::graphs::{self, INSIDE, Load, Running};
@@ -158,7 +158,7 @@ impl Worker {
             Packets::Capture(path) => Box::new(capture(path)?),
         };
         match plan.has_private_data {
-            true => graph.add_input(Cleared(input), first),
+            true => graph.add_input(ClearedInput(input), first),
             false => graph.add_input(input, first),
         }
         Ok(graph)

@@ -16,7 +16,7 @@ use dataplane::machine;
 use experiment::{Error, Progress};
 
 use super::command::Program;
-use super::flow::{Latencies, Offer, Sent, Sink, generate};
+use super::flow::{Latencies, Offer, SentCounts, Sink, generate};
 use super::namespace::{Counts, Namespace, backlog_drops};
 use crate::graphs::{self, Ends, INSIDE, Load, OUTSIDE, our_mac, peer_mac};
 
@@ -55,7 +55,7 @@ const START: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The packets that were sent.
-    pub sent: Sent,
+    pub sent: SentCounts,
     /// Packets that came out in time.
     pub in_time: u64,
     /// Packets that came out later.
@@ -285,7 +285,7 @@ impl Bench {
         length: Duration,
         timed: u32,
         progress: &Arc<Progress>,
-    ) -> io::Result<((Sent, u64, Latencies), u64)> {
+    ) -> io::Result<((SentCounts, u64, Latencies), u64)> {
         let offer = Offer { load, length, timed, templates: graphs::templates(self.load) };
         let sink = self.b.within(|| Sink::start("b0"))??;
         let before = self.received()?;

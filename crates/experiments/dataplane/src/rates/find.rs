@@ -8,7 +8,7 @@ use experiment::{Error, Progress};
 use recording::stats;
 
 use super::bench::{Bench, Driver, Trial};
-use super::search::{Bounds, Outcome, Precision, Tried, bounds};
+use super::search::{Bounds, LoadTrials, Outcome, Precision, bounds};
 use crate::graphs::Load;
 use crate::latency::Percentiles;
 
@@ -54,7 +54,7 @@ pub struct DriverRates {
     /// The rate with no more than the loss that is allowed.
     pub partial: Bounds,
     /// All loads that were tried.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<LoadTrials>,
     /// Latencies: load in packets a second, and what was seen.
     pub latencies: Vec<(f64, Percentiles)>,
     /// Packets with a time that were lost, or whose time made no sense because the clock was set.

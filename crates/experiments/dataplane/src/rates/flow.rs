@@ -36,7 +36,7 @@ pub struct Offer {
 
 /// The packets that a generator sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sent {
+pub struct SentCounts {
     /// Packets.
     pub packets: u64,
     /// Length of the interval in seconds.
@@ -54,7 +54,7 @@ fn now() -> u64 {
 ///
 /// # Errors
 /// The interface is not there, or may not be used.
-pub fn generate(interface: &str, offer: &Offer, progress: &Progress) -> io::Result<Sent> {
+pub fn generate(interface: &str, offer: &Offer, progress: &Progress) -> io::Result<SentCounts> {
     let templates = &offer.templates;
     let timed_every = match (offer.load, offer.timed) {
         (Some(load), timed @ 1..) => (load / f64::from(timed)).ceil().max(1.0) as u64,
@@ -93,7 +93,7 @@ pub fn generate(interface: &str, offer: &Offer, progress: &Progress) -> io::Resu
         }
         packets += sender.send(batch[..due].iter().map(|packet| &packet[..PACKET_BYTES as usize])) as u64;
     };
-    Ok(Sent { packets, seconds, cpu: dataplane::machine::cpu() })
+    Ok(SentCounts { packets, seconds, cpu: dataplane::machine::cpu() })
 }
 
 /// The time that packets were on their way.

@@ -147,9 +147,9 @@ mod tests {
     use super::*;
 
     /// CPUs, and for each state how often and how long.
-    type Told = (Vec<u16>, Vec<(u8, u64, u64)>);
+    type ClusterUsage = (Vec<u16>, Vec<(u8, u64, u64)>);
 
-    fn read(told: &[Vec<u16>], changes: &[(u64, u16, Option<u8>)]) -> Vec<Told> {
+    fn read(told: &[Vec<u16>], changes: &[(u64, u16, Option<u8>)]) -> Vec<ClusterUsage> {
         let mut clusters = Clusters::new(told);
         changes.iter().for_each(|&(at_ns, cpu, state)| clusters.change(cpu, at_ns, state));
         let states = |of: &ClusterIdle| of.states.iter().map(|(state, of)| (*state, of.entered, of.total_ns)).collect();
