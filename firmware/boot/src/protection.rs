@@ -4,7 +4,6 @@
 //! before the firmware runs: the device tree and the images.
 
 use core::ops::Range;
-
 use crate::options::Options;
 
 /// Number of parts that [`Options::protected`] has at most.

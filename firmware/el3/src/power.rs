@@ -17,7 +17,6 @@
 
 use core::arch::{asm, naked_asm};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-
 use crate::entry::identify;
 use crate::gic::Gic;
 use crate::layout::STACK_STRIDE;

@@ -2,7 +2,6 @@
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicBool, Ordering};
-
 use arm_sysregs::el1::accessors::{read_id_aa64pfr0_el1, read_isr_el1};
 use exceptions::controls::{Controls, Features, controls};
 use exceptions::cores::{self, Core, Predictor, StoreBypass};

@@ -11,9 +11,7 @@
 //!   see [`exceptions::cores`].
 
 use core::arch::global_asm;
-
 use psci::{Call, Outcome};
-
 use crate::layout::{STACK_STRIDE, is_guard};
 use crate::library::PSCI;
 use crate::platform::stop;

@@ -3,12 +3,10 @@
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
-
 use aarch64_rt::SuspendContext;
 use boot::states::STATES;
 use machine::{CLUSTER, mpidr_of, say};
 use psci::{PowerStateFormat, id};
-
 use crate::cpu;
 use crate::{interrupts, traps};
 

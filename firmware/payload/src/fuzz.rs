@@ -11,11 +11,9 @@
 
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use boot::states::STATES;
 use machine::{CLUSTER, MAX_CPUS, mpidr_of, say};
 use psci::{PowerStateFormat, id};
-
 use crate::cpu;
 use crate::interrupts;
 

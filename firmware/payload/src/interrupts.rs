@@ -2,7 +2,6 @@
 //! Interrupts stay masked; WFI sees them, and the program asks for them.
 
 use core::ptr::NonNull;
-
 use arm_gic::gicv2::{self, GicV2};
 use arm_gic::gicv3::registers::{Gicd, GicrSgi};
 use arm_gic::gicv3::{GicCpuInterface, GicDistributor, GicRedistributor, SgiTarget, SgiTargetGroup};

@@ -2,12 +2,10 @@
 //! finds it in memory that no reset touches.
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use aarch64_rt::SuspendContext;
 use boot::states::STATES;
 use machine::{MAX_CPUS, mpidr_of, say};
 use psci::{PowerStateFormat, id};
-
 use crate::cpu;
 use crate::interrupts;
 

@@ -3,9 +3,7 @@
 
 use core::arch::{asm, naked_asm};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use aarch64_rt::RegisterStateRef;
-
 use crate::cpu;
 
 /// An instruction that may be undefined is about to run.

@@ -1,12 +1,10 @@
 //! The procedures' normal world, on this machine.
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-
 use aarch64_rt::SuspendContext;
 use boot::states::STATES;
 use psci::{PowerStateFormat, id};
 use psci_cases::{CASES, Case, Depth, Failure, Mode, NormalWorld, STAMPS, Stamps, Word};
-
 use crate::cpu;
 use crate::interrupts::{self, Taken};
 use machine::{CLUSTER, MAX_CPUS, mpidr_of, say};

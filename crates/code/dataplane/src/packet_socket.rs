@@ -4,14 +4,12 @@
 
 #![expect(unsafe_code, reason = "addresses and options that the kernel reads, and a ring of memory shared with it")]
 
-use std::io;
-use std::mem::zeroed;
-use std::num::NonZeroUsize;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
-
+use crate::buffers::DATA_BYTES;
+use crate::frame::{FRAME_MAX, Frame};
+use crate::mac::Mac;
+use crate::node::{Input, Reason};
+use crate::nodes::Device;
+use crate::plane::Plane;
 use nix::errno::Errno;
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use nix::net::if_::if_nametoindex;
@@ -20,15 +18,14 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use nix::sys::socket::{
     AddressFamily, LinkAddr, SockFlag, SockType, SockaddrLike, bind, getsockopt, setsockopt, socket,
 };
-
-use crate::buffers::DATA_BYTES;
-use crate::frame::{FRAME_MAX, Frame};
-use crate::mac::Mac;
-use crate::node::{Input, Reason};
-use crate::nodes::Device;
-use crate::plane::Plane;
-
 use options::{PacketIgnoreOutgoing, PacketMembership, PacketRing, PacketStatistics, PacketVersion, SocketFilter};
+use std::io;
+use std::mem::zeroed;
+use std::num::NonZeroUsize;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// Options of sockets that the crate `nix` has no names for.
 mod options {

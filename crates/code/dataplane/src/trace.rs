@@ -1,14 +1,13 @@
 //! Following packets through the graph.
 
-use std::net::Ipv4Addr;
-use std::time::Instant;
-
 use crate::arcs::Verdict;
 use crate::buffers::DATA_BYTES;
 use crate::frame::Frame;
 use crate::mac::Mac;
 use crate::node::Node;
 use crate::plane::Plane;
+use std::net::Ipv4Addr;
+use std::time::Instant;
 
 /// The trace of one packet in one node.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,6 @@
 //! The memory that the library works in. The caller provides it: arrays in firmware ([`Storage`]),
 //! vectors in a simulator ([`StorageRef`] over slices).
 
-use core::array;
-
 use crate::call::{Endianness, EntryPoint};
 use crate::cell::Scalar;
 use crate::cpu_index::CpuIndex;
@@ -13,6 +11,7 @@ use crate::state::{CPU_LEVEL, LEVELS, Level, LocalState};
 use crate::statistics::Statistics;
 use crate::topology::{ConfigError, Topology};
 use crate::transition::PowerUp;
+use core::array;
 
 /// The state of a CPU as CPU_ON, CPU_OFF and AFFINITY_INFO know it; the numbers are those
 /// AFFINITY_INFO returns.

@@ -1,8 +1,7 @@
 //! Fits the modelled core to the cells it is given, and sees no others.
 
-use core_model::Parameters;
-
 use crate::model::{Cell, Effort, run};
+use core_model::Parameters;
 
 /// A cell that may be used, with what was measured on the hardware.
 #[derive(Clone, Copy, Debug, PartialEq)]

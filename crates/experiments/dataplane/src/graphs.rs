@@ -1,8 +1,5 @@
 //! Whole graphs at full load on this machine.
 
-use std::net::Ipv4Addr;
-use std::time::{Duration, Instant};
-
 use dataplane::buffers::Reuse;
 use dataplane::fib::Prefix;
 use dataplane::graph::{Balance, ErrorRow, Graph, Input, Reason, Report, RuntimeRow, Severity};
@@ -15,6 +12,8 @@ use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::show;
 use dataplane::standard::{Ip4Path, build};
 use hdrhistogram::Histogram;
+use std::net::Ipv4Addr;
+use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
 use crate::events::{Counters, Events};

@@ -1,12 +1,11 @@
 //! A modelled core's platform file, and the costs that were fitted to it.
 
+use crate::fit::Costs;
 use core_model::Parameters;
 use document::{Document, one_of};
 use experiment::{Error, Files, World};
 use recording::{Header, Platform};
 use serde::{Deserialize, Serialize};
-
-use crate::fit::Costs;
 
 /// A core as its platform file describes it.
 #[derive(Clone, Debug, Deserialize)]

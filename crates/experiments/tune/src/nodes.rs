@@ -1,16 +1,14 @@
 //! Loops of the data plane, behind the same interface as those of others.
 
-use std::ffi::c_void;
-use std::hint::black_box;
-
+use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 use dataplane::buffers::{Buffer, Pool, Reuse};
 use dataplane::frame::{FRAME_MAX, Frame};
 use dataplane::inputs::PACKET_BYTES;
 use dataplane::memory::{InBuffer, InFrame, Meta, write_header_line};
 use dataplane::study::{StudyBody, Work};
 use dataplane::walk::{Shape, Strides, walk};
-
-use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
+use std::ffi::c_void;
+use std::hint::black_box;
 
 /// A loop over a frame's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! Requests to the process that runs a loop, and its replies.
 
+use crate::recipe::Recipe;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-
-use crate::recipe::Recipe;
 
 /// Origin of a loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,5 @@
 //! A tuned loop as a recording.
 
-use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
-
 use crate::choose::{self, Chosen};
 use crate::core_file::CoreFile;
 use crate::grid::{Cell, Grid, depths};
@@ -10,6 +8,7 @@ use crate::process::Process;
 use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 use crate::sweep::Measured;
 use crate::system;
+use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
 
 /// The case of every cell.
 const CASE: &str = "tune";

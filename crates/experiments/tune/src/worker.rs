@@ -1,18 +1,16 @@
 //! The process that runs a loop. It has it for itself, so a loop that crashes or hangs takes
 //! nothing else with it.
 
-use std::ffi::c_void;
-
-use dataplane::machine;
-use nix::sys::resource::{UsageWho, getrusage};
-use worker_process::Wrong;
-
 use crate::nodes::{Node, NodeLoop};
 use crate::protocol::{KnobAbout, LoopAbout, Measure, Reply, Request, Source};
 use crate::recipe::Recipe;
 use crate::shaped::{LINE_BYTES, ShapedLoop};
 use crate::shared_object::{SharedLoop, SharedRecords};
 use crate::system::huge_share;
+use dataplane::machine;
+use nix::sys::resource::{UsageWho, getrusage};
+use std::ffi::c_void;
+use worker_process::Wrong;
 
 /// The seed of records and of their order: runs are compared with each other.
 const SEED: u64 = 1;

@@ -1,8 +1,7 @@
 //! `recording.toml`.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Everything that is needed to repeat a run, and in [`Header::run`] what differs from run to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,8 +1,5 @@
 //! The rows of many runs in one set of files: a part of a sweep.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use crate::columns::{CAUSES, EVENTS, MEASURES};
 use crate::error::Error;
 use crate::folder::{CAUSES_FILE, EVENTS_FILE, MEASURES_FILE};
@@ -10,6 +7,8 @@ use crate::header::{FileFacts, Header};
 use crate::parquet::{GROUP_ROWS, TableWriter};
 use crate::rows::{CauseRow, Event, Measure, Recording, RowKinds};
 use crate::writer::Open;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Writes the rows of many runs, each with the number of its run in a first column `sweep_point`,
 /// in bounded memory.

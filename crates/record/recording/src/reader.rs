@@ -1,9 +1,5 @@
 //! Reading a recording, with care: whole, or a few hundred thousand rows at a time.
 
-use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
 use crate::columns::{CAUSES, Column, EVENTS, MEASURES};
 use crate::error::Error;
 use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, read_header};
@@ -11,6 +7,9 @@ use crate::header::{FileFacts, Header};
 use crate::names::Name;
 use crate::parquet::{TableReader, Values, sure};
 use crate::rows::{CauseRow, Event, Measure, Recording, SeriesNames};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 impl Recording {
     /// Reads a recording from its folder, and checks it: nothing is guessed and nothing left out.

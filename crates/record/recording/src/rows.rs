@@ -1,9 +1,8 @@
 //! A recording in memory.
 
-use std::collections::HashMap;
-
 use crate::header::Header;
 use crate::names::{Name, Names};
+use std::collections::HashMap;
 
 /// An interned variant, case and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

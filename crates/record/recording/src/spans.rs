@@ -1,8 +1,7 @@
 //! Spans: intervals between two points on one CPU.
 
-use std::collections::HashMap;
-
 use crate::rows::{Event, PointName, Recording, Series};
+use std::collections::HashMap;
 
 /// A kind of span: its start, its end and what it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

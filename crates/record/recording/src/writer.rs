@@ -1,18 +1,16 @@
 //! Writing a recording: rows go to disk as they come, and the folder is there whole or not at all.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-
-use disk::Partial;
-use parquet::errors::ParquetError;
-
 use crate::columns::{CAUSES, EVENTS, MEASURES};
 use crate::error::Error;
 use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, header_text, is_replaceable};
 use crate::header::{FileFacts, Header};
 use crate::parquet::{GROUP_ROWS, TableWriter};
 use crate::rows::{CauseRow, Event, Measure, Recording};
+use disk::Partial;
+use parquet::errors::ParquetError;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 impl Recording {
     /// Says if a recording may be written to a folder: nothing is there, or an older recording. For

@@ -1,7 +1,5 @@
 //! `ip4-input`, `ip4-lookup`, `ip4-rewrite`, and all of them in one loop.
 
-use std::net::Ipv4Addr;
-
 use crate::adjacency::{self, DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, OURS, Rewrite};
 use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::Buffer;
@@ -13,6 +11,7 @@ use crate::node::{Node, Reason};
 use crate::plane::Plane;
 use crate::trace::ip4_lines;
 use crate::walk::{Body, Strides, rare, walk};
+use std::net::Ipv4Addr;
 
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
 const HOT: Strides = Strides { header: 0, data: 0 };

@@ -1,12 +1,11 @@
 //! The fake machine's memory.
 
-use std::marker::PhantomData;
-use std::sync::Mutex;
-use std::sync::atomic::Ordering::SeqCst;
-
 use super::board::Board;
 use super::machine::{Fake, locked};
 use crate::cell::{Scalar, SharedCell, SharedWord};
+use std::marker::PhantomData;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// A word in memory, and the line that the caches which are on may hold of it.
 ///

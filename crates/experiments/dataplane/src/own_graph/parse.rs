@@ -3,11 +3,9 @@
 //! It is read by hand, since readers that are made of types have a hundred kilobytes for these few
 //! keys.
 
-use std::ops::Range;
-
-use document::{DeTable, DeValue, Document, Error, Spanned, one_of};
-
 use super::protocol::Flow;
+use document::{DeTable, DeValue, Document, Error, Spanned, one_of};
+use std::ops::Range;
 
 /// A word of the file with its place.
 pub struct Word {

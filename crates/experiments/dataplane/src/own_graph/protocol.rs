@@ -1,14 +1,12 @@
 //! Requests to the process that runs a graph, and its replies.
 
+use crate::events::Events;
+use crate::graphs::{Counted, ErrorCount, Load, Window};
+use dataplane::graph::Balance;
+use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
-
-use dataplane::graph::Balance;
-use serde::{Deserialize, Serialize};
-
-use crate::events::Events;
-use crate::graphs::{Counted, ErrorCount, Load, Window};
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,20 +1,18 @@
 //! The process that asks for a graph: it starts the one that runs it, and watches.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use document::Document;
-use experiment::{Error, Progress};
-use serde::de::DeserializeOwned;
-use worker_process::place::Watched;
-use worker_process::{Failure, Process};
-
 use super::file::GraphFile;
 use super::protocol::{Ended, NodeAbout, RefusedNode, Request};
 use super::worker::ARGUMENT;
 use crate::events::Events;
 use crate::graphs::{Counted, Load, Loaded};
 use crate::latency::Percentiles;
+use document::Document;
+use experiment::{Error, Progress};
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use worker_process::place::Watched;
+use worker_process::{Failure, Process};
 
 /// A run that is asked for.
 pub struct Asked<'a> {

@@ -5,20 +5,18 @@
 //!   namespace A: a0 ═══ in0 :namespace M: out0 ═══ b0 :namespace B
 //!     generator          what is measured          sink
 //! ```
+use super::command::Program;
+use super::flow::{Latencies, Offer, SentCounts, Sink, generate};
+use super::namespace::{Counts, Namespace, backlog_drops};
+use crate::graphs::{self, Ends, INSIDE, Load, OUTSIDE, our_mac, peer_mac};
+use dataplane::graph::Graph;
+use dataplane::machine;
+use experiment::{Error, Progress};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-
-use dataplane::graph::Graph;
-use dataplane::machine;
-use experiment::{Error, Progress};
-
-use super::command::Program;
-use super::flow::{Latencies, Offer, SentCounts, Sink, generate};
-use super::namespace::{Counts, Namespace, backlog_drops};
-use crate::graphs::{self, Ends, INSIDE, Load, OUTSIDE, our_mac, peer_mac};
 
 /// The program that forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

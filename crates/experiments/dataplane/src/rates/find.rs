@@ -1,16 +1,14 @@
 //! `find-rate`: the highest rate without loss of each driver, the rate at full load, and how long
 //! packets are on their way.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use experiment::{Error, Progress};
-use recording::stats;
-
 use super::bench::{Bench, Driver, Trial};
 use super::search::{Bounds, LoadTrials, Outcome, Precision, bounds};
 use crate::graphs::Load;
 use crate::latency::Percentiles;
+use experiment::{Error, Progress};
+use recording::stats;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The way to measure.
 #[derive(Clone, Debug)]

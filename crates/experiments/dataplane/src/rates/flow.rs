@@ -1,16 +1,15 @@
 //! The generator and the sink: packets at an even rate, of which some carry the time at which they
 //! were sent.
 
+use dataplane::inputs::PACKET_BYTES;
+use dataplane::packet_socket::{Receiver, Sender};
+use experiment::Progress;
+use hdrhistogram::Histogram;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-use dataplane::inputs::PACKET_BYTES;
-use dataplane::packet_socket::{Receiver, Sender};
-use experiment::Progress;
-use hdrhistogram::Histogram;
 
 /// Offset of the mark that a packet carries a time: the first bytes behind the UDP header.
 const MARK_AT: usize = 42;
