@@ -5,6 +5,7 @@
 //! it; the last lines name all that failed.
 #![forbid(unsafe_code)]
 
+mod dependencies;
 mod dist;
 mod explore;
 mod judge;
