@@ -80,7 +80,7 @@ static ABOUT: About = About {
     cases: &[],
     examples: &[
         Example { arguments: "--drivers kernel,packet", about: "the kernel's forwarding beside our graph" },
-        Example { arguments: "--drivers command --forwarder \"dpdk-testpmd ...\"", about: "a program of yours" },
+        Example { arguments: "--drivers command --forwarder ./forward.sh", about: "a program of yours" },
     ],
     sweep_defaults: &[],
     shipped_sweeps: &[],
