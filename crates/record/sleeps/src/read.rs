@@ -127,22 +127,7 @@ impl<'a> Walk<'a> {
                 self.woke(number, time, waker, false);
             }
             Point::Ipi => self.woke(number, time, Waker::Ipi, false),
-            Point::HrtimerExpire | Point::TickExpire => {
-                self.offset.learn(time, event.ticks);
-                self.disarm(event.argument);
-                let mut waker = Waker::Timer;
-                if point == Point::TickExpire {
-                    let cpu = self.cpu(number);
-                    cpu.ticked(time);
-                    (cpu.tick.expires_ns, cpu.has_timers, cpu.lost) = (None, true, false);
-                    // Of a stopped tick the timer stands for the wheel.
-                    if cpu.tick.stopped != Some(true) {
-                        waker = Waker::Tick;
-                    }
-                }
-                self.woke(number, time, waker, waker == Waker::Timer);
-                self.fired(number, point, event.argument);
-            }
+            Point::HrtimerExpire | Point::TickExpire => self.expired(point, event),
             Point::TimerExpire => {
                 self.disarm(event.argument);
                 self.learn_jiffies(time, event.ticks);
@@ -157,15 +142,7 @@ impl<'a> Walk<'a> {
                 let cpu = self.cpu(number);
                 cpu.called &= event.argument == 0;
             }
-            Point::SchedWakeup => {
-                let target = u16::try_from(event.ticks).unwrap_or(number);
-                if target != number
-                    && let Some(cpu) = self.cpus.get_mut(usize::from(target))
-                    && matches!(cpu.phase, Phase::Idle(_))
-                {
-                    cpu.called = true;
-                }
-            }
+            Point::SchedWakeup => self.called(number, event),
             Point::HrtimerStart => {
                 self.arm(event, ArmedTimer { cpu: number, at: event.ticks, is_wheel: false, armed_ns: time })
             }
@@ -192,17 +169,50 @@ impl<'a> Walk<'a> {
                 (tick.stopped, tick.just_stopped) = (Some(true), true);
             }
             Point::Jiffies => self.learn_jiffies(time, event.ticks),
-            Point::Lost => {
-                if let Phase::Waking(Interval { handled: true, .. }) = self.cpu(number).phase {
-                    self.settle(number);
-                }
-                for armed in self.armed.iter_mut().filter(|armed| armed.is_some_and(|armed| armed.cpu == number)) {
-                    *armed = None;
-                }
-                self.cpu(number).forget();
-            }
+            Point::Lost => self.lost(number),
             Point::TickStop | Point::Other => {}
         }
+    }
+
+    /// A high-resolution timer expires, or the one that stands for a tick.
+    fn expired(&mut self, point: Point, event: &Event) {
+        let (time, number) = (event.time, event.cpu);
+        self.offset.learn(time, event.ticks);
+        self.disarm(event.argument);
+        let mut waker = Waker::Timer;
+        if point == Point::TickExpire {
+            let cpu = self.cpu(number);
+            cpu.ticked(time);
+            (cpu.tick.expires_ns, cpu.has_timers, cpu.lost) = (None, true, false);
+            // Of a stopped tick the timer stands for the wheel.
+            if cpu.tick.stopped != Some(true) {
+                waker = Waker::Tick;
+            }
+        }
+        self.woke(number, time, waker, waker == Waker::Timer);
+        self.fired(number, point, event.argument);
+    }
+
+    /// A CPU wakes a task that is to run on another one: a sleeping CPU is called.
+    fn called(&mut self, number: u16, event: &Event) {
+        let target = u16::try_from(event.ticks).unwrap_or(number);
+        if target != number
+            && let Some(cpu) = self.cpus.get_mut(usize::from(target))
+            && matches!(cpu.phase, Phase::Idle(_))
+        {
+            cpu.called = true;
+        }
+    }
+
+    /// Events of a CPU were lost: nothing is known of its timers any more.
+    fn lost(&mut self, number: u16) {
+        if let Phase::Waking(Interval { handled: true, .. }) = self.cpu(number).phase {
+            self.settle(number);
+        }
+        for armed in self.armed.iter_mut().filter(|armed| armed.is_some_and(|armed| armed.cpu == number)) {
+            *armed = None;
+        }
+        self.cpu(number).forget();
     }
 
     fn learn_jiffies(&mut self, time_ns: u64, jiffies: u64) {

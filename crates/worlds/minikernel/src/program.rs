@@ -148,6 +148,30 @@ impl Task {
         }
     }
 
+    /// Moves a timer on by a period and counts the period that ends: its response time, whether it
+    /// was missed, and how many were skipped. Returns when the next one begins, in ps. A timer that
+    /// is `relative` starts anew at `now` if it is late.
+    pub(crate) fn next_period(&mut self, timer: usize, period: u64, relative: bool, now: u64) -> u64 {
+        if self.timers.len() <= timer {
+            self.timers.resize(timer + 1, self.begin);
+        }
+        let mut next = self.timers[timer].saturating_add(period);
+        let is_late = next < now;
+        let mut skipped = 0;
+        if next <= now && relative {
+            skipped = (now - next) / period.max(1);
+            next = now;
+        }
+        self.timers[timer] = next;
+        if let Some(began) = self.period.replace(next) {
+            let took = (now.saturating_sub(began) / 1_000).min(u64::from(u32::MAX));
+            self.counts.responses.push(took as u32);
+            self.counts.misses += u64::from(is_late);
+            self.counts.skipped += skipped;
+        }
+        next
+    }
+
     /// The next action, if it only computes, on the same CPUs and in the same group.
     pub(crate) fn next_that_computes(&mut self) -> Option<Action> {
         let before = (self.place, self.cpus, self.group, self.counts.loops);

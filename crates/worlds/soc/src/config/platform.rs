@@ -298,44 +298,72 @@ impl Platform {
     /// The first thing that is wrong, with its line and what would be right.
     pub fn read(document: &Document) -> Result<Self, Error> {
         let file: File = document.read()?;
-        let line = *file.caches.line.get_ref();
+        file.check(document)?;
+        let (line, width) = (file.caches.line.get_ref().0, file.interconnect.width.get_ref().0);
+        let beats = line.div_ceil(width);
+        let line_transfer = (u128::from(beats) * 1_000_000_000_000 / u128::from(file.interconnect.clock.0)) as u64;
+        let core = |(name, core): (&String, &FileCore)| {
+            let l2 = core.l2.as_ref().map_or(0, |size| size.get_ref().0);
+            (name.clone(), CoreType { clock: core.clock.0, l1_data: core.l1_data.get_ref().0, l2 })
+        };
+        let cores: BTreeMap<_, _> = file.cores.iter().map(core).collect();
+        let topology = topology(document, &file.topology, &cores)?;
+        let idle_states = idle_states(document, &file.idle_state, topology.top_level)?;
+        Ok(Self {
+            name: file.name,
+            title: file.title,
+            counter_frequency: file.counter.frequency.0,
+            line,
+            line_transfer,
+            cores,
+            topology,
+            idle_states,
+            scp_channels: *file.scp.channels.get_ref(),
+            power_ups: file.scp.power_ups,
+            assumed: file.assumed.times(),
+        })
+    }
+}
+
+impl File {
+    /// Checks each value by itself, and the caches against each other.
+    fn check(&self, document: &Document) -> Result<(), Error> {
+        let line = *self.caches.line.get_ref();
         if !line.0.is_power_of_two() || line.0 < 16 {
             return Err(document.wrong(
-                file.caches.line.span(),
+                self.caches.line.span(),
                 "a cache line is a power of two of at least 16 bytes",
                 "most Arm cores have \"64 B\"",
             ));
         }
-        let width = *file.interconnect.width.get_ref();
+        let width = *self.interconnect.width.get_ref();
         if width.0 == 0 {
             return Err(document.wrong(
-                file.interconnect.width.span(),
+                self.interconnect.width.span(),
                 "an interconnect without width moves nothing",
                 "a 128-bit interconnect has \"16 B\"",
             ));
         }
-        let beats = line.0.div_ceil(width.0);
-        let line_transfer = (u128::from(beats) * 1_000_000_000_000 / u128::from(file.interconnect.clock.0)) as u64;
-        let channels = *file.scp.channels.get_ref();
+        let channels = *self.scp.channels.get_ref();
         if !(1..=64).contains(&channels) {
             return Err(document.wrong(
-                file.scp.channels.span(),
+                self.scp.channels.span(),
                 format!("{channels} channels"),
                 "an SCP has 1 to 64 channels",
             ));
         }
-        if file.assumed.normal_poll.get_ref().0 == 0 {
+        if self.assumed.normal_poll.get_ref().0 == 0 {
             return Err(document.wrong(
-                file.assumed.normal_poll.span(),
+                self.assumed.normal_poll.span(),
                 "a polling loop that takes no time never lets others run",
                 "give it some nanoseconds",
             ));
         }
-        for core in file.cores.values() {
+        for core in self.cores.values() {
             cache_size(document, &core.l1_data, "L1 data cache", MOST_L1)?;
         }
-        let domains = || file.topology.domain.get_ref().iter().map(Spanned::get_ref);
-        let private = file.cores.values().filter_map(|core| core.l2.as_ref());
+        let domains = || self.topology.domain.get_ref().iter().map(Spanned::get_ref);
+        let private = self.cores.values().filter_map(|core| core.l2.as_ref());
         for l2 in domains().filter_map(|domain| domain.l2.as_ref()).chain(private) {
             cache_size(document, l2, "L2 cache", MOST_SHARED)?;
         }
@@ -343,7 +371,7 @@ impl Platform {
             cache_size(document, l3, "L3 cache", MOST_SHARED)?;
         }
         for domain in domains() {
-            let core = domain.core.as_ref().and_then(|core| file.cores.get(core.get_ref()));
+            let core = domain.core.as_ref().and_then(|core| self.cores.get(core.get_ref()));
             if let (Some(shared), Some(_)) = (&domain.l2, core.and_then(|core| core.l2.as_ref())) {
                 return Err(document.wrong(
                     shared.span(),
@@ -352,46 +380,32 @@ impl Platform {
                 ));
             }
         }
-        let cores: BTreeMap<_, _> = file
-            .cores
-            .iter()
-            .map(|(name, core)| {
-                let l2 = core.l2.as_ref().map_or(0, |size| size.get_ref().0);
-                (name.clone(), CoreType { clock: core.clock.0, l1_data: core.l1_data.get_ref().0, l2 })
-            })
-            .collect();
-        let topology = topology(document, &file.topology, &cores)?;
-        let idle_states = idle_states(document, &file.idle_state, topology.top_level)?;
-        Ok(Self {
-            name: file.name,
-            title: file.title,
-            counter_frequency: file.counter.frequency.0,
-            line: line.0,
-            line_transfer,
-            cores,
-            topology,
-            idle_states,
-            scp_channels: channels,
-            power_ups: file.scp.power_ups,
-            assumed: Assumed {
-                core_on: file.assumed.core_on.map(|time| time.0),
-                cluster_on: file.assumed.cluster_on.0,
-                boot_rom: file.assumed.boot_rom.map_or(0, |time| time.0),
-                cached_access: file.assumed.cached_access.0,
-                event_wake: file.assumed.event_wake.0,
-                normal_poll: file.assumed.normal_poll.get_ref().0,
-                barrier: file.assumed.barrier.0,
-                interrupt_entry: file.assumed.interrupt_entry.0,
-                start_skew: file.assumed.start_skew.0,
-                console_message: file.assumed.console_message.map_or(0, |time| time.0),
-                spread: Spread {
-                    start: file.assumed.start_spread.map_or(0, |most| most.0),
-                    interrupt: file.assumed.interrupt_spread.map_or(0, |most| most.0),
-                    wake: file.assumed.wake_spread.map_or(0, |most| most.0),
-                    timer: file.assumed.timer_spread.map_or(0, |most| most.0),
-                },
+        Ok(())
+    }
+}
+
+impl FileAssumed {
+    /// The times in ps; those that the file leaves out are 0.
+    fn times(&self) -> Assumed {
+        let assumed = self;
+        Assumed {
+            core_on: assumed.core_on.map(|time| time.0),
+            cluster_on: assumed.cluster_on.0,
+            boot_rom: assumed.boot_rom.map_or(0, |time| time.0),
+            cached_access: assumed.cached_access.0,
+            event_wake: assumed.event_wake.0,
+            normal_poll: assumed.normal_poll.get_ref().0,
+            barrier: assumed.barrier.0,
+            interrupt_entry: assumed.interrupt_entry.0,
+            start_skew: assumed.start_skew.0,
+            console_message: assumed.console_message.map_or(0, |time| time.0),
+            spread: Spread {
+                start: assumed.start_spread.map_or(0, |most| most.0),
+                interrupt: assumed.interrupt_spread.map_or(0, |most| most.0),
+                wake: assumed.wake_spread.map_or(0, |most| most.0),
+                timer: assumed.timer_spread.map_or(0, |most| most.0),
             },
-        })
+        }
     }
 }
 
