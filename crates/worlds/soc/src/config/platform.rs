@@ -440,89 +440,26 @@ fn cache_size(document: &Document, size: &Spanned<Bytes>, what: &str, most: u64)
 
 fn topology(document: &Document, file: &FileTopology, cores: &BTreeMap<String, CoreType>) -> Result<Topology, Error> {
     let entries = file.domain.get_ref();
-    let wrong = |index: usize, message: String, help: &str| Err(document.wrong(entries[index].span(), message, help));
-    let position = |name: &str| entries.iter().position(|entry| entry.get_ref().name == name);
-
-    let mut parents = Vec::with_capacity(entries.len());
+    let tree = Tree::read(document, file)?;
+    let (mut domains, mut cpus) = (Vec::new(), Vec::<WorldCpu>::new());
     for (index, entry) in entries.iter().enumerate() {
         let domain = entry.get_ref();
-        if position(&domain.name) != Some(index) {
-            return wrong(index, format!("there are two domains named `{}`", domain.name), "names must differ");
-        }
-        parents.push(match &domain.parent {
-            None => None,
-            Some(parent) => match position(parent.get_ref()) {
-                Some(at) => Some(at),
-                None => {
-                    let names: Vec<_> = entries.iter().map(|entry| entry.get_ref().name.as_str()).collect();
-                    return Err(document.wrong(
-                        parent.span(),
-                        format!("there is no domain `{}`", parent.get_ref()),
-                        format!("a parent is one of: {}", names.join(", ")),
-                    ));
-                }
-            },
-        });
-    }
-    let depth = |index: usize| {
-        let mut depth = 0;
-        let mut at = index;
-        while let Some(parent) = parents[at] {
-            depth += 1;
-            if depth > entries.len() {
-                return None;
-            }
-            at = parent;
-        }
-        Some(depth)
-    };
-    let mut roots = parents.iter().enumerate().filter(|(_, parent)| parent.is_none()).map(|(index, _)| index);
-    for (index, entry) in entries.iter().enumerate() {
-        if depth(index).is_none() {
-            let help = "following `parent` from any domain must end at the one domain that has none";
-            return wrong(index, format!("the domain `{}` is in a cycle of parents", entry.get_ref().name), help);
-        }
-    }
-    if roots.next().is_none() {
-        return Err(document.wrong(
-            file.domain.span(),
-            "there is no domain without a parent",
-            "the root, often `system`, has no `parent`",
-        ));
-    }
-    if let Some(second) = roots.next() {
-        let name = &entries[second].get_ref().name;
-        return wrong(second, format!("`{name}` is a second root"), "all domains but one have a `parent`");
-    }
-
-    let leaf_depth = (0..entries.len()).filter_map(depth).max().unwrap_or(0);
-    let top_level = leaf_depth + 1;
-    if top_level >= psci::LEVELS {
-        let deepest = (0..entries.len()).find(|&index| depth(index) == Some(leaf_depth)).unwrap_or(0);
-        let help = format!("PSCI has {} power levels, CPUs included", psci::LEVELS);
-        return wrong(deepest, format!("the tree has {} power levels", top_level + 1), &help);
-    }
-
-    let mut domains = Vec::new();
-    let mut cpus: Vec<WorldCpu> = Vec::new();
-    for (index, entry) in entries.iter().enumerate() {
-        let domain = entry.get_ref();
-        let level = (top_level - depth(index).unwrap_or(0)) as u8;
-        let has_children = parents.contains(&Some(index));
+        let level = (tree.top_level - tree.depths[index]) as u8;
         domains.push(Domain {
             name: domain.name.clone(),
-            parent: parents[index],
+            parent: tree.parents[index],
             level,
             l2: domain.l2.as_ref().map_or(0, |size| size.get_ref().0),
             l3: domain.l3.as_ref().map_or(0, |size| size.get_ref().0),
             operating_points: operating_points(document, entry)?,
         });
+        let wrong = |message: String, help: &str| Err(document.wrong(entry.span(), message, help));
         match (&domain.core, domain.cores) {
-            (None, None) if has_children => {}
-            (Some(core), Some(count)) if !has_children => {
+            (None, None) if tree.parents.contains(&Some(index)) => {}
+            (Some(core), Some(count)) if !tree.parents.contains(&Some(index)) => {
                 if level != 1 {
                     let help = "every domain with cores has the same number of domains above it";
-                    return wrong(index, format!("`{}` sits higher than other domains with cores", domain.name), help);
+                    return wrong(format!("`{}` sits higher than other domains with cores", domain.name), help);
                 }
                 if !cores.contains_key(core.get_ref()) {
                     let known: Vec<_> = cores.keys().cloned().collect();
@@ -533,33 +470,100 @@ fn topology(document: &Document, file: &FileTopology, cores: &BTreeMap<String, C
                     ));
                 }
                 if count == 0 || count > 256 {
-                    return wrong(index, format!("{count} cores"), "a cluster has 1 to 256 cores");
+                    return wrong(format!("{count} cores"), "a cluster has 1 to 256 cores");
                 }
                 let cluster = domain.cluster.unwrap_or(index as u16);
                 if cpus.iter().any(|cpu| cpu.cluster == cluster) {
-                    return wrong(
-                        index,
-                        format!("there are two clusters {cluster}"),
-                        "give each its own `cluster` label",
-                    );
+                    return wrong(format!("there are two clusters {cluster}"), "give each its own `cluster` label");
                 }
-                cpus.extend((0..count).map(|core_number| WorldCpu {
-                    cluster,
-                    core: core_number,
-                    domain: index,
-                    core_type: core.get_ref().clone(),
-                }));
+                let core_type = core.get_ref();
+                let cpu = |core| WorldCpu { cluster, core, domain: index, core_type: core_type.clone() };
+                cpus.extend((0..count).map(cpu));
             }
             _ => {
                 let help = "a domain has either child domains, or both `core` and `cores`";
-                return wrong(index, format!("`{}` is neither a cluster nor a parent of domains", domain.name), help);
+                return wrong(format!("`{}` is neither a cluster nor a parent of domains", domain.name), help);
             }
         }
     }
     if cpus.len() > MAX_CPUS {
         return Err(document.wrong(file.domain.span(), format!("{} CPUs", cpus.len()), format!("at most {MAX_CPUS}")));
     }
-    Ok(Topology { domains, cpus, top_level: top_level as u8, reshaped: file.reshaped })
+    Ok(Topology { domains, cpus, top_level: tree.top_level as u8, reshaped: file.reshaped })
+}
+
+/// The power domains of a file as a tree with one root.
+struct Tree {
+    /// Position of each domain's parent; the root has none.
+    parents: Vec<Option<usize>>,
+    /// Number of domains above each.
+    depths: Vec<usize>,
+    /// Power level of the root.
+    top_level: usize,
+}
+
+impl Tree {
+    /// Reads the parents, and checks that they make one tree of no more levels than PSCI has.
+    fn read(document: &Document, file: &FileTopology) -> Result<Self, Error> {
+        let entries = file.domain.get_ref();
+        let wrong =
+            |index: usize, message: String, help: &str| Err(document.wrong(entries[index].span(), message, help));
+        let parents = parents(document, entries)?;
+        let mut depths = Vec::with_capacity(entries.len());
+        for (index, entry) in entries.iter().enumerate() {
+            let above = std::iter::successors(parents[index], |at| parents[*at]);
+            let depth = above.take(entries.len() + 1).count();
+            if depth > entries.len() {
+                let help = "following `parent` from any domain must end at the one domain that has none";
+                return wrong(index, format!("the domain `{}` is in a cycle of parents", entry.get_ref().name), help);
+            }
+            depths.push(depth);
+        }
+        let mut roots = (0..entries.len()).filter(|index| parents[*index].is_none());
+        if roots.next().is_none() {
+            return Err(document.wrong(
+                file.domain.span(),
+                "there is no domain without a parent",
+                "the root, often `system`, has no `parent`",
+            ));
+        }
+        if let Some(second) = roots.next() {
+            let name = &entries[second].get_ref().name;
+            return wrong(second, format!("`{name}` is a second root"), "all domains but one have a `parent`");
+        }
+        let leaf_depth = depths.iter().copied().max().unwrap_or(0);
+        let top_level = leaf_depth + 1;
+        if top_level >= psci::LEVELS {
+            let deepest = depths.iter().position(|depth| *depth == leaf_depth).unwrap_or(0);
+            let help = format!("PSCI has {} power levels, CPUs included", psci::LEVELS);
+            return wrong(deepest, format!("the tree has {} power levels", top_level + 1), &help);
+        }
+        Ok(Self { parents, depths, top_level })
+    }
+}
+
+/// Positions of the domains' parents, by their names, which differ.
+fn parents(document: &Document, entries: &[Spanned<FileDomain>]) -> Result<Vec<Option<usize>>, Error> {
+    let position = |name: &str| entries.iter().position(|entry| entry.get_ref().name == name);
+    let mut parents = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
+        let domain = entry.get_ref();
+        if position(&domain.name) != Some(index) {
+            let message = format!("there are two domains named `{}`", domain.name);
+            return Err(document.wrong(entry.span(), message, "names must differ"));
+        }
+        let Some(parent) = &domain.parent else {
+            parents.push(None);
+            continue;
+        };
+        let at = position(parent.get_ref()).ok_or_else(|| {
+            let names: Vec<_> = entries.iter().map(|entry| entry.get_ref().name.as_str()).collect();
+            let message = format!("there is no domain `{}`", parent.get_ref());
+            document.wrong(parent.span(), message, format!("a parent is one of: {}", names.join(", ")))
+        })?;
+        parents.push(Some(at));
+    }
+    Ok(parents)
 }
 
 /// The greatest capacity and the greatest power of a table: what is beyond them is a mistake.
