@@ -13,6 +13,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use boot::{Options, options};
 use core::arch::naked_asm;
+use core::ops::Range;
 use core::ptr::slice_from_raw_parts;
 use device_tree::MAX_SIZE;
 use machine::{CLUSTER, MAX_CPUS, MEMORY, fw_cfg, index_of, say};
@@ -103,12 +104,7 @@ extern "C" fn cold_boot() -> ! {
         say!("stopwatt: memory is overwritten (MEM_PROTECT)");
         protected.iter().for_each(memory::overwrite);
     }
-    if !memory.contains(&options.entry) {
-        give_up(&format!(
-            "boot options: entry {:#x} should be in memory, {:#x}..{:#x}",
-            options.entry, memory.start, memory.end
-        ));
-    }
+    check_entry(options.entry, &memory);
     device_tree::edit(&mut tree, &machine, &options).unwrap_or_else(|error| give_up(&error));
     let blob = tree.to_dtb();
     if blob.len() > MAX_SIZE {
@@ -137,6 +133,16 @@ extern "C" fn cold_boot() -> ! {
         after: PowerUp::On,
         endianness: Endianness::Little,
     })
+}
+
+/// Gives up if the normal world's entry is outside of its memory.
+fn check_entry(entry: u64, memory: &Range<u64>) {
+    if !memory.contains(&entry) {
+        give_up(&format!(
+            "boot options: entry {:#x} should be in memory, {:#x}..{:#x}",
+            entry, memory.start, memory.end
+        ));
+    }
 }
 
 /// The exception level of the normal world: the one that was asked for, or the highest.
