@@ -307,7 +307,8 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
     Ok(recording)
 }
 
-/// Choices and energy that differ from those with the first clock and the first division, as shares.
+/// Choices and energy that differ from those with the first clock and the first division, as
+/// shares.
 struct Change {
     /// Clock and conversion.
     condition: String,

@@ -326,8 +326,8 @@ fn goes_down(cpus: &[Cpu<'_>], nap: &Nap, waker: usize, next: &Sleep) -> Option<
 }
 
 impl Cpu<'_> {
-    /// When the timer is due that a nap waits for, moved as much as what armed it; `None` if there is
-    /// none.
+    /// When the timer is due that a nap waits for, moved as much as what armed it; `None` if there
+    /// is none.
     fn due_ns(&self, nap: &Nap) -> Option<u64> {
         let armed = nap.first.timer_armed_ns.map_or(0, |armed_ns| self.shift_at(armed_ns));
         match nap.first.length {

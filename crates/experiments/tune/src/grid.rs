@@ -54,7 +54,8 @@ pub struct Grid {
     today: Vec<u32>,
 }
 
-/// The working sets of a loop: a batch, halves of the second and the last cache, and `memory` bytes.
+/// The working sets of a loop: a batch, halves of the second and the last cache, and `memory`
+/// bytes.
 fn working_sets(about: &LoopAbout, batch: u64, caches: &[u64], memory: u64) -> Vec<WorkingSet> {
     let least = 2 * batch.max(1024);
     let most = about.most_records.unwrap_or(u64::MAX).max(least);
@@ -106,8 +107,8 @@ impl Grid {
         grid
     }
 
-    /// Adds every combination of the knobs, with the longest ladder that leaves few enough; with too
-    /// many knobs one after the other.
+    /// Adds every combination of the knobs, with the longest ladder that leaves few enough; with
+    /// too many knobs one after the other.
     fn add_products(&mut self, about: &LoopAbout, far: usize) {
         let choices: Vec<Vec<u32>> = about
             .knobs
