@@ -41,7 +41,7 @@ const HELP: &str = "cargo xtask <command>
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time
   wrap           wraps comments at 100 columns
-  new KIND NAME  begins a metric, cause, fault or platform-fact: writes its first lines, and lists what is left to do
+  new KIND NAME  begins a story, metric, cause, fault or platform-fact: writes its first lines, and lists what is left to do
   stored NAME    makes a story's stored recording anew, by the command that it names or by the words behind NAME
   screenshots    makes docs/pictures anew: the report's page, in headless Chromium
 

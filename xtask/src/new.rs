@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The kinds of things that can be begun.
-const KINDS: &str = "metric, cause, fault or platform-fact";
+const KINDS: &str = "story, metric, cause, fault or platform-fact";
 
 /// Begins a thing of a kind.
 ///
@@ -20,6 +20,7 @@ pub fn new(arguments: &[String]) -> Result<(), String> {
         return Err(format!("`{name}` is no name: lower-case letters, digits and hyphens, such as wake-cost"));
     }
     match kind.as_str() {
+        "story" => story(name),
         "metric" => metric(name),
         "cause" => cause(name),
         "fault" => fault(name),
@@ -57,6 +58,46 @@ fn joined(name: &str, change: impl Fn(&str) -> String, by: &str) -> String {
 fn capitalised(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn story(name: &str) -> Result<(), String> {
+    let (file, title) = (name.replace('-', "_"), joined(name, capitalised, ""));
+    let finding = root().join("crates/results/findings/src").join(&file).with_extension("rs");
+    let story = root().join("crates/results/report/src/stories").join(&file).with_extension("rs");
+    if finding.exists() || story.exists() {
+        return Err(format!("there is a story `{file}` already"));
+    }
+    register("crates/results/findings/src/lib.rs", &format!("pub mod {file};\n"), "pub mod ")?;
+    register("crates/results/report/src/stories/mod.rs", &format!("mod {file};\n"), "mod ")?;
+    let table = root().join("crates/results/report/src/stories/mod.rs");
+    let text = read(&table)?;
+    let (before, rest) = text.split_once("const STORIES: [(&str, Teller); ").ok_or("stories/mod.rs has no STORIES")?;
+    let (count, rest) = rest.split_once(']').ok_or("STORIES has no length")?;
+    let count: usize = count.parse().map_err(|_| format!("STORIES has the length `{count}`"))?;
+    let (rows, after) = rest.split_once("\n];").ok_or("STORIES has no end")?;
+    let row = format!("\n    ({name:?}, |run, _| Ok(StoryContent::new(&findings::{file}::read(run)))),");
+    let table_text = format!("{before}const STORIES: [(&str, Teller); {}]{rows}{row}\n];{after}", count + 1);
+    write(&table, &table_text)?;
+    let of = |template: &str| template.replace("NAME", name).replace("FILE", &file).replace("Title", &title);
+    write(&finding, &of(include_str!("../templates/finding.rs.txt")))?;
+    write(&story, &of(include_str!("../templates/story.rs.txt")))?;
+    println!(
+        "left to do:\n  fields and `read` in findings/src/{file}.rs: all that is reckoned is reckoned there\n  the answer, a picture and \
+         tables in report/src/stories/{file}.rs\n  cargo xtask stored {name} run {name} ...   (a short run)\n  cargo test -p findings -p report"
+    );
+    Ok(())
+}
+
+/// Adds a line to a file of the checkout, in order among those that start alike.
+fn register(file: &str, line: &str, start: &str) -> Result<(), String> {
+    let path = root().join(file);
+    let text = read(&path)?;
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    let is_alike = |other: &String| other.starts_with(start) && other.ends_with(";\n");
+    let last = lines.iter().rposition(is_alike).ok_or_else(|| format!("{file} has no line `{start}...;`"))?;
+    let at = lines.iter().position(|other| is_alike(other) && other.as_str() > line).unwrap_or(last + 1);
+    lines.insert(at, line.to_owned());
+    write(&path, &lines.concat())
 }
 
 fn metric(name: &str) -> Result<(), String> {
