@@ -52,16 +52,17 @@ def test_a_comparison_is_the_commands(tmp_path):
 
 
 def test_a_log_is_imported_with_the_commands_warnings(tmp_path, root):
-    published = stopwatt.import_csv(root / "published" / "juno-psci.csv", platform="juno-r1")
+    published = stopwatt.import_csv(root / "data" / "published" / "juno-psci.csv", platform="juno-r1")
     assert len(published.measures) > 200 and published.header["world"] == "import"
     log = tmp_path / "uart.log"
     log.write_text("NOTICE: something else\n")
     with pytest.raises(stopwatt.Error):
         stopwatt.import_rt_instr(log)
     with pytest.raises(stopwatt.Error, match="no-such-option"):
-        stopwatt.import_csv(root / "published" / "juno-psci.csv", no_such_option=1)
+        stopwatt.import_csv(root / "data" / "published" / "juno-psci.csv", no_such_option=1)
 
 
+@pytest.mark.judged
 def test_a_fit_is_checked_against_the_costs_file():
     fit = stopwatt.calibrate("juno-r1", ["juno-v2.12"])
     assert fit["same"] and not fit["differs"]

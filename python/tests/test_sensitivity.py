@@ -9,6 +9,7 @@ import stopwatt.sensitivity as sensitivity
 from stopwatt import calibrate
 
 
+@pytest.mark.judged
 def test_costs_that_the_fit_cannot_tell_apart_move_together():
     costs = {cost.key: cost for cost in sensitivity.costs("juno-r1", "juno-v2.12")}
     assert costs["costs.scp.cluster_off"].group == "scp.cluster_off"
@@ -23,6 +24,7 @@ def test_costs_that_the_fit_cannot_tell_apart_move_together():
     assert costs["costs.scp.take"].high - costs["costs.scp.take"].low == pytest.approx(4 * take["standard_error"])
 
 
+@pytest.mark.judged
 def test_the_last_powerdown_hangs_on_the_scp(tmp_path):
     command = [sys.executable, "-m", "stopwatt", "sensitivity", "--case", "suspend-level0", "--spread", "10", "--samples", "32"]
     done = subprocess.run([*command, "--format", "json", "-q", "--svg", str(tmp_path / "t.svg")], capture_output=True, text=True)

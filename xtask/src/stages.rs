@@ -18,7 +18,7 @@ pub struct Stage {
 }
 
 /// All stages, in their order.
-pub const STAGES: [Stage; 15] = [
+pub const STAGES: [Stage; 14] = [
     Stage { name: "format", what: "rustfmt has nothing to change, comments and documents wrap", run: format },
     Stage {
         name: "locks",
@@ -41,7 +41,6 @@ pub const STAGES: [Stage; 15] = [
     },
     Stage { name: "bare-metal", what: "the no_std crates for aarch64 without an operating system", run: bare_metal },
     Stage { name: "firmware", what: "the EL3 image on QEMU: checks, counts, random calls, Linux", run: firmware },
-    Stage { name: "guest", what: "traces of Linux in the emulator: governors choose as its kernel does", run: guest },
     Stage { name: "aarch64", what: "the data plane's unit tests on aarch64, under emulation", run: aarch64 },
     Stage { name: "python", what: "the Python package: a wheel in a fresh environment, its tests", run: python },
     Stage { name: "site", what: "the documents' commands print what the documents show; links", run: documentation },
@@ -234,13 +233,9 @@ fn programs() -> Result<&'static [Program], String> {
     PROGRAMS.get_or_init(build).as_deref().map_err(Clone::clone)
 }
 
-/// The stage that a test belongs to, where it is not `tests`: what needs the emulator.
-fn own_stage(program: &Program, path: &str) -> Option<&'static str> {
-    match program.package.as_str() {
-        "qemu" => Some("firmware"),
-        "idle-experiments" if path.starts_with("guest::") => Some("guest"),
-        _ => None,
-    }
+/// The stage that a test belongs to: what needs the emulator has its own.
+fn stage_of(program: &Program) -> &'static str {
+    if program.package == "qemu" { "firmware" } else { "tests" }
 }
 
 /// Runs the tests of a stage.
@@ -251,7 +246,7 @@ fn tests_of(stage: &'static str) -> Result<(), String> {
     let is_judged = |program: &Program, path: &str| judged.iter().any(|(name, _)| *name == program.name(path));
     let is_chosen = |program: &Program, path: &str| match stage {
         JUDGED => is_judged(program, path),
-        _ => own_stage(program, path).unwrap_or("tests") == stage && !is_judged(program, path),
+        _ => stage_of(program) == stage && !is_judged(program, path),
     };
     let (outcomes, result) = runner::run(programs()?, &environment, is_chosen)?;
     if stage == JUDGED && outcomes.len() != judged.len() {
@@ -270,7 +265,8 @@ const JUDGED: &str = "judged";
 /// One failed, or `xtask/slow.toml` names one that there is not.
 pub fn judged_tests() -> Result<(), String> {
     install()?;
-    tests_of(JUDGED)
+    let tests = tests_of(JUDGED);
+    package::run(&root(), "judged").and(tests)
 }
 
 fn tests() -> Result<(), String> {
@@ -409,12 +405,7 @@ fn documentation() -> Result<(), String> {
 
 /// The Python package.
 fn python() -> Result<(), String> {
-    package::run(&root())
-}
-
-/// The answers of experiments beside a real kernel.
-fn guest() -> Result<(), String> {
-    tests_of("guest")
+    package::run(&root(), "not judged")
 }
 
 /// The target that this machine's programs are built for.

@@ -269,13 +269,13 @@ fn resets_keep_and_overwrite_memory() {
 fn random_calls_neither_hang_nor_crash() {
     let images = images(Build::Instrumented);
     for (cpus, gic, seed) in [(4, Gic::V3, 1), (8, Gic::V2, 2), (18, Gic::V3, 3)] {
-        let mut options = Options::new(Run::Fuzz, 100_000);
+        let mut options = Options::new(Run::Fuzz, 20_000);
         (options.seed, options.limit) = (seed, Duration::from_secs(300));
         let report = run(&images, &machine(cpus, gic, false, None), &options);
         let done = report.lines.iter().find(|line| line.starts_with("@fuzz ")).expect("a summary");
         let starts: u64 = done.split(' ').nth(3).unwrap().parse().unwrap();
         // Else nobody went down, and the calls were of no interest.
-        assert!(starts > 500, "{done}");
+        assert!(starts > 100, "{done}");
     }
 }
 
