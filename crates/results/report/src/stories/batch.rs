@@ -1,9 +1,9 @@
 //! `batch`: frame sizes.
 
-use super::rows::{median, subjects, sum, values};
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Number, Picture, Table, fixed, name, percent, whole};
+use findings::Run;
+use findings::rows::{median, subjects, sum, values};
 use published::{DataplaneReference, FootprintFigure};
 use recording::{Recording, Series, metrics, stats};
 use serde::{Serialize, Serializer};

@@ -1,8 +1,8 @@
 //! `cpuidle`: what a kernel counted of its idle states.
 
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Bar, Blocks, Cell, Drawing, Figure, Picture, Table, fixed, grouped, name, whole};
+use findings::Run;
 use recording::facts::{CountedState, FactsError, IdleCounts};
 use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
 use recording::metrics;

@@ -1,9 +1,9 @@
 //! `eas-energy`: more and more equal tasks with the energy model of Linux and without.
 
-use super::rows::{Row, named};
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Picture, Table, Text, figure, fixed, name, text, whole};
+use findings::Run;
+use findings::rows::{Row, named};
 use published::EasReference;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};

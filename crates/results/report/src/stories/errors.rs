@@ -1,7 +1,7 @@
 //! Why packets ended in a graph, and what else its nodes counted.
 
-use super::rows::{measures_of, role, subject};
 use crate::blocks::{Blocks, Table, name, text, whole};
+use findings::rows::{measures_of, role, subject};
 use recording::{Recording, metrics};
 use serde::Serialize;
 

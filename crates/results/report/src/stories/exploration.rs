@@ -1,9 +1,9 @@
 //! `explore psci` and `explore rcu`: what broke, and the schedule that breaks it.
 
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::lanes::Lanes;
 use crate::blocks::{Block, Blocks, Table, Text, code, text, whole};
+use findings::Run;
 use recording::Recording;
 use recording::facts::{self, FactsError};
 use serde::Serialize;

@@ -1,9 +1,9 @@
 //! `idle-cases`: governors on reported workloads, with the reported counts and orders beside.
 
-use super::rows::subject;
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Number, Picture, Table, Text, fixed, name, text};
+use findings::Run;
+use findings::rows::subject;
 use published::{CaseFigure, CaseSource, Sign, SignOf};
 use recording::metrics;
 use recording::{Measure, Recording, Series, stats};

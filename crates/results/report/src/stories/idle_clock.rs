@@ -1,9 +1,9 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
-use super::rows::subject;
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text};
+use findings::Run;
+use findings::rows::subject;
 use published::ClockReference;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};

@@ -1,9 +1,9 @@
 //! `idle-predict`: what a machine would have done with another governor.
 
-use super::rows::subject;
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Number, Table, Text, fixed, name, text};
+use findings::Run;
+use findings::rows::subject;
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording};
 use serde::Serialize;

@@ -1,11 +1,11 @@
 //! `idle-replay`: what governors did with a trace, and what it cost.
 
-use super::rows::{InOrder, role, subject};
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, name, text, whole,
 };
+use findings::Run;
+use findings::rows::{InOrder, role, subject};
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording};

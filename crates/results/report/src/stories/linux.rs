@@ -1,9 +1,9 @@
 //! `linux-boot`: what the kernel saw.
 
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Blocks, Table, figure, fixed, name};
 use crate::model::findings::Findings;
+use findings::Run;
 use recording::metrics::{IDLE_ENTERED, IDLE_REJECTED, IDLE_TIME};
 use recording::{Recording, metrics};
 use serde::Serialize;
@@ -48,7 +48,7 @@ struct State<'r> {
 pub(super) fn read<'r>(run: &Run<'r>, findings: &Findings<'_>) -> Boot<'r> {
     let recording = run.recording;
     let header = &recording.header;
-    let value = |metric| super::rows::sum(recording, CASE, metric, "");
+    let value = |metric| findings::rows::sum(recording, CASE, metric, "");
     let version = |what: &str| header.versions.get(what).map_or("", String::as_str);
     Boot {
         measures: crate::export::json::with_recording(Value::Object(serde_json::Map::new()), findings),

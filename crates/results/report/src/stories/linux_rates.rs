@@ -1,8 +1,8 @@
 //! `linux-rates`: which callbacks programs queue, on a real kernel.
 
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, code, figure, fixed, name, text};
+use findings::Run;
 use recording::Recording;
 use recording::metrics::{self, Metric};
 use serde::Serialize;

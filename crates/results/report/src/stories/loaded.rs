@@ -2,11 +2,11 @@
 
 use super::errors::{self, Counted};
 use super::nodes::{self, Nodes};
-use super::rows::{counter, measures_of, median, role, subject, subjects, sum, tick_ns, values};
-use super::run::Run;
 use super::spread::Spread;
 use super::story::Story;
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, Text, figure, fixed, name, text};
+use findings::Run;
+use findings::rows::{counter, measures_of, median, role, subject, subjects, sum, tick_ns, values};
 use published::{DataplaneReference, NodeFigure};
 use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, stats};

@@ -26,16 +26,14 @@ mod psci_calls;
 mod rates;
 mod rcu_doses;
 mod rcu_lazy;
-mod rows;
-mod run;
 mod spread;
 mod story;
 mod strides;
 mod tune;
 mod working_set;
 
+pub(crate) use findings::Run;
 pub use functions::folded_stacks;
-pub(crate) use run::Run;
 pub(crate) use story::StoryContent;
 
 use crate::blocks::Block;
@@ -55,7 +53,7 @@ const STORIES: [(&str, Teller); 22] = [
     ("count", |run, _| passages::read(run).map(|story| StoryContent::new(&story))),
     ("linux-boot", |run, findings| Ok(StoryContent::new(&linux::read(run, findings)))),
     ("dataplane", |run, _| loaded::read(run).map(|story| StoryContent::new(&story))),
-    ("prefetch", |run, _| strides::read(run).map(|story| StoryContent::new(&story))),
+    ("prefetch", |run, _| findings::strides::read(run).map(|story| StoryContent::new(&story))),
     ("batch", |run, _| match working_set::is_of(run.recording) {
         true => Ok(StoryContent::new(&working_set::read(run))),
         false => Ok(StoryContent::new(&batch::read(run))),
@@ -103,7 +101,8 @@ pub(crate) fn findings<'a>(recording: &'a Recording, folder: &str, published: &'
     let platform = recording.header.platform.as_ref();
     let reference = platform.and_then(|platform| published.psci_of(&platform.name));
     let findings = Findings::new(recording, folder, reference);
-    findings.with_published(|row| strides::published(recording, published, row))
+    findings
+        .with_published(|row| findings::strides::published(recording, published, &row.case, &row.subject, &row.metric))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The nodes of a graph: what each did, in the words that users of VPP know.
 
-use super::rows::{counter, measures_of, median, role, subject, subjects, sum, tick_ns};
 use crate::blocks::{Blocks, Table, fixed, name, scientific, whole};
+use findings::rows::{counter, measures_of, median, role, subject, subjects, sum, tick_ns};
 use recording::{Recording, metrics};
 use serde::Serialize;
 

@@ -2,9 +2,9 @@
 //! functions.
 
 use super::functions;
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Blocks, Table, code, fixed, percent, text};
+use findings::Run;
 use recording::facts::{FactsError, Functions};
 use serde::Serialize;
 use std::collections::BTreeMap;

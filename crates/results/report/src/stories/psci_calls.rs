@@ -1,9 +1,9 @@
 //! `psci-calls`: instructions of the calls, counted on QEMU, beside other firmware's.
 
 use super::functions;
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Number, Table, code, fixed, text, whole};
+use findings::Run;
 use published::{CallFigure, CallReference};
 use recording::Recording;
 use recording::facts::{FactsError, Functions};

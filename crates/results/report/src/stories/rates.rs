@@ -1,10 +1,10 @@
 //! `find-rate`: rates and latencies between interfaces, driver by driver.
 
-use super::rows::{measures_of, subject};
-use super::run::Run;
 use super::spread::Spread;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Drawing, IntervalRow, Picture, Table, fixed, name, percent, text, whole};
+use findings::Run;
+use findings::rows::{measures_of, subject};
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording, stats};

@@ -1,8 +1,8 @@
 //! `rcu-doses`: what closing files costs idle CPUs, in a guest and in the small kernel.
 
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Picture, Table, figure, whole};
+use findings::Run;
 use recording::Recording;
 use recording::metrics::{self, Metric};
 use serde::Serialize;

@@ -1,9 +1,9 @@
 //! `rcu-lazy`: what an idle system saves if callbacks may wait, beside what was published.
 
-use super::rows::values_of;
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, fixed, name};
+use findings::Run;
+use findings::rows::values_of;
 use recording::facts::{FactsError, LazyCallbacks};
 use recording::metrics::{self, Metric};
 use recording::stats;

@@ -1,9 +1,9 @@
 //! `tune`: distances and batch of a loop that somebody wrote.
 
-use super::rows::{counter, named, tick_ns};
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Axis, Blocks, Cell, Curve, Drawing, Figure, HeatMap, Picture, Table, fixed, name, percent, whole};
+use findings::Run;
+use findings::rows::{counter, named, tick_ns};
 use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, stats};
 use serde::Serialize;

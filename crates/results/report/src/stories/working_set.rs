@@ -1,9 +1,9 @@
 //! `batch` on a modelled core: in which cache each node finds the lines of a frame.
 
-use super::rows::{Row, named};
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Blocks, Curve, Drawing, Figure, Picture, Table, fixed, whole};
+use findings::Run;
+use findings::rows::{Row, named};
 use recording::{Recording, metrics};
 use serde::Serialize;
 

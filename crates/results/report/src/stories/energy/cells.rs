@@ -1,8 +1,8 @@
 //! The values that are read from a recording of `rcu-energy`: benefits over draws, with the
 //! published ones beside.
 
-use super::super::run::Run;
 use super::values::{Measured, Values, at};
+use findings::Run;
 use published::EnergyReference;
 use recording::facts;
 use recording::stats;

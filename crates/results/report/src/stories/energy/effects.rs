@@ -1,10 +1,10 @@
 //! The effects of configurations of RCU beside saving energy: on latencies, and on how long the big
 //! cluster sleeps.
 
-use super::super::rows::InOrder;
 use super::cells::{CONFIGURATIONS, Energy, REFERENCE};
 use super::values::{Measured, at};
 use crate::blocks::{Blocks, Table, figure, name, percent};
+use findings::rows::InOrder;
 use recording::stats;
 use serde::Serialize;
 

@@ -19,13 +19,13 @@ mod unfitted;
 mod values;
 
 use self::facts::{CellFacts, Claim, Decides, Dose, ReferenceFacts, cell_facts, claims, doses, reference_facts};
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, code, figure, fixed, name, percent, text,
 };
 use cells::{CONFIGURATIONS, Energy, Interval};
 use effects::Effects;
+use findings::Run;
 use owners::{Shares, shares};
 use predictors::{Predictor, best_order, predictors};
 use published::EnergyReference;

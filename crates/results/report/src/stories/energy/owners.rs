@@ -1,9 +1,9 @@
 //! Whose the energy of `rcu-energy` is: shares of each owner.
 
-use super::super::rows::InOrder;
 use super::cells::{CONFIGURATIONS, Energy, REFERENCE};
 use super::values::{Measured, at};
 use crate::blocks::{Blocks, Table, fixed, name, scientific};
+use findings::rows::InOrder;
 use recording::stats;
 use serde::Serialize;
 

@@ -2,13 +2,13 @@
 
 mod work_costs;
 
-use super::rows::{InOrder, Row, named};
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{
     Bar, Blocks, Cell, Dot, Drawing, Figure, IntervalRow, Number, Picture, Table, Text, figure, fixed, listed, name,
     text, whole,
 };
+use findings::Run;
+use findings::rows::{InOrder, Row, named};
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::stats;

@@ -1,7 +1,7 @@
 //! The cost of work at each operating point.
 
-use super::super::rows::Row;
 use crate::blocks::{Table, Text, figure, name, text, whole};
+use findings::rows::Row;
 use recording::{Header, metrics};
 use serde::Serialize;
 
