@@ -5,8 +5,31 @@
 //! and reckon nothing themselves.
 #![forbid(unsafe_code)]
 
+pub mod batch;
+pub mod cpuidle;
+pub mod eas_energy;
+pub mod energy;
+pub mod errors;
+pub mod exploration;
+pub mod functions;
+pub mod idle_cases;
+pub mod idle_clock;
+pub mod idle_predict;
+pub mod idle_replay;
+pub mod linux;
+pub mod linux_rates;
+pub mod loaded;
+pub mod nodes;
+pub mod passages;
+pub mod psci_calls;
+pub mod rates;
+pub mod rcu_doses;
+pub mod rcu_lazy;
 pub mod rows;
 mod run;
+pub mod spread;
 pub mod strides;
+pub mod tune;
+pub mod working_set;
 
 pub use run::Run;

@@ -3,29 +3,8 @@
 use crate::blocks::{
     Block, Blocks, Cell, Drawing, Flame, Picture, Table, Text, code, figure, fixed, listed, percent, text,
 };
-use recording::Recording;
-use recording::facts::{Counted, FactsError, FunctionCounts, Functions, Passage};
+use recording::facts::{Counted, FunctionCounts, Functions, Passage};
 use std::collections::BTreeMap;
-
-/// The counts by function of a recording; `None` if it has none.
-///
-/// # Errors
-/// They are of another version or form.
-pub(super) fn read(recording: &Recording) -> Result<Option<Functions>, FactsError> {
-    recording.header.facts.is_some().then(|| recording.header.facts()).transpose()
-}
-
-/// The stacks of a recording as tools for flame graphs read them, below the build and the call;
-/// empty if it was not counted by function.
-pub fn folded_stacks(recording: &Recording) -> String {
-    let counts = read(recording).ok().flatten().unwrap_or_default();
-    let plain = |words: &str| words.replace(';', ",");
-    let lines = counts.passages.iter().flat_map(|passage| {
-        let stacks = passage.stacks.lines();
-        stacks.map(|stack| format!("{};{};{stack}\n", plain(&passage.build), plain(&passage.call)))
-    });
-    lines.collect()
-}
 
 /// Functions that the sentence names.
 const MOST_NAMED: usize = 3;

@@ -1,7 +1,7 @@
 //! The measures of `rcu-energy`, read from the recording once; what else is told is reckoned from
 //! them.
 
-use findings::rows::{Row, named};
+use crate::rows::{Row, named};
 use recording::metrics::{self, Metric};
 use recording::{Recording, stats};
 use std::collections::HashMap;
