@@ -21,6 +21,7 @@ pub mod linux_rates;
 pub mod loaded;
 pub mod nodes;
 pub mod passages;
+pub mod placement;
 pub mod psci_calls;
 pub mod rates;
 pub mod rcu_doses;

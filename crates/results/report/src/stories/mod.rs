@@ -75,7 +75,7 @@ const STORIES: [(&str, Teller); 22] = [
     ("rcu-energy", |run, _| findings::energy::read(run).map(|story| StoryContent::new(&story))),
     ("rcu-lazy", |run, _| findings::rcu_lazy::read(run).map(|story| StoryContent::new(&story))),
     ("eas-energy", |run, _| findings::eas_energy::read(run).map(|story| StoryContent::new(&story))),
-    ("placement", |run, _| placement::read(run).map(|story| StoryContent::new(&story))),
+    ("placement", |run, _| findings::placement::read(run).map(|story| StoryContent::new(&story))),
 ];
 
 /// Tells a recording: by the story of its experiment, or by tables of its measures.
