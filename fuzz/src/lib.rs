@@ -17,7 +17,7 @@ use import::{Figures, ImportError, Options, cpuidle, ftrace, wattson};
 /// One reader.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// Its name, as that of the binary.
+    /// Name of the reader, as that of the binary.
     pub name: &'static str,
     /// Good inputs to start from.
     pub seeds: fn() -> Vec<Vec<u8>>,

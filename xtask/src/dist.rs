@@ -29,7 +29,7 @@ const HELP: &str = "cargo xtask dist [--only PROCESSOR] [--no-wheels] [--twice] 
   folder, and the bytes are compared. With --try the programs are tried in a fresh Debian (debootstrap, as root) and under
   qemu-aarch64, and wheels in a fresh environment.";
 
-/// The things that were asked for.
+/// Parts that were asked for.
 struct Plan {
     processors: Vec<&'static str>,
     wheels: bool,

@@ -1,16 +1,18 @@
 //! `cargo xtask`: one command for every check.
 //!
 //! `cargo xtask test` installs what the tests need where it may, says exactly what is missing where
-//! it may not, and runs every stage, with its time. A stage that fails does not hide those behind it;
-//! the last lines name all that failed.
+//! it may not, and runs every stage, with its time. A stage that fails does not hide those behind
+//! it; the last lines name all that failed.
 #![forbid(unsafe_code)]
 
+mod dependencies;
 mod dist;
 mod explore;
 mod judge;
 mod limits;
 mod mutants;
 mod needs;
+mod new;
 mod python;
 mod quick;
 mod runner;
@@ -39,6 +41,8 @@ const HELP: &str = "cargo xtask <command>
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time
   wrap           wraps comments at 100 columns
+  new KIND NAME  begins a metric, cause, fault or platform-fact: writes its first lines, and lists what is left to do
+  stored NAME    makes a story's stored recording anew, by the command that it names or by the words behind NAME
   screenshots    makes docs/pictures anew: the report's page, in headless Chromium
 
 Example: cargo xtask test lints tests";
@@ -61,6 +65,8 @@ fn main() -> ExitCode {
         Some("screenshots") => stages::screenshots(),
         Some("site") => stages::site(&arguments[1..]),
         Some("wrap") => words::wrap(&tools::root()),
+        Some("new") => new::new(&arguments[1..]),
+        Some("stored") => new::stored(&arguments[1..]),
         Some("stages") => {
             stages::STAGES.iter().for_each(|stage| println!("{:12} {}", stage.name, stage.what));
             Ok(())

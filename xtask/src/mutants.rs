@@ -121,7 +121,7 @@ struct Run<'a> {
     cargo: &'a OsString,
     root: &'a Path,
     package: &'a str,
-    /// The place where it leaves its lists, below `root`.
+    /// Folder of the lists, below `root`.
     output: PathBuf,
 }
 

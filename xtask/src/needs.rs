@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// A program or a file, and the Debian package that has it.
 type Packaged = (&'static str, &'static str);
 
-/// The things that a command needs.
+/// Programs, files and targets that a command needs.
 pub struct Needs {
     programs: &'static [Packaged],
     /// The same for what only root can use.

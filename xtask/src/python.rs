@@ -107,7 +107,7 @@ fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// The place where a Python has its packages.
+/// Folder in which a Python has its packages.
 fn packages(python: &Path) -> Result<String, String> {
     let script = "import sysconfig; print(sysconfig.get_paths()['platlib'])";
     let output = Command::new(python).args(["-c", script]).stderr(Stdio::inherit()).output();

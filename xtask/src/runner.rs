@@ -1,5 +1,5 @@
-//! Runs test programs: each test in a process of its own, as many at a time as there are cores, with
-//! the wall and the CPU time of each. A process each also keeps one test's state from another.
+//! Runs test programs: each test in a process of its own, as many at a time as there are cores,
+//! with the wall and the CPU time of each. A process each also keeps one test's state from another.
 
 use crate::tools::cargo;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
@@ -160,8 +160,8 @@ fn read(output: &mut File) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Waits until a child has ended, and leaves it to be collected: until then the system tells its CPU
-/// time. False if the deadline came first.
+/// Waits until a child has ended, and leaves it to be collected: until then the system tells its
+/// CPU time. False if the deadline came first.
 fn watch(child: &Child, begin: Instant) -> (bool, f64) {
     let id = Pid::from_raw(child.id().try_into().expect("a process id is positive and small"));
     let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;

@@ -2,7 +2,7 @@
 
 use crate::runner::{self, Outcome, Program};
 use crate::tools::{built, cargo, check, cpu_seconds_of_children, root, slow_tests};
-use crate::{limits, needs, python as package, words};
+use crate::{dependencies, limits, needs, python as package, words};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock};
@@ -20,7 +20,11 @@ pub struct Stage {
 /// All stages, in their order.
 pub const STAGES: [Stage; 15] = [
     Stage { name: "format", what: "rustfmt has nothing to change, comments and documents wrap", run: format },
-    Stage { name: "locks", what: "every lock file is what its manifest needs", run: locks },
+    Stage {
+        name: "locks",
+        what: "lock files are in step; licences and sources of dependencies",
+        run: dependencies::check,
+    },
     Stage { name: "program", what: "what the release build takes, and how large the program is", run: program },
     Stage { name: "lints", what: "clippy on every target, warnings denied", run: lints },
     Stage { name: "web", what: "Biome on the report's script and style sheet: format and lints", run: web },
@@ -184,22 +188,6 @@ fn too_long(text: &str) -> impl Iterator<Item = usize> {
         !may_be_long && line.chars().count() > COLUMNS
     });
     wrong.map(|(_, number)| number)
-}
-
-/// The lock files of the repository: the workspace's and those of the workspaces beside it.
-fn locks() -> Result<(), String> {
-    let listed = Command::new("git").args(["ls-files", "*Cargo.lock"]).current_dir(root()).output();
-    let listed = listed.map_err(|error| format!("cannot start `git`: {error}"))?;
-    let mut stale = Vec::new();
-    for lock in String::from_utf8_lossy(&listed.stdout).lines() {
-        let manifest = lock.replace("Cargo.lock", "Cargo.toml");
-        let mut metadata = cargo(&["metadata", "--locked", "--format-version", "1", "--manifest-path", &manifest]);
-        let output = metadata.output().map_err(|error| format!("cannot start {metadata:?}: {error}"))?;
-        if !output.status.success() {
-            stale.push(format!("{lock}: {}", String::from_utf8_lossy(&output.stderr).trim()));
-        }
-    }
-    if stale.is_empty() { Ok(()) } else { Err(stale.join("\n")) }
 }
 
 fn lints() -> Result<(), String> {

@@ -1,4 +1,5 @@
-//! The width of comments.
+//! The form of Rust files that rustfmt does not see to: the width of comments, and imports in one
+//! block, which rustfmt then sorts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,22 +10,25 @@ const COLUMNS: usize = 100;
 /// The folders whose Rust files are read.
 const FOLDERS: [&str; 6] = ["crates", "firmware", "fuzz", "python", "xtask", "bench"];
 
-/// Finds comments of every Rust file that are too wide.
+/// Finds comments of every Rust file that are too wide, and imports that are not in one block.
 ///
 /// # Errors
-/// The lines that are.
+/// The lines that are wrong.
 pub fn check(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
     for path in files(root)? {
         let text = read(&path)?;
         let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        wrong.extend(wide(&text).into_iter().map(|line| format!("{shown}:{line}")));
+        wrong.extend(wide(&text).into_iter().map(|line| format!("{shown}:{line}: the comment is too wide")));
+        wrong.extend(
+            parted(&text).into_iter().map(|line| format!("{shown}:{line}: imports are parted by a blank line")),
+        );
     }
     match wrong.len() {
         0 => Ok(()),
         count => {
             let shown = wrong.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
-            Err(format!("{shown}\n{count} comments have more than {COLUMNS} columns; `cargo xtask wrap` wraps them"))
+            Err(format!("{shown}\n{count} lines; `cargo xtask wrap` wraps comments of more than {COLUMNS} columns"))
         }
     }
 }
@@ -77,6 +81,14 @@ fn mark(line: &str) -> Option<(usize, &'static str)> {
     let mark = ["//!", "///", "//"].into_iter().find(|mark| rest.starts_with(mark))?;
     // Four slashes are a ruler, and no doc comment.
     (!rest.starts_with("////")).then_some((indent, mark))
+}
+
+/// The numbers of the lines with imports that a blank line parts from the import before.
+fn parted(text: &str) -> Vec<usize> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_end = |line: &str| line.starts_with("use ") && line.ends_with(';') || line == "};";
+    let is_parted = |at: &usize| lines[*at].starts_with("use ") && lines[*at - 1].is_empty() && is_end(lines[*at - 2]);
+    (2..lines.len()).filter(is_parted).map(|at| at + 1).collect()
 }
 
 /// The numbers of the lines with comments that are too wide.
@@ -228,5 +240,11 @@ mod tests {
         let long = "word ".repeat(30);
         let text = format!("/// {long}\n/// ```\n/// {long}\n/// ```\nlet a = 1; // {long}\n// {long}\n");
         assert_eq!(wide(&text), [1, 6]);
+    }
+
+    #[test]
+    fn imports_that_a_blank_line_parts_are_found() {
+        assert_eq!(parted("use a::B;\nuse c::{\n    D,\n};\n\nuse e::F;\nfn f() {}\n"), [6]);
+        assert_eq!(parted("use a::B;\n\nfn f() {}\n"), Vec::<usize>::new());
     }
 }

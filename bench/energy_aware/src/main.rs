@@ -44,7 +44,8 @@ fn run() -> Result<bool, Box<dyn Error>> {
     Ok(is_good)
 }
 
-/// In how many states both chose the same, and in how many the kernel moved the task.
+/// Compares by states: the number in which both chose the same, and in which the kernel moved the
+/// task.
 fn compare(folder: &Path, rules: Rules, states: u64) -> Result<(u64, u64), Box<dyn Error>> {
     let shim = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim");
     let program = folder.join("search");

@@ -61,7 +61,7 @@ pub struct CompareOptions {
     format: CompareFormat,
 }
 
-/// The way in which a comparison is printed.
+/// Format in which a comparison is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CompareFormat {
     /// Tables for people.

@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_is_built_in_is_what_lies_in_the_checkout() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
         let (built_in, folder) = (Data::BuiltIn.platforms(), Data::Folder(root).platforms());
         for below in ["", "juno-r1", "juno-r1/releases", "juno-r1/costs", "macchiatobin/costs"] {
             let names = folder.list(below).unwrap();

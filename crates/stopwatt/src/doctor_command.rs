@@ -23,7 +23,7 @@ pub struct DoctorOptions {
 /// A thing that a machine may have.
 struct Ability {
     name: &'static str,
-    /// The things that want it.
+    /// Experiments and commands that need it.
     of_use: &'static str,
     /// The words about what is there, or else what to type for it.
     found: Result<String, String>,

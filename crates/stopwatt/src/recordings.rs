@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct Named {
     /// As it was given.
     pub given: String,
-    /// Its folder.
+    /// Folder of the recording.
     pub folder: PathBuf,
     /// The release, as it was given.
     pub release: Option<String>,

@@ -141,7 +141,7 @@ fn read_plan(path: &Path) -> miette::Result<Plan> {
     Ok(Plan::read(&document)?)
 }
 
-/// The place where a plan's data goes if nobody says.
+/// Folder of a plan's data where none is given.
 fn default_folder(plan: &Path) -> PathBuf {
     Path::new("recordings").join(plan.file_stem().unwrap_or_else(|| "sweep".as_ref()))
 }

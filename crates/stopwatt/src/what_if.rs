@@ -16,7 +16,7 @@ use report::WhatIf;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The way in which a what-if is printed.
+/// Formats in which a what-if is printed.
 pub const FORMATS: [output::PrintFormat; 4] = [
     ("term", "a table and a chart for people"),
     ("html", "one self-contained page, with how the CPUs scatter"),

@@ -48,7 +48,7 @@ impl Kind {
 
 /// A value and its place in the plan's text.
 #[derive(Clone, Debug)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedValue {
     pub(crate) value: Value,
     pub(crate) place: Range<usize>,
 }
@@ -57,7 +57,7 @@ pub(crate) struct Placed {
 #[derive(Clone, Debug)]
 pub(crate) enum Values {
     /// One by one.
-    Each(Vec<Placed>),
+    Each(Vec<PlacedValue>),
     /// Whole numbers, both ends included.
     Range { first: u64, last: u64 },
 }
@@ -70,7 +70,7 @@ pub(crate) enum Span {
     /// Whole numbers, both ends included.
     Whole { from: i64, to: i64 },
     /// One of some values.
-    Choice(Vec<Placed>),
+    Choice(Vec<PlacedValue>),
 }
 
 /// A key that is drawn.
@@ -82,13 +82,13 @@ pub(crate) struct RandomKey {
     pub(crate) stream: Stream,
 }
 
-/// One of the things that vary; the points of a plan are all combinations of theirs.
+/// One axis of a plan; its points are all combinations of the axes' values.
 #[derive(Clone, Debug)]
 pub(crate) enum Axis {
     /// Each value of a key.
     Grid { key: String, place: Range<usize>, values: Values },
     /// Settings that go together, a row a point.
-    List(Vec<Vec<(String, Placed)>>),
+    List(Vec<Vec<(String, PlacedValue)>>),
     /// Draws of some keys; in a Latin hypercube each key takes each of `count` equal parts of its
     /// span once.
     Draws { count: u64, is_latin: bool, keys: Vec<RandomKey> },
@@ -120,7 +120,8 @@ impl Axis {
 
     /// The keys that it sets, with what their values are.
     pub(crate) fn keys(&self) -> Vec<(&str, Kind)> {
-        let widest = |values: &[Placed]| values.iter().map(|it| Kind::of_value(&it.value)).max().unwrap_or(Kind::Text);
+        let widest =
+            |values: &[PlacedValue]| values.iter().map(|it| Kind::of_value(&it.value)).max().unwrap_or(Kind::Text);
         match self {
             Self::Grid { key, values: Values::Each(values), .. } => vec![(key, widest(values))],
             Self::Grid { key, values: Values::Range { .. }, .. } => vec![(key, Kind::Whole)],

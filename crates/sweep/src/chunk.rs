@@ -5,7 +5,7 @@ use crate::dataset::{CHUNK_FILE, Dataset, POINTS_FILE, unwritable};
 use crate::earlier::Earlier;
 use crate::error::Error;
 use crate::fits::Fitting;
-use crate::inputs::{Noted, sum_of};
+use crate::inputs::{NotedFiles, sum_of};
 use crate::manifest::{Chunk, Failed};
 use crate::plan::Point;
 use experiment::{Conditions, Files, Kept, Memory, Progress, Request};
@@ -54,7 +54,7 @@ pub(crate) fn run(
     let partial = dataset.partial(chunk, "partial")?;
     let folder = partial.path();
     fs::create_dir(folder).map_err(Error::io(folder, "create"))?;
-    let noted = Noted::new(around.platforms);
+    let noted = NotedFiles::new(around.platforms);
     // Each chunk makes what it needs of the files, and so notes which it read.
     let kept = Kept::default();
     let mut rows: Option<(PartWriter, Header)> = None;

@@ -231,7 +231,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// Its folder.
+    /// Folder of the dataset.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -23,7 +23,7 @@ pub(crate) struct Earlier<'p> {
 
 /// A point that was taken over.
 pub(crate) struct Taken {
-    /// Its rows, under the header of its chunk.
+    /// Rows of the point, under the header of its chunk.
     pub(crate) recording: Recording,
     /// Frequency of the counter, where it is known.
     pub(crate) counter_hz: Option<u64>,
@@ -64,7 +64,7 @@ impl<'p> Earlier<'p> {
 pub(crate) struct Shelf<'e> {
     plan: &'e Plan,
     places: Vec<(&'e Dataset, Places<'e>)>,
-    held: Option<Held>,
+    held: Option<LoadedChunk>,
     /// The platform files, and those named by settings, that points were made from that were taken
     /// over.
     pub(crate) used: BTreeMap<String, u32>,
@@ -72,10 +72,10 @@ pub(crate) struct Shelf<'e> {
 }
 
 /// A chunk in memory.
-struct Held {
+struct LoadedChunk {
     set: usize,
     chunk: u64,
-    /// Its manifest and header; `None` if it is not there or damaged.
+    /// Manifest and header of the chunk; `None` if it is not there or damaged.
     said: Option<(Chunk, Header)>,
     rows: BTreeMap<u64, Recording>,
     counters: BTreeMap<u64, u64>,
@@ -89,7 +89,7 @@ impl Shelf<'_> {
             let Some(there) = places.number_of(self.plan, number) else { continue };
             let chunk = there / dataset.plan().chunk();
             if self.held.as_ref().is_none_or(|held| (held.set, held.chunk) != (set, chunk)) {
-                self.held = Some(Held::read(dataset, set, chunk));
+                self.held = Some(LoadedChunk::read(dataset, set, chunk));
             }
             let Some(held) = &mut self.held else { continue };
             let Some((said, header)) = &held.said else { continue };
@@ -109,7 +109,7 @@ impl Shelf<'_> {
     }
 }
 
-impl Held {
+impl LoadedChunk {
     /// Reads a chunk. One that cannot be read has no points: they are run.
     fn read(dataset: &Dataset, set: usize, chunk: u64) -> Self {
         let mut held = Self { set, chunk, said: None, rows: BTreeMap::new(), counters: BTreeMap::new() };

@@ -1,6 +1,6 @@
 //! A plan held to the description of its experiment, before anything runs.
 
-use crate::axis::{self, Axis, PART, Placed, Span, Value, Values};
+use crate::axis::{self, Axis, PART, PlacedValue, Span, Value, Values};
 use crate::plan::{Plan, Point};
 use document::one_of;
 use experiment::{Error, Experiment, Kind, Settings, World};
@@ -63,7 +63,10 @@ impl Fitting {
                 }
                 Axis::Grid { key, place, values: Values::Range { first, last } } => {
                     for end in [first, last] {
-                        self.check_value(key, &Placed { value: Value::Text(end.to_string()), place: place.clone() })?;
+                        self.check_value(
+                            key,
+                            &PlacedValue { value: Value::Text(end.to_string()), place: place.clone() },
+                        )?;
                     }
                 }
                 Axis::List(rows) => {
@@ -78,7 +81,7 @@ impl Fitting {
                             Span::Whole { from, to } => {
                                 for end in [from, to] {
                                     let value = Value::Whole(*end);
-                                    self.check_value(&drawn.key, &Placed { value, place: drawn.place.clone() })?;
+                                    self.check_value(&drawn.key, &PlacedValue { value, place: drawn.place.clone() })?;
                                 }
                             }
                             Span::Numbers { from, unit, .. } => {
@@ -86,7 +89,7 @@ impl Fitting {
                                     Some(unit) => Value::Quantity(*from, unit.clone()),
                                     None => Value::Number(*from),
                                 };
-                                self.check_value(&drawn.key, &Placed { value, place: drawn.place.clone() })?;
+                                self.check_value(&drawn.key, &PlacedValue { value, place: drawn.place.clone() })?;
                             }
                         }
                     }
@@ -99,7 +102,10 @@ impl Fitting {
                         return Err(self.plan.source.wrong(place.clone(), &message, help));
                     }
                     for index in [0, count - 1] {
-                        self.check_value(PART, &Placed { value: axis::part(index, *count), place: place.clone() })?;
+                        self.check_value(
+                            PART,
+                            &PlacedValue { value: axis::part(index, *count), place: place.clone() },
+                        )?;
                     }
                 }
                 Axis::Repetitions(count) if self.world == World::Sim => {
@@ -114,7 +120,7 @@ impl Fitting {
         Ok(())
     }
 
-    fn check_value(&self, key: &str, it: &Placed) -> Result<(), document::Error> {
+    fn check_value(&self, key: &str, it: &PlacedValue) -> Result<(), document::Error> {
         let about = self.experiment.about();
         let wrong = |message: &str, help: &str| Err(self.plan.source.wrong(it.place.clone(), message, help));
         if about.setting(key).is_some_and(|setting| matches!(setting.kind(), Kind::OutputFile)) {

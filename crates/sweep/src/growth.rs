@@ -40,7 +40,7 @@ impl<'p> Places<'p> {
                 let keys: Vec<&str> = axis.keys().into_iter().map(|(key, _)| key).collect();
                 let row = |row: &Vec<(String, _)>| {
                     let of = |key: &str| row.iter().find(|(name, _)| name == key);
-                    joined(&keys, |key| of(key).map(|(_, it): &(String, crate::axis::Placed)| it.value.text()))
+                    joined(&keys, |key| of(key).map(|(_, it): &(String, crate::axis::PlacedValue)| it.value.text()))
                 };
                 // Of rows that are alike the first.
                 rows.iter().enumerate().rev().map(|(place, it)| (row(it), place as u64)).collect()

@@ -62,12 +62,12 @@ pub(crate) fn sum_of(path: &Path) -> Option<u32> {
 }
 
 /// Files whose readers are noted: what a chunk was made from.
-pub(crate) struct Noted<'f> {
+pub(crate) struct NotedFiles<'f> {
     files: &'f dyn Files,
     seen: Mutex<BTreeMap<String, u32>>,
 }
 
-impl<'f> Noted<'f> {
+impl<'f> NotedFiles<'f> {
     pub(crate) fn new(files: &'f dyn Files) -> Self {
         Self { files, seen: Mutex::default() }
     }
@@ -78,7 +78,7 @@ impl<'f> Noted<'f> {
     }
 }
 
-impl Files for Noted<'_> {
+impl Files for NotedFiles<'_> {
     fn read(&self, path: &str) -> Result<String, Error> {
         let text = self.files.read(path)?;
         held(&self.seen).entry(path.to_owned()).or_insert_with(|| crc32fast::hash(text.as_bytes()));

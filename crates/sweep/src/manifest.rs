@@ -31,7 +31,7 @@ pub(crate) struct Marks {
 /// A point that has no rows, or whose experiment found something that should not be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
-    /// Its number.
+    /// Number of the point.
     pub point: u64,
     /// The reason.
     pub why: String,
@@ -42,9 +42,9 @@ pub struct Failed {
 pub(crate) struct Chunk {
     /// CRC-32 of the plan.
     pub(crate) plan: u32,
-    /// Its first point.
+    /// First point of the chunk.
     pub(crate) first: u64,
-    /// Its last point.
+    /// Last point of the chunk.
     pub(crate) last: u64,
     /// Points without rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,6 +1,6 @@
 //! The text of a plan.
 
-use crate::axis::{Axis, Placed, RandomKey, Span, Value, Values};
+use crate::axis::{Axis, PlacedValue, RandomKey, Span, Value, Values};
 use crate::draw::Stream;
 use crate::plan::Plan;
 use document::{DeTable, DeValue, Document, Error, Spanned, nearest};
@@ -136,7 +136,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<Placed, Error> {
+    fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<PlacedValue, Error> {
         let place = value.span();
         let of = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.to_string()),
@@ -156,7 +156,7 @@ impl Parser<'_> {
                 return self.wrong(place, &message, "a value is a text, a number, true or false");
             }
         };
-        Ok(Placed { value: of, place })
+        Ok(PlacedValue { value: of, place })
     }
 
     fn text(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<String, Error> {
@@ -199,7 +199,7 @@ impl Parser<'_> {
                 self.wrong(value.span(), &format!("`{key}` has no value"), "name one at least, or take the key out")
             }
             DeValue::Array(all) => {
-                let mut values: Vec<Placed> = Vec::new();
+                let mut values: Vec<PlacedValue> = Vec::new();
                 let mut seen = BTreeSet::new();
                 for value in all {
                     let next = self.value(value)?;
@@ -354,7 +354,7 @@ impl Parser<'_> {
         Ok(kept)
     }
 
-    fn no_key_twice(&self, axes: &[Axis], settings: &[(String, Placed)]) -> Result<(), Error> {
+    fn no_key_twice(&self, axes: &[Axis], settings: &[(String, PlacedValue)]) -> Result<(), Error> {
         let mut seen: BTreeSet<&str> = settings.iter().map(|(key, _)| key.as_str()).collect();
         for axis in axes {
             let place = |key: &str| match axis {

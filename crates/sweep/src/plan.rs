@@ -1,6 +1,6 @@
 //! A plan as it is written, and its points.
 
-use crate::axis::{Axis, Kind, PART, Placed, Value};
+use crate::axis::{Axis, Kind, PART, PlacedValue, Value};
 use document::{Document, Error};
 use recording::RowKinds;
 use std::ops::Range;
@@ -25,7 +25,7 @@ pub struct Plan {
     /// The world's name, if the plan says one.
     pub world: Option<String>,
     pub(crate) world_place: Range<usize>,
-    pub(crate) settings: Vec<(String, Placed)>,
+    pub(crate) settings: Vec<(String, PlacedValue)>,
     pub(crate) axes: Vec<Axis>,
     pub(crate) chunk: Option<u64>,
     /// Which rows of the runs are kept.
@@ -37,7 +37,7 @@ pub struct Plan {
 /// A point of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Its number, from 0.
+    /// Number of the point, from 0.
     pub number: u64,
     /// The keys that vary, with their values here, in the plan's order.
     pub varied: Vec<(String, Value)>,
@@ -61,8 +61,7 @@ impl Plan {
         self.axes.iter().try_fold(1_u64, |product, axis| product.checked_mul(axis.count()))
     }
 
-    /// The way in which the number of its points comes about:
-    /// `3 scp.channels x 16 topology.clusters x 10 seed`.
+    /// Factors of the number of points: `3 scp.channels x 16 topology.clusters x 10 seed`.
     pub fn product(&self) -> String {
         let parts = self.axes.iter().map(|axis| {
             let what = match axis {

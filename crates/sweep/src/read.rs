@@ -17,11 +17,11 @@ const MOST_POINTS: u64 = 16_384;
 
 /// A point of a data set with what it left.
 pub struct PointRecording {
-    /// Its number in the plan.
+    /// Number of the point in the plan.
     pub number: u64,
     /// The settings that vary, and their values here. Repetitions are no setting.
     pub settings: Vec<(String, String)>,
-    /// Its rows.
+    /// Rows of the point.
     pub recording: Recording,
 }
 

@@ -26,7 +26,7 @@ pub enum Share {
     Shard {
         /// Which.
         index: u64,
-        /// Of how many.
+        /// Number of points in all.
         of: u64,
     },
     /// Those of these numbers.
@@ -70,7 +70,7 @@ impl Share {
     }
 }
 
-/// The place where a sweep runs.
+/// Environment that a sweep runs in.
 pub struct Environment<'a> {
     /// The platform files.
     pub platforms: &'a dyn Files,
@@ -78,14 +78,14 @@ pub struct Environment<'a> {
     pub conditions: Conditions,
     /// A checkout of Stopwatt, where there is one.
     pub source_tree: Option<&'a Path>,
-    /// On how many threads; on as many as rayon would use if it is not said.
+    /// Number of threads; as many as rayon would use if `None`.
     pub threads: Option<usize>,
 }
 
 /// A chunk that could not be written.
 #[derive(Debug)]
 pub struct Unwritten {
-    /// Its number.
+    /// Number of the chunk.
     pub chunk: u64,
     /// Why not.
     pub why: Error,
@@ -149,39 +149,11 @@ pub fn run(
         source_tree: place.source_tree,
         earlier: &earlier,
     };
-    let (mut missing, mut there) = (Vec::new(), 0);
-    let (mut inputs, mut named) = (BTreeMap::new(), BTreeMap::new());
-    let (mut complaints, mut complained) = (Vec::new(), 0);
-    let mut note = |chunk: u64, said: &Chunk| {
-        inputs.extend(said.inputs.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
-        named.extend(said.named.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
-    };
-    earlier.each_chunk(&mut note)?;
-    for chunk in share.chunks(plan) {
-        let said = dataset.whole_chunk(chunk)?;
-        if let Some(said) = &said {
-            note(chunk, said);
-        }
-        match said.filter(|said| said.failed.is_empty()) {
-            Some(said) => {
-                there += 1;
-                complained += said.complaints.len() as u64;
-                complaints.extend(said.complaints.into_iter().take(NAMED));
-            }
-            None => missing.push(chunk),
-        }
-        complaints.truncate(NAMED);
-    }
-    let mut outcome = Outcome { there, complaints, complained, ..Outcome::default() };
+    let Standing { missing, mut outcome } = Standing::of(dataset, plan, share, &earlier, &files)?;
     if missing.is_empty() {
         dataset.forget_earlier()?;
         return Ok(outcome);
     }
-    same_inputs(&inputs, |path| {
-        (files.shown(path), files.read(path).ok().map(|text| crc32fast::hash(text.as_bytes())))
-    })?;
-    same_inputs(&named, |path| (path.to_owned(), sum_of(path.as_ref())))?;
-
     let points: u64 = missing.iter().map(|chunk| plan.points_of(*chunk)).map(|points| points.end - points.start).sum();
     progress.expect(points, "points");
     let note = Note::begin(dataset, share);
@@ -189,58 +161,27 @@ pub fn run(
     let workers = cores.min(missing.len());
     let (queue, done, full) = (Queue::new(dataset, missing), AtomicU64::new(0), AtomicBool::new(false));
     let pace = Pace { begin, said: AtomicU64::new(0), points };
-    let outcomes = Mutex::new(&mut outcome);
+    let work = Work {
+        around: &around,
+        dataset,
+        queue: &queue,
+        progress,
+        pace: &pace,
+        done: &done,
+        full: &full,
+        outcome: &Mutex::new(&mut outcome),
+    };
     thread::scope(|scope| {
         for worker in 0..workers {
             // What an experiment does side by side stays within the worker's own share of the
             // cores: a thread that took up another chunk while it waits would hold two.
             let threads = cores / workers + usize::from(worker < cores % workers);
-            let (queue, around, done, full, pace, outcomes) = (&queue, &around, &done, &full, &pace, &outcomes);
+            let work = &work;
             scope.spawn(move || {
-                let work = || {
-                    while !full.load(Relaxed)
-                        && let Some(chunk) = queue.next(progress)
-                    {
-                        if queue.is_done(chunk) {
-                            // Another program has done it meanwhile.
-                            let points = plan.points_of(chunk);
-                            (points.start..points.end).for_each(|_| progress.step());
-                            done.fetch_add(points.end - points.start, Relaxed);
-                            outcomes.lock().unwrap_or_else(PoisonError::into_inner).there += 1;
-                            continue;
-                        }
-                        let ran = chunk::run(dataset, around, chunk, progress, || {
-                            progress.step();
-                            pace.say(progress, 1 + done.fetch_add(1, Relaxed));
-                        });
-                        let mut outcome = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
-                        match ran {
-                            Ok((said, taken_over)) => {
-                                outcome.chunks.push(chunk);
-                                outcome.points += said.last - said.first + 1 - taken_over;
-                                outcome.taken_over += taken_over;
-                                outcome.failures += said.failed.len() as u64;
-                                outcome.failed.extend(said.failed);
-                                outcome.complained += said.complaints.len() as u64;
-                                outcome.complaints.extend(said.complaints);
-                            }
-                            Err(Error::Cancelled) => {
-                                outcome.cancelled = true;
-                                break;
-                            }
-                            Err(why) => {
-                                // A disk that is full for one chunk is so for the next: nothing
-                                // further is computed for it.
-                                full.store(true, Relaxed);
-                                outcome.unwritten.push(Unwritten { chunk, why });
-                            }
-                        }
-                    }
-                };
                 // Where the system starts no more threads, the chunks are still run.
                 match rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build() {
-                    Ok(pool) => pool.install(work),
-                    Err(_) => work(),
+                    Ok(pool) => pool.install(|| work.run_chunks()),
+                    Err(_) => work.run_chunks(),
                 }
             });
         }
@@ -256,6 +197,113 @@ pub fn run(
     note.end(&outcome);
     dataset.forget_earlier()?;
     Ok(outcome)
+}
+
+/// The chunks of a share before a run: those that are missing, and the outcome so far.
+struct Standing {
+    missing: Vec<u64>,
+    outcome: Outcome,
+}
+
+impl Standing {
+    /// Reads what is said of each chunk, and holds the inputs to what earlier chunks were made from.
+    fn of(
+        dataset: &Dataset,
+        plan: &Plan,
+        share: &Share,
+        earlier: &Earlier,
+        files: &FileCache<'_>,
+    ) -> Result<Self, Error> {
+        let (mut missing, mut outcome) = (Vec::new(), Outcome::default());
+        let (mut inputs, mut named) = (BTreeMap::new(), BTreeMap::new());
+        let mut note = |chunk: u64, said: &Chunk| {
+            inputs.extend(said.inputs.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
+            named.extend(said.named.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
+        };
+        earlier.each_chunk(&mut note)?;
+        for chunk in share.chunks(plan) {
+            let said = dataset.whole_chunk(chunk)?;
+            if let Some(said) = &said {
+                note(chunk, said);
+            }
+            match said.filter(|said| said.failed.is_empty()) {
+                Some(said) => {
+                    outcome.there += 1;
+                    outcome.complained += said.complaints.len() as u64;
+                    outcome.complaints.extend(said.complaints.into_iter().take(NAMED));
+                }
+                None => missing.push(chunk),
+            }
+            outcome.complaints.truncate(NAMED);
+        }
+        if !missing.is_empty() {
+            same_inputs(&inputs, |path| {
+                (files.shown(path), files.read(path).ok().map(|text| crc32fast::hash(text.as_bytes())))
+            })?;
+            same_inputs(&named, |path| (path.to_owned(), sum_of(path.as_ref())))?;
+        }
+        Ok(Self { missing, outcome })
+    }
+}
+
+/// The work of a run, which its threads share.
+struct Work<'w> {
+    around: &'w Surroundings<'w>,
+    dataset: &'w Dataset,
+    queue: &'w Queue<'w>,
+    progress: &'w Arc<Progress>,
+    pace: &'w Pace,
+    /// Points that are done.
+    done: &'w AtomicU64,
+    /// True once a chunk could not be written: nothing further is computed for a disk that is full.
+    full: &'w AtomicBool,
+    outcome: &'w Mutex<&'w mut Outcome>,
+}
+
+impl Work<'_> {
+    /// Runs chunks until none is left, the run is to stop, or one cannot be written.
+    fn run_chunks(&self) {
+        while !self.full.load(Relaxed)
+            && let Some(chunk) = self.queue.next(self.progress)
+        {
+            if self.queue.is_done(chunk) {
+                self.pass_over(chunk);
+                continue;
+            }
+            let ran = chunk::run(self.dataset, self.around, chunk, self.progress, || {
+                self.progress.step();
+                self.pace.say(self.progress, 1 + self.done.fetch_add(1, Relaxed));
+            });
+            let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+            match ran {
+                Ok((said, taken_over)) => {
+                    outcome.chunks.push(chunk);
+                    outcome.points += said.last - said.first + 1 - taken_over;
+                    outcome.taken_over += taken_over;
+                    outcome.failures += said.failed.len() as u64;
+                    outcome.failed.extend(said.failed);
+                    outcome.complained += said.complaints.len() as u64;
+                    outcome.complaints.extend(said.complaints);
+                }
+                Err(Error::Cancelled) => {
+                    outcome.cancelled = true;
+                    break;
+                }
+                Err(why) => {
+                    self.full.store(true, Relaxed);
+                    outcome.unwritten.push(Unwritten { chunk, why });
+                }
+            }
+        }
+    }
+
+    /// Counts a chunk that another program has done meanwhile.
+    fn pass_over(&self, chunk: u64) {
+        let points = self.around.fitting.plan.points_of(chunk);
+        (points.start..points.end).for_each(|_| self.progress.step());
+        self.done.fetch_add(points.end - points.start, Relaxed);
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).there += 1;
+    }
 }
 
 /// The chunks that are to be run. Those that another program is at come last: it will have done

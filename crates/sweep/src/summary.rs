@@ -52,14 +52,14 @@ pub struct Quantity {
     pub subject: String,
     /// The metric.
     pub metric: String,
-    /// Its unit.
+    /// Unit of the quantity.
     pub unit: String,
 }
 
 /// A point, summed up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointSummary {
-    /// Its number in the plan.
+    /// Number of the point in the plan.
     pub number: u64,
     /// The values of the keys that vary; `None` where the point has none for a key.
     pub settings: Vec<Option<Value>>,

@@ -2,7 +2,6 @@
 //! over.
 
 use core::ops::Range;
-
 use psci::PowerStateFormat;
 use thiserror::Error;
 

@@ -4,12 +4,11 @@
 //! before the firmware runs: the device tree and the images.
 
 use core::ops::Range;
-
 use crate::options::Options;
 
 /// Number of parts that [`Options::protected`] has at most.
 pub const PARTS: usize = 4;
-/// The place where the machine puts its tree: the start of memory.
+/// Address at which the machine puts its device tree: the start of memory.
 const TREE: u64 = 1 << 20;
 /// Parts end at multiples of this, so that they can be cleaned line by line.
 const GRANULE: u64 = 4096;

@@ -103,18 +103,18 @@ const LAST_AT_LEVEL: u32 = 0xf000;
 const POWER_LEVEL: u32 = 3 << 24;
 
 /// A state as its arguments have it, nobody being the last at any level.
-struct Encoded {
+struct EncodedState {
     original: u32,
     extended: u32,
     composite: CompositeState,
 }
 
 /// The states again, computed once: decoding is on the way of every idle.
-static ENCODED: [Encoded; STATES.len()] = {
-    let mut all = [const { Encoded { original: 0, extended: 0, composite: CompositeState::RUN } }; STATES.len()];
+static ENCODED: [EncodedState; STATES.len()] = {
+    let mut all = [const { EncodedState { original: 0, extended: 0, composite: CompositeState::RUN } }; STATES.len()];
     let mut n = 0;
     while n < all.len() {
-        all[n] = Encoded {
+        all[n] = EncodedState {
             original: STATES[n].power_state(PowerStateFormat::Original, 0),
             extended: STATES[n].power_state(PowerStateFormat::Extended, 0),
             composite: STATES[n].composite(),

@@ -14,14 +14,12 @@ extern crate alloc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
-
 use alloc::format;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node, Property, ToPropertyValue};
 use psci::Level;
 use thiserror::Error;
-
 use boot::options::{Options, SuspendMode};
 use boot::states::{IdleState, STATES};
 

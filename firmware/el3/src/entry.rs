@@ -2,9 +2,7 @@
 //! normal world.
 
 use core::arch::naked_asm;
-
 use psci::EntryPoint;
-
 use crate::layout::STACK_STRIDE;
 use crate::registers::{set_endianness, spsr_of_normal_world};
 

@@ -1,7 +1,6 @@
 //! The image's layout and what EL3 sees of the machine.
 
 use core::ops::Range;
-
 use machine::{MAX_CPUS, SECURE_RAM};
 
 /// Bytes below each stack that are not mapped, so that a stack which overflows meets an exception

@@ -3,10 +3,8 @@
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
-
 use psci::{CpuDesc, CpuRecord, DomainDesc, DomainRecord, Psci, StorageRef, SystemRecord, Topology};
 use spin::Once;
-
 use crate::platform::{Virt, give_up};
 
 /// The library, made by the first CPU before any other runs.

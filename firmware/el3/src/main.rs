@@ -30,7 +30,6 @@ mod start;
 mod vectors;
 
 use core::panic::PanicInfo;
-
 use machine::say;
 use platform::stop;
 

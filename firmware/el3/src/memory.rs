@@ -4,9 +4,7 @@ use core::arch::{asm, naked_asm};
 use core::cell::UnsafeCell;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
-
 use psci::{Level, Scalar, SharedCell, SharedWord};
-
 use crate::layout::is_guard;
 use machine::{MEMORY, SECURE_RAM};
 

@@ -3,13 +3,11 @@
 use core::arch::asm;
 use core::cell::Cell;
 use core::ops::Range;
-
 use ::points::{Point, Sink};
 use arm_sysregs::el0::accessors::read_cntfrq_el0;
 use boot::protection::PARTS;
 use boot::states;
 use psci::*;
-
 use crate::gic::{Gic, Interface};
 use crate::memory::{Word, barrier, coherency, data_cache_off, data_cache_on, enable_mmu_uncached};
 use crate::power;
@@ -25,7 +23,7 @@ pub struct Virt {
     /// Number of CPUs.
     cpus: usize,
     format: PowerStateFormat,
-    /// The place where the normal world may be entered.
+    /// Memory in which the normal world may be entered.
     memory: Range<u64>,
     /// The memory that MEM_PROTECT overwrites.
     protected: [Range<u64>; PARTS],

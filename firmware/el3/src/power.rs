@@ -17,7 +17,6 @@
 
 use core::arch::{asm, naked_asm};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-
 use crate::entry::identify;
 use crate::gic::Gic;
 use crate::layout::STACK_STRIDE;
@@ -43,7 +42,7 @@ const POWER_OFF: u8 = 0;
 const POWER_ON: u8 = 1;
 const POWER_STANDBY: u8 = 2;
 
-/// Of the cores, the clusters, the system.
+/// Power states of the cores, the clusters, the system.
 static CORES: [Power; MAX_CPUS] = [const { Power(AtomicU8::new(POWER_OFF)) }; MAX_CPUS];
 static CLUSTERS: [Power; MAX_CPUS / CLUSTER] = [const { Power(AtomicU8::new(POWER_OFF)) }; MAX_CPUS / CLUSTER];
 static SYSTEM: Power = Power(AtomicU8::new(POWER_OFF));
@@ -115,8 +114,8 @@ pub fn wait(gic: Gic, cpu: usize) -> ! {
     unsafe { hold_without_memory() }
 }
 
-/// The place where CPUs that are off wait: the others than the first from their reset on. With the
-/// MMU off, and without data but [`KEPT`]: the first CPU may be making it.
+/// Holding pen of CPUs that are off: the others than the first, from their reset on. The MMU is
+/// off, and no data but [`KEPT`] may be touched: the first CPU may be making it.
 pub extern "C" fn hold() -> ! {
     let (gic, cpu) = (Gic::find(), this_cpu() as usize);
     loop {

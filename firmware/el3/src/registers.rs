@@ -2,11 +2,10 @@
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicBool, Ordering};
-
 use arm_sysregs::el1::accessors::{read_id_aa64pfr0_el1, read_isr_el1};
 use exceptions::controls::{Controls, Features, controls};
 use exceptions::cores::{self, Core, Predictor, StoreBypass};
-use exceptions::undefined::{Level, Syndrome, Target, Trapped, Undefined};
+use exceptions::undefined::{Level, Syndrome, Target, TrappedException, UndefinedInstruction};
 use psci::Endianness;
 use spin::Once;
 
@@ -82,7 +81,7 @@ pub fn look_around() {
     write!("vbar_el3", vector_table(core().predictor));
 }
 
-/// The place where the vectors are that a core with that branch predictor needs.
+/// Address of the vectors that a core with that branch predictor needs.
 fn vector_table(predictor: Predictor) -> u64 {
     // In `vectors.rs`, which is above: EL3 comes there by this address alone.
     unsafe extern "C" {
@@ -197,7 +196,7 @@ fn enters_at_el1() -> bool {
 }
 
 /// An exception from a lower level, and what its handing back depends on.
-pub fn trapped() -> Trapped {
+pub fn trapped() -> TrappedException {
     const HCR_RW: u64 = 1 << 31;
     let (_, elr, _, spsr) = syndrome();
     let el1 = Level { sctlr: read!("sctlr_el1"), vbar: read!("vbar_el1") };
@@ -205,11 +204,11 @@ pub fn trapped() -> Trapped {
         true => (read!("hcr_el2"), Level { sctlr: read!("sctlr_el2"), vbar: read!("vbar_el2") }),
         false => (HCR_RW, Level::default()),
     };
-    Trapped { elr, spsr, hcr, el1, el2 }
+    TrappedException { elr, spsr, hcr, el1, el2 }
 }
 
 /// Lets the level below take an undefined instruction when EL3 returns.
-pub fn hand_back(taken: &Undefined, registers: &mut [u64; 31]) {
+pub fn hand_back(taken: &UndefinedInstruction, registers: &mut [u64; 31]) {
     match taken.target {
         Target::El1(Syndrome { esr, elr, spsr }) => {
             write!("esr_el1", esr);

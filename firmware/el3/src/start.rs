@@ -5,12 +5,10 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::arch::naked_asm;
 use core::ptr::slice_from_raw_parts;
-
 use boot::{Options, options};
 use device_tree::MAX_SIZE;
 use machine::{CLUSTER, MAX_CPUS, MEMORY, fw_cfg, index_of, say};
 use psci::{Endianness, EntryPoint, Platform, PowerUp};
-
 use crate::entry::{self, identify};
 use crate::gic::Gic;
 use crate::heap::HEAP;

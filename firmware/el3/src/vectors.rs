@@ -11,9 +11,7 @@
 //!   see [`exceptions::cores`].
 
 use core::arch::global_asm;
-
 use psci::{Call, Outcome};
-
 use crate::layout::{STACK_STRIDE, is_guard};
 use crate::library::PSCI;
 use crate::platform::stop;
@@ -319,14 +317,14 @@ extern "C" fn other(registers: &mut Registers, kind: u64) {
         // IRQs and SErrors of the normal world are not routed to EL3.
         _ => {
             let [x0, x1, x2, .., x30] = *registers;
-            report(kind, &Saved { x0, x1, x2, x30, sp: core::ptr::from_ref(registers) as u64 })
+            report(kind, &SavedRegisters { x0, x1, x2, x30, sp: core::ptr::from_ref(registers) as u64 })
         }
     }
 }
 
 /// The registers that the vector could save of an exception that should not have happened.
 #[repr(C)]
-struct Saved {
+struct SavedRegisters {
     x0: u64,
     x1: u64,
     x2: u64,
@@ -335,7 +333,7 @@ struct Saved {
 }
 
 /// Prints the registers and stops the CPU.
-extern "C" fn report(kind: u64, saved: &Saved) -> ! {
+extern "C" fn report(kind: u64, saved: &SavedRegisters) -> ! {
     const KINDS: [&str; 4] = ["synchronous exception", "IRQ", "FIQ", "SError"];
     const ORIGINS: [&str; 4] = ["EL3 on SP_EL0", "EL3", "a lower level", "AArch32"];
     let pick = |names: &[&'static str; 4], index: u64| names.get(index as usize).copied().unwrap_or("?");

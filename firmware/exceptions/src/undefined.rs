@@ -5,12 +5,12 @@ use crate::controls::Features;
 
 /// The exception as EL3 finds it, and the level that it came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Trapped {
+pub struct TrappedException {
     /// ELR_EL3: the instruction.
     pub elr: u64,
     /// SPSR_EL3.
     pub spsr: u64,
-    /// HCR_EL2; without EL2, [`RW`](Trapped::hcr) as SCR_EL3 has it.
+    /// HCR_EL2; without EL2, [`RW`](TrappedException::hcr) as SCR_EL3 has it.
     pub hcr: u64,
     /// SCTLR_EL1, VBAR_EL1.
     pub el1: Level,
@@ -27,9 +27,9 @@ pub struct Level {
     pub vbar: u64,
 }
 
-/// The level that takes the exception, and the way in which EL3 enters it.
+/// Exception level that takes the exception, and how EL3 enters it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Undefined {
+pub struct UndefinedInstruction {
     /// The writes on the target's behalf.
     pub target: Target,
     /// New ELR_EL3: the vector.
@@ -90,7 +90,7 @@ const SCTLR_DSSBS: u64 = 1 << 44;
 const SCTLR_DSSBS_32: u64 = 1 << 31;
 
 /// The undefined instruction that the level below takes.
-pub fn undefined(trapped: &Trapped, features: &Features) -> Undefined {
+pub fn undefined(trapped: &TrappedException, features: &Features) -> UndefinedInstruction {
     let from32 = trapped.spsr & SPSR_AARCH32 != 0;
     let from_el0 = if from32 { trapped.spsr & 0x1f == USER_MODE } else { trapped.spsr >> 2 & 0b11 == 0 };
     let from_el2 = !from32 && trapped.spsr >> 2 & 0b11 == 2;
@@ -121,7 +121,7 @@ pub fn undefined(trapped: &Trapped, features: &Features) -> Undefined {
         spsr |= SPSR_TCO;
     }
     let syndrome = Syndrome { esr: IL, elr: trapped.elr, spsr: trapped.spsr };
-    Undefined {
+    UndefinedInstruction {
         target: if to_el2 { Target::El2(syndrome) } else { Target::El1(syndrome) },
         elr: level.vbar.wrapping_add(offset),
         spsr,
@@ -129,7 +129,7 @@ pub fn undefined(trapped: &Trapped, features: &Features) -> Undefined {
 }
 
 /// EL1 in AArch32 takes it in its undefined mode.
-fn undefined32(trapped: &Trapped, features: &Features) -> Undefined {
+fn undefined32(trapped: &TrappedException, features: &Features) -> UndefinedInstruction {
     let sctlr = trapped.el1.sctlr;
     let base = if sctlr & SCTLR_V != 0 { 0xffff_0000 } else { trapped.el1.vbar & 0xffff_ffe0 };
     let thumb = trapped.spsr & SPSR_THUMB != 0;
@@ -144,7 +144,7 @@ fn undefined32(trapped: &Trapped, features: &Features) -> Undefined {
     if has(features.pfr1, 4) && sctlr & SCTLR_DSSBS_32 != 0 {
         spsr |= 1 << 23;
     }
-    Undefined {
+    UndefinedInstruction {
         target: Target::Mode32 { lr: trapped.elr.wrapping_add(if thumb { 2 } else { 4 }), spsr: trapped.spsr },
         elr: base + 4,
         spsr,
@@ -171,13 +171,13 @@ mod tests {
         mmfr3: 0,
         smfr0: 0,
     };
-    /// Its later relatives: PAN, SSBS, MTE.
+    /// Later registers of the same kind: PAN, SSBS, MTE.
     const LATER: Features = Features { pfr1: 0x220, mmfr1: 2 << 20, ..A57 };
     const FLAGS: u64 = 0b1010 << 28;
 
-    fn trapped(spsr: u64, hcr: u64) -> Trapped {
+    fn trapped(spsr: u64, hcr: u64) -> TrappedException {
         let (el1, el2) = (Level { sctlr: SCTLR_SPAN, vbar: 0x1000 }, Level { sctlr: 0, vbar: 0x8000 });
-        Trapped { elr: 0x6000_0100, spsr: FLAGS | spsr, hcr, el1, el2 }
+        TrappedException { elr: 0x6000_0100, spsr: FLAGS | spsr, hcr, el1, el2 }
     }
 
     fn syndrome(spsr: u64) -> Syndrome {
@@ -202,7 +202,7 @@ mod tests {
             (0x10, HCR_TGE, el2(0x10), 0x8600, 0x3c9),
         ] {
             let taken = undefined(&trapped(spsr, hcr), &A57);
-            assert_eq!(taken, Undefined { target, elr: vector, spsr: FLAGS | mode }, "{spsr:#x} {hcr:#x}");
+            assert_eq!(taken, UndefinedInstruction { target, elr: vector, spsr: FLAGS | mode }, "{spsr:#x} {hcr:#x}");
         }
     }
 
@@ -212,12 +212,12 @@ mod tests {
         // in Thumb, big-endian.
         let taken = undefined(&trapped(0x113, 0), &A57);
         let target = Target::Mode32 { lr: 0x6000_0104, spsr: FLAGS | 0x113 };
-        assert_eq!(taken, Undefined { target, elr: 0x1004, spsr: FLAGS | 0x19b });
+        assert_eq!(taken, UndefinedInstruction { target, elr: 0x1004, spsr: FLAGS | 0x19b });
         let mut thumb = trapped(0x0600_fc33, 0);
         thumb.el1.sctlr |= SCTLR_V | SCTLR_TE | SCTLR_EE;
         let taken = undefined(&thumb, &A57);
         let target = Target::Mode32 { lr: 0x6000_0102, spsr: FLAGS | 0x0600_fc33 };
-        assert_eq!(taken, Undefined { target, elr: 0xffff_0004, spsr: FLAGS | 0x2bb });
+        assert_eq!(taken, UndefinedInstruction { target, elr: 0xffff_0004, spsr: FLAGS | 0x2bb });
         // Its programs too, unless a hypervisor is their kernel.
         assert!(matches!(undefined(&trapped(0x10, 0), &A57).target, Target::Mode32 { .. }));
     }

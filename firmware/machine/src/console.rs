@@ -2,7 +2,6 @@
 
 use core::fmt::Write;
 use core::ptr::NonNull;
-
 use arm_pl011_uart::{PL011Registers, Uart, UniqueMmioPointer};
 use spin::mutex::SpinMutex;
 

@@ -2,11 +2,9 @@
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
-
 use aarch64_rt::SuspendContext;
 use boot::states::STATES;
 use psci::{PowerStateFormat, id};
-
 use crate::cpu::{self, counter};
 use crate::interrupts;
 use machine::{mpidr_of, say};

@@ -3,12 +3,10 @@
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
-
 use aarch64_rt::SuspendContext;
 use boot::states::STATES;
 use machine::{CLUSTER, mpidr_of, say};
 use psci::{PowerStateFormat, id};
-
 use crate::cpu;
 use crate::{interrupts, traps};
 
@@ -34,7 +32,7 @@ const OFF: i64 = 1;
 /// The next step of the second CPU, and its result.
 static STEP: AtomicU64 = AtomicU64::new(0);
 static DONE: AtomicU64 = AtomicU64::new(0);
-/// The place where a rejected CPU_ON pointed; nobody should ever come there.
+/// Address to which a rejected CPU_ON pointed; nobody may ever come there.
 static ASTRAY: AtomicU64 = AtomicU64::new(0);
 static EXTENDED: AtomicU64 = AtomicU64::new(0);
 

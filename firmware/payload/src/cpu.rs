@@ -1,7 +1,6 @@
 //! The abilities of a CPU: calls to the firmware, suspends that come back, the counter, the timer.
 
 use core::arch::{asm, naked_asm};
-
 use aarch64_rt::{SuspendContext, warm_boot_entry};
 use arm_sysregs::el1::accessors::read_mpidr_el1;
 use machine::{MAX_CPUS, index_of, mpidr_of};
@@ -191,7 +190,7 @@ pub unsafe extern "C" fn report_order() -> ! {
     )
 }
 
-/// The way in which a CPU that is turned on starts `main` at the top of its own stack.
+/// Context in which a CPU that is turned on starts `main` at the top of its own stack.
 pub const fn start_of(cpu: usize, main: extern "C" fn(u64) -> !) -> SuspendContext {
     // The end of the CPU's stack; computed as a pointer, so that a static can hold it.
     let stack_ptr = STACKS.0.get().cast::<u8>().wrapping_add((cpu + 1) * STACK).cast::<u64>();
@@ -240,8 +239,7 @@ unsafe extern "C" fn suspend_and_keep(function: u64, power_state: u64, entry: u6
     )
 }
 
-/// The place where the runtime's entry goes after a power-down, with the stack as the suspend left
-/// it.
+/// Continuation of the runtime's entry after a power-down, with the stack as the suspend left it.
 #[unsafe(naked)]
 extern "C" fn resumed(_: u64) -> ! {
     naked_asm!(

@@ -11,11 +11,9 @@
 
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use boot::states::STATES;
 use machine::{CLUSTER, MAX_CPUS, mpidr_of, say};
 use psci::{PowerStateFormat, id};
-
 use crate::cpu;
 use crate::interrupts;
 
@@ -92,7 +90,7 @@ fn turn_on(cpu: usize) {
     cpu::smc(ON, [mpidr_of(cpu), enter as *const () as u64, 0]);
 }
 
-/// The place where CPUs start and resume, with any context id: everything is found by the CPU's own
+/// Entry of CPUs that start or resume, with any context id: everything is found by the CPU's own
 /// number.
 ///
 /// # Safety

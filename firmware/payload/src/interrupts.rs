@@ -2,7 +2,6 @@
 //! Interrupts stay masked; WFI sees them, and the program asks for them.
 
 use core::ptr::NonNull;
-
 use arm_gic::gicv2::{self, GicV2};
 use arm_gic::gicv3::registers::{Gicd, GicrSgi};
 use arm_gic::gicv3::{GicCpuInterface, GicDistributor, GicRedistributor, SgiTarget, SgiTargetGroup};
@@ -20,7 +19,7 @@ const WAKE: IntId = IntId::sgi(0);
 /// The exception that a CPU took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// Its timer's.
+    /// Interrupt of the timer.
     Timer,
     /// Another CPU's.
     Software,

@@ -16,7 +16,6 @@ mod traps;
 mod world;
 
 use core::panic::PanicInfo;
-
 use aarch64_rt::{ExceptionHandlers, InitialPagetable, RegisterStateRef, entry, exception_handlers, initial_pagetable};
 use machine::say;
 use options::Run;

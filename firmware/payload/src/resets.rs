@@ -2,17 +2,15 @@
 //! finds it in memory that no reset touches.
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use aarch64_rt::SuspendContext;
 use boot::states::STATES;
 use machine::{MAX_CPUS, mpidr_of, say};
 use psci::{PowerStateFormat, id};
-
 use crate::cpu;
 use crate::interrupts;
 
-/// In what the machine fills at each reset, and so MEM_PROTECT leaves alone; behind the image, so
-/// that the machine does.
+/// Step of the test, in memory that the machine fills at each reset and that MEM_PROTECT leaves
+/// alone; behind the image, so that the machine does.
 const STEP: *mut u64 = 0x6300_0000 as *mut u64;
 const A_SECRET: u64 = 0x5ec2_e75e_c2e7_5ec2;
 /// The step is in the lowest byte of a word that is no accident.

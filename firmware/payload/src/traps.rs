@@ -3,9 +3,7 @@
 
 use core::arch::{asm, naked_asm};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use aarch64_rt::RegisterStateRef;
-
 use crate::cpu;
 
 /// An instruction that may be undefined is about to run.
@@ -225,7 +223,7 @@ unsafe extern "C" fn enter_32(program: u64) {
     )
 }
 
-/// The place where an exception of the program goes on, on the stack that [`enter_32`] left.
+/// Continuation of the program after an exception, on the stack that [`enter_32`] left.
 #[unsafe(naked)]
 unsafe extern "C" fn back_from_32() {
     naked_asm!(

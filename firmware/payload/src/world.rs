@@ -1,12 +1,10 @@
 //! The procedures' normal world, on this machine.
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-
 use aarch64_rt::SuspendContext;
 use boot::states::STATES;
 use psci::{PowerStateFormat, id};
 use psci_cases::{CASES, Case, Depth, Failure, Mode, NormalWorld, STAMPS, Stamps, Word};
-
 use crate::cpu;
 use crate::interrupts::{self, Taken};
 use machine::{CLUSTER, MAX_CPUS, mpidr_of, say};
@@ -17,7 +15,7 @@ static CPUS: AtomicUsize = AtomicUsize::new(1);
 static EXTENDED: AtomicUsize = AtomicUsize::new(0);
 static PUBLISHED: [[AtomicU64; STAMPS]; MAX_CPUS] = [const { [const { AtomicU64::new(0) }; STAMPS] }; MAX_CPUS];
 
-/// The way in which each CPU starts when it is turned on.
+/// Start context of each CPU.
 struct Starts([SuspendContext; MAX_CPUS]);
 
 // SAFETY: never written.

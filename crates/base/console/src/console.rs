@@ -11,8 +11,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme, IntoDiagnostic, Report, Wra
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The place where a program's words go, and how they are laid out. A clone prints to the same
-/// place.
+/// Output of a program, and its layout. A clone prints to the same place.
 #[derive(Clone, Debug)]
 pub struct Console {
     quiet: bool,
@@ -33,9 +32,9 @@ struct Shared {
 /// The words that were printed on a console that keeps them.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
-    /// On standard output.
+    /// Bytes on standard output.
     pub printed: Vec<u8>,
-    /// On standard error: warnings, notes, and why an answer is no.
+    /// Text on standard error: warnings, notes, and why an answer is no.
     pub noted: String,
 }
 

@@ -4,11 +4,10 @@
 //! the old address or the new one and never half of each. The rest of an entry is written before
 //! the entry is in use.
 
-use std::net::Ipv4Addr;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
-
 use crate::buffers::region::Region;
 use crate::mac::Mac;
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Adjacency of addresses without a route.
 pub const MISS: u16 = 0;
@@ -35,7 +34,7 @@ const _: () = assert!((LIMIT as usize) < ENTRIES);
 /// Bytes of an Ethernet header, which an MTU leaves out.
 const ETHERNET: u16 = 14;
 
-/// The place where each word of an entry stands.
+/// Positions of an entry's words.
 const TO: usize = 0;
 const FROM: usize = 1;
 const REST: usize = 2;

@@ -9,7 +9,7 @@ pub const FIRST_ARC: u8 = 2;
 /// A node has at most this many arcs.
 pub const ARCS_MAX: usize = 64;
 
-/// The place where a frame's packets go.
+/// Destination of a frame's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// All packets take the same arc.

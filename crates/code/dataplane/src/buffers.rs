@@ -20,7 +20,7 @@ struct Slot {
     data: [u8; DATA_BYTES],
 }
 
-/// In which order freed buffers are handed out again.
+/// Order in which freed buffers are handed out again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Reuse {
     /// The last one freed first: buffers stay in the caches.
@@ -98,7 +98,7 @@ impl Pool {
         self.free.len()
     }
 
-    /// In which order freed buffers are handed out again.
+    /// Order in which freed buffers are handed out again.
     pub fn reuse(&self) -> Reuse {
         self.reuse
     }

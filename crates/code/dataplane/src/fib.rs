@@ -13,12 +13,11 @@
 //! changes it. Each entry is one word that changes at once, from what held before to what holds
 //! after, so a lookup gives the one or the other.
 
+use crate::buffers::region::Region;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering, fence};
-
-use crate::buffers::region::Region;
 
 /// Number of an adjacency: what becomes of a packet.
 pub type Adjacency = u16;

@@ -6,8 +6,8 @@
 //!                             └─► (every node) drop, punt
 //! ```
 //! Arcs lead forward: one pass over the nodes empties the graph of what came in, and a second one
-//! follows only where a text has wired an arc back. A frame whose packets all take the same arc is handed on as it is; only where they part
-//! are columns copied.
+//! follows only where a text has wired an arc back. A frame whose packets all take the same arc is
+//! handed on as it is; only where they part are columns copied.
 
 use crate::frame::{FRAME_MAX, Frame, Rows};
 use crate::machine;
@@ -122,7 +122,7 @@ pub struct Report {
     pub loops: u64,
     /// [`Graph::seconds`].
     pub seconds: f64,
-    /// Of each input: its interface, and how packets come in there.
+    /// Interface of each input, and how packets come in there.
     pub hardware: Vec<(u16, String)>,
     /// Traces so far.
     pub traces: Vec<Trace>,

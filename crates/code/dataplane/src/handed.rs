@@ -4,11 +4,10 @@
 //! that is compiled for speed.
 #![expect(unsafe_code, reason = "code of others gets pointers to packets")]
 
-use stopwatt_loop::{DATA_BYTES, DROP as DROPPED, PUNT as PUNTED, Packet};
-
 use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::{LINE, Pool, SLOT_BYTES};
 use crate::frame::{FRAME_MAX, Frame};
+use stopwatt_loop::{DATA_BYTES, DROP as DROPPED, PUNT as PUNTED, Packet};
 
 const _: () = assert!(DATA_BYTES == crate::buffers::DATA_BYTES, "the header says so");
 

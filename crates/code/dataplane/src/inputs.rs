@@ -1,13 +1,12 @@
 //! Inputs without a device: a generator of packets, and a list of them.
 
-use std::net::Ipv4Addr;
-
 use crate::buffers::{Buffer, Slots};
 use crate::checksum;
 use crate::frame::{FRAME_MAX, Frame};
 use crate::machine;
 use crate::node::Input;
 use crate::plane::{Mac, Plane};
+use std::net::Ipv4Addr;
 
 /// A minimal UDP packet as it lies in memory: 64 bytes on the wire with the frame check sequence,
 /// 60 without.

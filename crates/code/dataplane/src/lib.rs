@@ -3,8 +3,8 @@
 //!
 //! What is measured here is how the loops over a frame touch memory. They are written once
 //! ([`walk`]), for every shape and prefetch stride, over [`memory::PacketMemory`]: host memory when
-//! packets are forwarded, a model of a core when their cycles are predicted. It is for measuring and
-//! no router: neighbours are static, and what is not on the common path is handed to the host.
+//! packets are forwarded, a model of a core when their cycles are predicted. It is for measuring
+//! and no router: neighbours are static, and what is not on the common path is handed to the host.
 //!
 //! # What to read first
 //! [`frame`], then [`graph`] with its picture, then [`walk`]; `examples/route.rs` puts them

@@ -13,7 +13,7 @@ use crate::machine;
 /// The fields that a node knows of a packet before it reads the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
-    /// The place where the packet starts within the buffer's data.
+    /// Offset of the packet within the buffer's data, in bytes.
     pub offset: u16,
     /// Bytes of the packet.
     pub length: u16,

@@ -16,7 +16,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// In lower case.
+    /// Name in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -49,7 +49,7 @@ impl Reason {
 
 /// A node.
 pub trait Node: Send {
-    /// Its name.
+    /// Name of the node.
     fn name(&self) -> &str;
 
     /// The reasons for which it may drop or punt packets.
@@ -92,8 +92,7 @@ pub trait Input: Send {
         false
     }
 
-    /// The way in which packets come in, for `show hardware`: the driver, its mode, and what it
-    /// does in a device's place.
+    /// Driver of an input, its mode, and what it does in a device's place.
     fn hardware(&self) -> String {
         "memory of this process".to_owned()
     }

@@ -4,14 +4,12 @@
 
 #![expect(unsafe_code, reason = "addresses and options that the kernel reads, and a ring of memory shared with it")]
 
-use std::io;
-use std::mem::zeroed;
-use std::num::NonZeroUsize;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
-
+use crate::buffers::DATA_BYTES;
+use crate::frame::{FRAME_MAX, Frame};
+use crate::mac::Mac;
+use crate::node::{Input, Reason};
+use crate::nodes::Device;
+use crate::plane::Plane;
 use nix::errno::Errno;
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use nix::net::if_::if_nametoindex;
@@ -20,15 +18,14 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use nix::sys::socket::{
     AddressFamily, LinkAddr, SockFlag, SockType, SockaddrLike, bind, getsockopt, setsockopt, socket,
 };
-
-use crate::buffers::DATA_BYTES;
-use crate::frame::{FRAME_MAX, Frame};
-use crate::mac::Mac;
-use crate::node::{Input, Reason};
-use crate::nodes::Device;
-use crate::plane::Plane;
-
 use options::{PacketIgnoreOutgoing, PacketMembership, PacketRing, PacketStatistics, PacketVersion, SocketFilter};
+use std::io;
+use std::mem::zeroed;
+use std::num::NonZeroUsize;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// Options of sockets that the crate `nix` has no names for.
 mod options {
@@ -111,7 +108,7 @@ fn bind_to(socket: &OwnedFd, interface: &str, protocol: u16) -> io::Result<()> {
 
 /// A packet that came in, readable until the next one is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Received<'a> {
+pub struct ReceivedPacket<'a> {
     /// From the Ethernet header on.
     pub bytes: &'a [u8],
     /// The VLAN tag that the kernel took out of it.
@@ -189,7 +186,7 @@ impl Receiver {
     }
 
     /// The next packet, if one is there.
-    pub fn next_packet(&mut self) -> Option<Received<'_>> {
+    pub fn next_packet(&mut self) -> Option<ReceivedPacket<'_>> {
         if std::mem::take(&mut self.is_read) {
             self.status().store(libc::TP_STATUS_KERNEL, Ordering::Release);
             self.slot = (self.slot + 1) % SLOTS;
@@ -217,7 +214,7 @@ impl Receiver {
         // SAFETY: the slot is ours until the next call, and `from` and `length` end within it.
         let bytes =
             unsafe { std::slice::from_raw_parts(self.ring.add(self.slot * SLOT_BYTES + from).as_ptr(), length) };
-        Some(Received { bytes, tag, is_cut, stamp })
+        Some(ReceivedPacket { bytes, tag, is_cut, stamp })
     }
 
     /// Packets that the kernel dropped because the ring was full, since the last call.
@@ -265,7 +262,7 @@ impl PacketInput {
     /// Writes the next packet into a buffer's data and returns its length; `None` if there is none.
     fn next_into(&mut self, data: &mut [u8; DATA_BYTES]) -> Option<usize> {
         loop {
-            let Received { bytes, tag, is_cut, .. } = self.receiver.next_packet()?;
+            let ReceivedPacket { bytes, tag, is_cut, .. } = self.receiver.next_packet()?;
             let length = bytes.len() + tag.map_or(0, |tag| tag.len());
             if is_cut || length > DATA_BYTES {
                 self.too_long += 1;

@@ -1,12 +1,11 @@
 //! The state that all nodes share: buffers, interfaces, tables, settings.
 
-use std::sync::Arc;
-
 use crate::buffers::{Pool, Reuse};
 use crate::fib::{Prefix, RouteError};
 use crate::frame::FRAME_SIZES;
 use crate::tables::{NoRoom, Side, Tables};
 use crate::walk::{Shape, Strides};
+use std::sync::Arc;
 
 pub use crate::mac::Mac;
 
@@ -45,9 +44,9 @@ impl Traffic {
 /// An interface and its counters.
 #[derive(Clone, Debug)]
 pub struct Interface {
-    /// Its name.
+    /// Name of the interface.
     pub name: String,
-    /// Its Ethernet address.
+    /// Ethernet address of the interface.
     pub mac: Mac,
     /// Bytes of the largest IP packet.
     pub mtu: u16,

@@ -1,8 +1,7 @@
 //! The traces of packets, in the words that users of VPP know.
 
-use std::fmt::Write;
-
 use crate::graph::Report;
+use std::fmt::Write;
 
 /// A worker's name.
 pub fn worker_name(number: usize) -> String {

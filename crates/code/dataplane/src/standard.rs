@@ -11,7 +11,7 @@ pub use crate::wiring::INTERFACES_MAX;
 /// The text of that graph.
 pub const TEXT: &str = include_str!("standard.graph");
 
-/// The way in which the work on IPv4 packets is divided into nodes.
+/// Division of the work on IPv4 packets into nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Ip4Path {
     /// Three nodes, each with a loop of its own.

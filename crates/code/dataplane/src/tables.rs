@@ -1,11 +1,10 @@
 //! Tables that all workers read without a lock, and the one lock of whoever fills them.
 
-use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
 use crate::adjacency::{Adjacencies, Adjacency, FIRST_NEIGHBOUR, LIMIT, MISS};
 use crate::fib::{Fib, RouteError, Table};
 use crate::mac::Mac;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Our side of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

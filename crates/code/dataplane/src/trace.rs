@@ -1,14 +1,13 @@
 //! Following packets through the graph.
 
-use std::net::Ipv4Addr;
-use std::time::Instant;
-
 use crate::arcs::Verdict;
 use crate::buffers::DATA_BYTES;
 use crate::frame::Frame;
 use crate::mac::Mac;
 use crate::node::Node;
 use crate::plane::Plane;
+use std::net::Ipv4Addr;
+use std::time::Instant;
 
 /// The trace of one packet in one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +23,7 @@ pub struct Step {
 /// The path of one packet through the graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// Its steps, in order.
+    /// Steps of the path, in order.
     pub steps: Vec<Step>,
 }
 
@@ -127,7 +126,7 @@ pub fn ethernet_line(data: &[u8; DATA_BYTES]) -> String {
     format!("{kind}: {} -> {}", mac(6), mac(0))
 }
 
-/// The place where the network header starts: tags are gone by now.
+/// Offset of the network header in bytes: tags are gone by now.
 const L3: usize = 14;
 
 /// A packet's IPv4 header as a person reads it, one line each.

@@ -6,8 +6,6 @@
 //! interface's output. A line that starts with # is a remark. Whoever has nodes of their own adds
 //! them to a [`Registry`].
 
-use std::collections::HashMap;
-
 use crate::arcs::ARCS_MAX;
 use crate::graph::{Graph, NodeId};
 use crate::node::Node;
@@ -16,6 +14,7 @@ use crate::nodes::{
     L2Output, Punt,
 };
 use crate::plane::Plane;
+use std::collections::HashMap;
 
 /// Largest number of interfaces: a node has [`ARCS_MAX`] arcs, and a few of them are taken.
 pub const INTERFACES_MAX: usize = 56;

@@ -2,8 +2,8 @@
 
 use crate::states::{MAX_STATES, States};
 
-/// The way in which a stay's length is counted. Linux counts nanoseconds today; before 2019 it
-/// counted microseconds in an `int`.
+/// Unit in which a stay's length is counted. Linux counts nanoseconds today; before 2019 it counted
+/// microseconds in an `int`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
     /// Nanoseconds.

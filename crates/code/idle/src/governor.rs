@@ -1,7 +1,5 @@
 //! All governors behind one type.
 
-use core::fmt;
-
 use crate::haltpoll::Haltpoll;
 use crate::ladder::Ladder;
 use crate::menu::Menu;
@@ -10,6 +8,7 @@ use crate::rules::{Family, Release, Rule, Rules};
 use crate::situation::{Choice, Outcome, Situation};
 use crate::states::States;
 use crate::teo::Teo;
+use core::fmt;
 
 /// A kind of governor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +55,7 @@ impl Kind {
         Self::AlwaysDeepest,
     ];
 
-    /// Its own name; menu or teo where it is that of a release.
+    /// Name without the release: menu or teo where it is that of a release.
     const fn own_name(self) -> &'static str {
         match self {
             Self::Menu310 => "menu-3.10",

@@ -16,7 +16,7 @@ pub struct Release {
     candidate: u16,
 }
 
-/// In place of a release candidate's number.
+/// Number that stands for "no release candidate": the release itself comes after all of them.
 const FINAL: u16 = u16::MAX;
 
 impl Release {

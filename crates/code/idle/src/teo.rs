@@ -18,7 +18,7 @@ struct Bin {
     hits: u32,
     /// Stays that ended here, while the timer lay in a later bin.
     intercepts: u32,
-    /// Of the last stays those that count as intercepts. Wraps around below 0, as the kernel's
+    /// Number of the last stays that count as intercepts. Wraps around below 0, as the kernel's
     /// does.
     recent: u32,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Teo {
     tick_wakeups: u32,
     /// Short stays (from 6.15).
     short_idles: u32,
-    /// In which bin recent intercepts fell (up to 6.10).
+    /// Bins of the recent intercepts (up to 6.10).
     recent: [Option<u8>; RECENT],
     oldest: usize,
 }

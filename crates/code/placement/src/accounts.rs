@@ -97,19 +97,19 @@ impl Accounts {
 
 /// A policy that keeps no accounts itself, with accounts, so that frequencies can follow the load.
 #[derive(Clone, Debug, Default)]
-pub struct Tracked<P> {
+pub struct TrackingPolicy<P> {
     policy: P,
     accounts: Accounts,
 }
 
-impl<P> Tracked<P> {
+impl<P> TrackingPolicy<P> {
     /// Adds accounts to a policy.
     pub fn new(policy: P) -> Self {
         Self { policy, accounts: Accounts::default() }
     }
 }
 
-impl<P: Placement> Placement for Tracked<P> {
+impl<P: Placement> Placement for TrackingPolicy<P> {
     fn wake(&mut self, view: &dyn View, task: TaskId, previous: usize) -> usize {
         self.policy.wake(view, task, previous)
     }

@@ -71,7 +71,7 @@ impl Estimate {
 
 #[derive(Clone, Copy, Debug)]
 struct Account {
-    /// In the time of its CPU's clock.
+    /// Load tracking, in the time of the CPU's own clock.
     pelt: Pelt,
     doing: Doing,
     cpu: usize,

@@ -55,7 +55,7 @@ const STARVED: u32 = 768;
 /// When a task last moved, in units of 1024 ns. A move in one direction allows one in the other at
 /// once.
 #[derive(Clone, Copy, Debug, Default)]
-struct Moved {
+struct Migrations {
     up: Option<u64>,
     down: Option<u64>,
 }
@@ -65,7 +65,7 @@ struct Moved {
 pub struct Hmp {
     settings: HmpSettings,
     accounts: Accounts,
-    moved: Vec<Moved>,
+    moved: Vec<Migrations>,
 }
 
 impl Hmp {
@@ -78,9 +78,9 @@ impl Hmp {
         (view.now() / 1_000) >> 10
     }
 
-    fn moved(&mut self, task: TaskId) -> &mut Moved {
+    fn moved(&mut self, task: TaskId) -> &mut Migrations {
         if self.moved.len() <= task {
-            self.moved.resize(task + 1, Moved::default());
+            self.moved.resize(task + 1, Migrations::default());
         }
         &mut self.moved[task]
     }
@@ -95,7 +95,7 @@ impl Hmp {
         among.iter(view.cpus()).map(load).min().map(|(load, _, cpu)| (load, cpu))
     }
 
-    /// The place where a fair task that is on `cpu` should move up to.
+    /// CPU to which a fair task on `cpu` should move up; none if it should stay.
     fn up(&self, view: &dyn View, task: TaskId, cpu: usize) -> Option<usize> {
         let Policy::Fair { nice } = view.policy(task) else { return None };
         let last = self.moved.get(task).copied().unwrap_or_default().up;
@@ -107,7 +107,7 @@ impl Hmp {
         self.settings.room.is_none_or(|room| load < room).then_some(to)
     }
 
-    /// The place where a fair task that is on `cpu` should move down to.
+    /// CPU to which a fair task on `cpu` should move down; none if it should stay.
     fn down(&self, view: &dyn View, task: TaskId, cpu: usize) -> Option<usize> {
         let Policy::Fair { nice } = view.policy(task) else { return None };
         let (_, to) = self.least_loaded(view, classes::slower(view, cpu) & view.allowed(task))?;
@@ -120,11 +120,11 @@ impl Hmp {
     }
 
     fn note_up(&mut self, view: &dyn View, task: TaskId) {
-        *self.moved(task) = Moved { up: Some(Self::units(view)), down: None };
+        *self.moved(task) = Migrations { up: Some(Self::units(view)), down: None };
     }
 
     fn note_down(&mut self, view: &dyn View, task: TaskId) {
-        *self.moved(task) = Moved { up: None, down: Some(Self::units(view)) };
+        *self.moved(task) = Migrations { up: None, down: Some(Self::units(view)) };
     }
 
     /// A task of a full fast CPU for an idle slow one.

@@ -1,6 +1,6 @@
 //! All policies by name.
 
-use crate::accounts::Tracked;
+use crate::accounts::TrackingPolicy;
 use crate::all_big::AllBig;
 use crate::energy_aware::EnergyAware;
 use crate::hmp::{Hmp, HmpSettings};
@@ -35,7 +35,7 @@ impl Kind {
     /// All of them.
     pub const ALL: [Self; 6] = [Self::Hmp, Self::HmpEarly, Self::Even, Self::AllBig, Self::Switcher, Self::EnergyAware];
 
-    /// Its name on the command line.
+    /// Name of the policy on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hmp => "hmp",
@@ -66,8 +66,8 @@ impl Kind {
         match self {
             Self::Hmp => Box::new(Hmp::new(HmpSettings::default())),
             Self::HmpEarly => Box::new(Hmp::new(HmpSettings::early())),
-            Self::Even => Box::new(Tracked::new(AnyStart::new(seed))),
-            Self::AllBig => Box::new(Tracked::new(AllBig)),
+            Self::Even => Box::new(TrackingPolicy::new(AnyStart::new(seed))),
+            Self::AllBig => Box::new(TrackingPolicy::new(AllBig)),
             Self::Switcher => Box::new(Switcher::new()),
             Self::EnergyAware => Box::new(EnergyAware::new(model.clone())),
         }

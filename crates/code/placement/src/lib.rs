@@ -61,7 +61,7 @@ mod switcher;
 mod task;
 mod view;
 
-pub use accounts::{Accounts, Tracked};
+pub use accounts::{Accounts, TrackingPolicy};
 pub use all_big::AllBig;
 pub use energy_aware::EnergyAware;
 pub use fair::FairLoads;

@@ -188,7 +188,7 @@ impl Pelt {
         (self.runnable as u64 * 1024 / self.divider() as u64) as u32
     }
 
-    /// Its load: the part of the time in which it ran or waited, of its weight (1024 at nice 0).
+    /// Load: the share of time in which the task ran or waited, times its weight (1024 at nice 0).
     pub const fn load(&self, weight: u64) -> u64 {
         (self.runnable as u128 * weight as u128 / self.divider() as u128) as u64
     }

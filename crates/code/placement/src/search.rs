@@ -23,7 +23,7 @@ pub struct CpuUse {
     pub utilisation: u32,
     /// The sum of the estimates of those that run or wait there.
     pub estimated: u32,
-    /// Its capacity at the highest operating point.
+    /// Capacity at the highest operating point.
     pub capacity: u32,
     /// The part of it that is left for fair tasks.
     pub left: u32,
@@ -32,7 +32,7 @@ pub struct CpuUse {
 /// The task that wakes, as the search knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WakingTask {
-    /// Its utilisation.
+    /// Utilisation of the CPU.
     pub utilisation: u32,
     /// The use that is expected of it.
     pub estimate: u32,

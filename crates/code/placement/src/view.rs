@@ -21,7 +21,7 @@ pub trait View {
     fn waiting(&self, cpu: usize) -> usize;
     /// The tasks that wait for a CPU.
     fn waiting_tasks(&self, cpu: usize) -> Vec<TaskId>;
-    /// The place where a task may run.
+    /// CPUs on which a task may run.
     fn allowed(&self, task: TaskId) -> CpuSet;
     /// A task's policy.
     fn policy(&self, task: TaskId) -> Policy;

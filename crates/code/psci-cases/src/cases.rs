@@ -48,7 +48,7 @@ pub enum Action {
     Version,
 }
 
-/// Together or one by one: the way in which CPUs act.
+/// Whether CPUs act together or one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// All at once, after a barrier.

@@ -53,7 +53,7 @@ pub enum Failure {
     StampOrder {
         /// The CPU.
         cpu: usize,
-        /// Its stamps.
+        /// Stamps of that CPU.
         stamps: Stamps,
     },
 }

@@ -24,7 +24,7 @@ pub enum Endianness {
     Big,
 }
 
-/// The place where a CPU enters the normal world.
+/// Address at which a CPU enters the normal world, with its argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryPoint {
     /// Address.

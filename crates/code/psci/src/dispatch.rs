@@ -5,7 +5,7 @@ use crate::error::{Error, status};
 use crate::id;
 use crate::platform::Platform;
 use crate::points::psci as point;
-use crate::power_down::Abandoned;
+use crate::power_down::Abandonment;
 use crate::psci::Psci;
 use crate::stat_calls::Statistic;
 use crate::tree::Caller;
@@ -72,8 +72,8 @@ impl<'a, P: Platform> Psci<'a, P> {
             id::PSCI_VERSION => u64::from(PSCI_VERSION),
             id::CPU_SUSPEND => status(self.cpu_suspend(me, x1 as u32, (x2, x3))),
             id::CPU_OFF => match self.cpu_off(me) {
-                Ok(Abandoned::Undone) => Error::Denied.register(),
-                Ok(Abandoned::TurnedOn(entry)) => return Outcome::Enter(entry),
+                Ok(Abandonment::Undone) => Error::Denied.register(),
+                Ok(Abandonment::TurnedOn(entry)) => return Outcome::Enter(entry),
                 Err(error) => error.register(),
             },
             id::CPU_ON => status(self.cpu_on(me, x1, (x2, x3))),

@@ -11,7 +11,7 @@
 use crate::cpu_index::CpuIndex;
 use crate::platform::Platform;
 use crate::points::psci as point;
-use crate::shared::{Coherent, Maintained};
+use crate::shared::{Coherent, MaintainedWord};
 
 /// Id of the first CPU's own lock; the power domains' locks have the domain's index as id.
 pub const CPU_LOCK: u32 = 0x4000;
@@ -21,12 +21,12 @@ pub const PLATFORM_LOCK: u32 = 0x8000;
 
 /// One CPU's word in a bakery lock: bit 0 is set while the CPU chooses, the rest is its ticket, 0
 /// for none.
-pub struct BakeryWord<P: Platform>(Maintained<u32, P>);
+pub struct BakeryWord<P: Platform>(MaintainedWord<u32, P>);
 
 impl<P: Platform> BakeryWord<P> {
     /// The word of a CPU that does not want the lock.
     pub fn new() -> Self {
-        Self(Maintained::new(0))
+        Self(MaintainedWord::new(0))
     }
 
     pub(crate) fn publish(&self, platform: &P) {

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::points::psci as point;
-use crate::power_down::Abandoned;
+use crate::power_down::Abandonment;
 use crate::psci::Psci;
 use crate::storage::{Affinity, Sleep};
 use crate::transition::PowerDown;
@@ -46,7 +46,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     }
 
     /// CPU_OFF. Locks up to the top, since the last CPU of any domain may take it down.
-    pub(crate) fn cpu_off(&self, me: Caller<'a, P>) -> Result<Abandoned, Error> {
+    pub(crate) fn cpu_off(&self, me: Caller<'a, P>) -> Result<Abandonment, Error> {
         let request = self.platform.off_state();
         let resident = match self.platform.trusted_os() {
             TrustedOs::Migratable(home) | TrustedOs::Fixed(home) => home == me.cpu,

@@ -211,9 +211,10 @@ pub trait Platform: points::Sink + Sized {
     /// leaves coherency. From here on this CPU's accesses go to memory.
     fn flush_caches(&self, level: Level);
 
-    /// In place of [`Platform::flush_caches`] where caches stay coherent while a CPU powers down:
-    /// tells the core, by its power control register, that its next WFI is a power-down up to
-    /// `level`, in which hardware flushes what loses power. By default nothing.
+    /// Requests a flush by hardware, where caches stay coherent while a CPU powers down and
+    /// [`Platform::flush_caches`] is not called: tells the core, by its power control register,
+    /// that its next WFI is a power-down up to `level`, in which hardware flushes what loses power.
+    /// By default nothing.
     fn request_hardware_flush(&self, level: Level) {
         let _ = level;
     }

@@ -8,14 +8,13 @@
 //! before that; those of a CPU that has turned itself off last until it is turned on and makes a
 //! call.
 
-use points::Point;
-
 use crate::call::Outcome;
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::points::psci as point;
 use crate::psci::Psci;
 use crate::tree::Caller;
+use points::Point;
 
 /// Version of the interface.
 const VERSION: u64 = 1;

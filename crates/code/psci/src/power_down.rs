@@ -12,8 +12,8 @@ use crate::storage::{Affinity, Sleep, WakeRecord};
 use crate::transition::{PowerDown, PowerUp};
 use crate::tree::Caller;
 
-/// The way in which a power-down ended that did not end in a reset.
-pub(crate) enum Abandoned {
+/// Reason why a power-down ended without a reset.
+pub(crate) enum Abandonment {
     /// Everything is undone, and the caller goes on as before.
     Undone,
     /// The CPU was as good as off, and another one turned it on meanwhile: it goes where that
@@ -31,7 +31,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         state: &CompositeState,
         locks_to: Level,
         why: PowerDown,
-    ) -> Abandoned {
+    ) -> Abandonment {
         let level = state_checks::highest_power_down(self.platform, state).unwrap_or(CPU_LEVEL);
         if why == PowerDown::Suspend {
             self.platform.save_context();
@@ -79,7 +79,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// The terminal WFI returned: the CPU kept its registers, but its caches and interrupts are
     /// off, and others believe it down.
     #[cold]
-    fn undo(&self, me: Caller<'a, P>, down: WakeRecord, why: PowerDown) -> Abandoned {
+    fn undo(&self, me: Caller<'a, P>, down: WakeRecord, why: PowerDown) -> Abandonment {
         self.stamp(me, point::EXIT_HW_LOW_PWR, 0);
         points::detail(self.platform, point::ABANDONED, u32::from(down.locks_to));
         // As on the way up: the caches come on once the domain is open again, or nobody would snoop
@@ -107,8 +107,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         self.set_running(me, &wake_state, down.locks_to, None);
         self.release_ancestors(me, down.locks_to);
         match turned_on {
-            None => Abandoned::Undone,
-            Some(entry) => Abandoned::TurnedOn(entry),
+            None => Abandonment::Undone,
+            Some(entry) => Abandonment::TurnedOn(entry),
         }
     }
 

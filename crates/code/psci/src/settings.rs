@@ -1,6 +1,6 @@
 //! The choices of a platform: locks, the order of messages, optional calls.
 
-/// The way in which CPUs exclude each other from a power domain's state.
+/// Lock by which CPUs exclude each other from a power domain's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockKind {
     /// Lamport's bakery: plain loads and stores with cache maintenance; works while some CPUs have

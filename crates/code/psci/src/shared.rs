@@ -8,7 +8,7 @@
 //! | type | touched by | store | load |
 //! |---|---|---|---|
 //! | [`Coherent`] | CPUs with their caches on | plain | plain |
-//! | [`Maintained`] | any CPU, caches on or off | store, clean, barrier | clean and invalidate, barrier, load |
+//! | [`MaintainedWord`] | any CPU, caches on or off | store, clean, barrier | clean and invalidate, barrier, load |
 //! | [`StampCell`] | stored by its owner, caches on or off; read by any CPU | plain | plain or maintained, as the reader asks |
 //!
 //! On a platform with [`Platform::coherent_power_down`] all three are plain.
@@ -56,9 +56,9 @@ impl<T: Scalar, P: Platform> Coherent<T, P> {
 ///
 /// A store is complete, in memory, when it returns; a load looks at memory, not at a line that went
 /// stale while another CPU wrote past the cache.
-pub(crate) struct Maintained<T: Scalar, P: Platform>(P::Shared<T>);
+pub(crate) struct MaintainedWord<T: Scalar, P: Platform>(P::Shared<T>);
 
-impl<T: Scalar, P: Platform> Maintained<T, P> {
+impl<T: Scalar, P: Platform> MaintainedWord<T, P> {
     /// A word that holds `value`.
     pub(crate) fn new(value: T) -> Self {
         Self(P::Shared::new(value))

@@ -1,10 +1,9 @@
 //! The number of times that a power domain was in a state, and for how long.
 
-use core::array;
-
 use crate::platform::{Platform, STAT_SLOTS};
 use crate::shared::Coherent;
 use crate::state::{Level, LocalState};
+use core::array;
 
 /// Stays of one power domain, counted under its lock (a CPU's: by the CPU).
 pub(crate) struct Statistics<P: Platform> {

@@ -1,18 +1,17 @@
 //! The memory that the library works in. The caller provides it: arrays in firmware ([`Storage`]),
 //! vectors in a simulator ([`StorageRef`] over slices).
 
-use core::array;
-
 use crate::call::{Endianness, EntryPoint};
 use crate::cell::Scalar;
 use crate::cpu_index::CpuIndex;
 use crate::lock::{BakeryWord, Ticket};
 use crate::platform::Platform;
-use crate::shared::{Coherent, Maintained, StampCell};
+use crate::shared::{Coherent, MaintainedWord, StampCell};
 use crate::state::{CPU_LEVEL, LEVELS, Level, LocalState};
 use crate::statistics::Statistics;
 use crate::topology::{ConfigError, Topology};
 use crate::transition::PowerUp;
+use core::array;
 
 /// The state of a CPU as CPU_ON, CPU_OFF and AFFINITY_INFO know it; the numbers are those
 /// AFFINITY_INFO returns.
@@ -38,7 +37,7 @@ impl Scalar for Affinity {
     }
 }
 
-/// By which call a CPU goes down.
+/// Call by which a CPU goes down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sleep {
     /// CPU_OFF, SYSTEM_SUSPEND, CPU_DEFAULT_SUSPEND, or it was never on.
@@ -73,7 +72,7 @@ impl Scalar for WakeRecord {
     }
 }
 
-/// The place where a CPU goes: address and argument, touched with caches on only.
+/// Entry point of a CPU: address and argument, touched with caches on only.
 pub(crate) struct EntrySlot<P: Platform> {
     pub pc: Coherent<u64, P>,
     pub context_id: Coherent<u64, P>,
@@ -95,7 +94,7 @@ impl<P: Platform> EntrySlot<P> {
         }
     }
 
-    /// The place where the CPU goes, which comes from `after`.
+    /// Reads the entry point that the CPU takes after `after`.
     pub fn load(&self, platform: &P, after: PowerUp) -> EntryPoint {
         let big = platform.caller_endianness().is_some() && self.endianness.load(platform);
         EntryPoint {
@@ -118,12 +117,12 @@ pub struct CpuRecord<P: Platform> {
 
     /// Guards `affinity` and `on_entry` between callers of CPU_ON.
     pub(crate) lock: Ticket<P>,
-    pub(crate) affinity: Maintained<Affinity, P>,
-    pub(crate) wake_record: Maintained<WakeRecord, P>,
+    pub(crate) affinity: MaintainedWord<Affinity, P>,
+    pub(crate) wake_record: MaintainedWord<WakeRecord, P>,
     /// The address to which CPU_ON sends this CPU. Written by other CPUs, and only while this one
     /// is off.
     pub(crate) on_entry: EntrySlot<P>,
-    /// The place where a suspend resumes. Written by this CPU alone: a CPU_ON that is rejected
+    /// Entry point of a resume from suspend. Only this CPU writes it: a CPU_ON that is rejected
     /// cannot reach it.
     pub(crate) resume_entry: EntrySlot<P>,
     /// The states that the CPU asks of its ancestors, level 1 first. Under the ancestor's lock.
@@ -140,9 +139,9 @@ impl<P: Platform> CpuRecord<P> {
             mpidr: 0,
             ancestors: [0; LEVELS - 1],
             lock: Ticket::new(),
-            affinity: Maintained::new(Affinity::Off),
+            affinity: MaintainedWord::new(Affinity::Off),
             // Nobody knows the tree yet; a level above its top locks nothing.
-            wake_record: Maintained::new(WakeRecord {
+            wake_record: MaintainedWord::new(WakeRecord {
                 state: off.at(CPU_LEVEL),
                 locks_to: LEVELS as Level - 1,
                 why: Sleep::Other,
@@ -170,7 +169,7 @@ pub struct DomainRecord<P: Platform> {
 
     pub(crate) lock: Ticket<P>,
     /// The domain's state, under its lock. A CPU that wakes reads it before its caches are on.
-    pub(crate) state: Maintained<LocalState, P>,
+    pub(crate) state: MaintainedWord<LocalState, P>,
     pub(crate) statistics: Statistics<P>,
 }
 
@@ -181,7 +180,7 @@ impl<P: Platform> DomainRecord<P> {
             first: CpuIndex(0),
             cpus: 0,
             lock: Ticket::new(),
-            state: Maintained::new(platform.off_state().at(level)),
+            state: MaintainedWord::new(platform.off_state().at(level)),
             statistics: Statistics::new(),
         }
     }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::points::psci as point;
-use crate::power_down::Abandoned;
+use crate::power_down::Abandonment;
 use crate::psci::Psci;
 use crate::state::{CPU_LEVEL, CompositeState, Level};
 use crate::state_checks;
@@ -92,7 +92,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         self.commit(me, &state, locks_to, why);
         if power_down {
             // TurnedOn cannot be: only a CPU that is off is turned on.
-            let (Abandoned::Undone | Abandoned::TurnedOn(_)) =
+            let (Abandonment::Undone | Abandonment::TurnedOn(_)) =
                 self.power_down(me, &state, locks_to, PowerDown::Suspend);
         } else {
             self.retain(me, &state, locks_to);
@@ -125,7 +125,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         }
         self.note_request(me, &state);
         self.commit(me, &state, self.top, Sleep::Other);
-        let (Abandoned::Undone | Abandoned::TurnedOn(_)) = self.power_down(me, &state, self.top, PowerDown::Suspend);
+        let (Abandonment::Undone | Abandonment::TurnedOn(_)) =
+            self.power_down(me, &state, self.top, PowerDown::Suspend);
         Ok(())
     }
 

@@ -1,11 +1,10 @@
 //! The shape of the power-domain tree, as the platform describes it.
 
-use core::fmt;
-
 use crate::cpu_index::CpuIndex;
 use crate::platform::Platform;
 use crate::settings::LockKind;
 use crate::state::{CPU_LEVEL, LEVELS, Level, MAX_LEVEL};
+use core::fmt;
 
 /// A power domain above the CPUs: a cluster, a group of clusters, the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

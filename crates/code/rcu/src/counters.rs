@@ -5,10 +5,10 @@
 pub struct Counters {
     /// Callbacks queued here.
     pub queued: u64,
-    /// Of them, those that could be put off: [`Urgency::Lazy`](crate::Urgency::Lazy), or made lazy
-    /// by `RCU_LAZY`.
+    /// Callbacks among the queued that could be put off: [`Urgency::Lazy`](crate::Urgency::Lazy),
+    /// or made lazy by `RCU_LAZY`.
     pub queued_lazy: u64,
-    /// Of them, those that went to the bypass list.
+    /// Callbacks among the queued that went to the bypass list.
     pub queued_bypass: u64,
     /// Callbacks invoked here, in the softirq.
     pub invoked_softirq: u64,

@@ -17,7 +17,7 @@ use core::cell::Cell;
 
 /// A CPU.
 pub(crate) struct Cpu<P: Platform> {
-    /// Its leaf, and its bit there.
+    /// Leaf of the CPU, and below it the bit that stands for the CPU there.
     pub(crate) leaf: usize,
     pub(crate) bit: u64,
     /// True if threads invoke its callbacks.
@@ -61,13 +61,13 @@ pub(crate) struct Cpu<P: Platform> {
     pub(crate) offload_lock: Spin<P>,
     /// Under `offload_lock`, 2013: callbacks that the thread has not taken yet.
     pub(crate) queue: PlainList<VecDeque<Callback>, P>,
-    /// By the thread that invokes: callbacks that it has taken.
+    /// Callbacks that the invoking thread has taken. Only that thread touches them.
     pub(crate) batch: PlainList<VecDeque<Callback>, P>,
-    /// By that thread: how many there were, once it has begun to invoke them.
+    /// Callbacks in the batch when the thread began to invoke it. Only that thread touches it.
     pub(crate) batch_size: Plain<u32, P>,
-    /// By that thread: how many it has invoked.
+    /// Callbacks that the thread has invoked. Only that thread touches it.
     pub(crate) invoked_thread: Plain<u64, P>,
-    /// By that thread: the end that its batch waits for, 2013.
+    /// Grace period that the batch waits for, in 2013's code. Only that thread touches it.
     pub(crate) batch_at: Plain<Option<Sequence>, P>,
     /// True if the thread that invokes sleeps, in the modern form. Under `offload_lock`.
     pub(crate) thread_sleeps: P::Shared<bool>,
@@ -85,9 +85,10 @@ pub(crate) struct Cpu<P: Platform> {
     pub(crate) bypass_length: P::Shared<u64>,
     pub(crate) bypass_lazy: P::Shared<u64>,
     pub(crate) bypass_first: P::Shared<u64>,
-    /// By the CPU itself: whether it put a wake-up off because it could not wake.
+    /// True if the CPU put off a wake-up because it could not wake. Only the CPU itself touches it.
     pub(crate) owes_wake: Cell<bool>,
-    /// By the CPU itself: in which jiffy it last queued past the bypass list, and how often.
+    /// Jiffy in which the CPU last queued past the bypass list, and below it how often. Only the
+    /// CPU itself touches them.
     pub(crate) direct_jiffy: Cell<u64>,
     pub(crate) direct_count: Cell<u64>,
 
@@ -100,7 +101,7 @@ pub(crate) struct Cpu<P: Platform> {
     pub(crate) resched: Plain<u64, P>,
     pub(crate) forced: Plain<u64, P>,
 
-    /// By the CPU itself.
+    /// Counters of the CPU. Only the CPU itself touches them.
     pub(crate) counters: Cell<Counters>,
 }
 

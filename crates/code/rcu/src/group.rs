@@ -7,7 +7,7 @@ use crate::platform::Platform;
 use crate::sequence::Sequence;
 use alloc::vec::Vec;
 
-/// The way in which a wake-up of a group's thread was put off; later ones are stronger.
+/// Degrees to which a wake-up of a group's thread was put off; later ones are stronger.
 pub(crate) mod deferred {
     /// It was not.
     pub(crate) const NOT: u64 = 0;
@@ -21,7 +21,7 @@ pub(crate) mod deferred {
     pub(crate) const FORCE: u64 = 4;
 }
 
-/// The place where a group's thread is in its round.
+/// Phase of a group's thread in its round.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// It waits: for a wake-up, or for the end of a grace period.
@@ -38,7 +38,7 @@ pub(crate) struct Group<P: Platform> {
     /// True if the thread is to be woken: it set this before it last looked at the lists. Under the
     /// lock.
     pub(crate) sleeps: P::Shared<bool>,
-    /// The way in which a wake-up was put off, see [`deferred`]. Under the lock.
+    /// Degree to which a wake-up was put off, see [`deferred`]. Under the lock.
     pub(crate) deferred: P::Shared<u64>,
 
     // --- By the thread

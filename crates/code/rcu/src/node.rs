@@ -8,13 +8,13 @@ use crate::platform::Platform;
 use crate::sequence::Sequence;
 use alloc::vec::Vec;
 
-/// In the mask of a leaf: readers that were preempted inside a read section hold the grace period
-/// up. The CPUs have the bits below.
+/// Bit in the mask of a leaf: readers that were preempted inside a read section hold the grace
+/// period up. The bits below it are the CPUs'.
 pub(crate) const READERS: u64 = 1 << 63;
 
 /// A reader that was preempted inside a read section.
 pub(crate) struct Blocked {
-    /// Its id.
+    /// Id of the reader.
     pub(crate) reader: u32,
     /// It holds up the grace period with this number, and every later one.
     pub(crate) from: Sequence,
@@ -25,7 +25,7 @@ pub(crate) struct Node<P: Platform> {
     pub(crate) lock: Spin<P>,
     /// The CPUs or children that still have to report in the grace period that runs, a bit each.
     pub(crate) mask: P::Shared<u64>,
-    /// In a leaf: CPUs that are online.
+    /// CPUs of a leaf that are online.
     pub(crate) online: P::Shared<u64>,
     /// The grace-period number, as far as this node knows.
     pub(crate) sequence: P::Shared<u64>,

@@ -1,4 +1,4 @@
-//! The way in which RCU is configured.
+//! Configuration of RCU.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -13,7 +13,7 @@ pub enum Form {
     Modern,
 }
 
-/// The way in which RCU is configured.
+/// Configuration of RCU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Number of CPUs, 1 to 4096; all are online at first.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 /// A grace period that takes too long, and who holds it up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stall {
-    /// Its number, from 1.
+    /// Number of the grace period, from 1.
     pub grace_period: u64,
     /// Jiffies since it started; since it was asked for, if it has not.
     pub age: u64,

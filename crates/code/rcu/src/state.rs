@@ -10,7 +10,7 @@ use crate::platform::{Platform, Thread};
 use crate::settings::{Form, Settings, SettingsError};
 use alloc::vec::Vec;
 
-/// The place where the grace-period thread is.
+/// Phase of the grace-period thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GpPhase {
     /// No grace period runs.
@@ -103,7 +103,7 @@ impl<P: Platform> Rcu<P> {
         })
     }
 
-    /// The way in which RCU is configured.
+    /// Configuration of this RCU.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

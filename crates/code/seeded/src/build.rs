@@ -14,7 +14,7 @@ use syn::visit::{self, Visit};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fault {
-    /// Of a mutant: its name. That of a fault is its file's.
+    /// Name of a mutant. A fault has its file's name.
     #[serde(default)]
     name: String,
     #[serde(default)]

@@ -37,10 +37,9 @@ use std::cell::Cell;
 /// A fault that a library can have.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// The place where it was once published, as a project and a commit; `ours` for those that were
-    /// not.
+    /// Publication of the fault, as a project and a commit; `ours` for one that was not published.
     pub commit: &'static str,
     /// The error, as a sentence.
     pub what: &'static str,

@@ -41,7 +41,7 @@ pub type NodeEntry = unsafe extern "C" fn(n: u32) -> *const NodeTable;
 pub struct Packet {
     /// The packet, from the Ethernet header on: [`DATA_BYTES`] bytes of it alone.
     pub(crate) data: *mut u8,
-    /// Its private data; null if the node wants none.
+    /// Private data of the node; null if it wants none.
     pub(crate) private_data: *mut c_void,
     /// Bytes of the packet.
     pub length: u16,
@@ -120,7 +120,7 @@ pub struct NodeTable {
     pub reasons: u32,
     /// Entries of `counter`.
     pub counters: u32,
-    /// Its name.
+    /// Name of the node.
     pub name: *const c_char,
     /// The first arc's name.
     pub arc: *const Name,

@@ -3,7 +3,7 @@
 use crate::table::{ABI, Knob, LoopTable};
 use std::ffi::{CStr, c_void};
 
-/// A record of a Rust loop: its number, in the place where C has a pointer.
+/// A record of a Rust loop: a number, stored where C has a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Record(*mut c_void);
@@ -23,9 +23,9 @@ impl Record {
 
 /// A loop over records.
 pub trait PacketLoop: Sized + 'static {
-    /// Its name.
+    /// Name of the loop.
     const NAME: &'static CStr;
-    /// Its knobs: 1 to [`KNOBS_MAX`](crate::KNOBS_MAX).
+    /// Knobs of the loop: 1 to [`KNOBS_MAX`](crate::KNOBS_MAX).
     const KNOBS: &'static [Knob];
     /// Bytes of the cache lines that the loop touches per record.
     const RECORD_BYTES: u64;

@@ -50,7 +50,7 @@ impl Packet {
 
 /// A node of a packet graph.
 pub trait PacketNode: Sized + Send + 'static {
-    /// Its name.
+    /// Name of the node.
     const NAME: &'static CStr;
     /// The names of its arcs.
     const ARCS: &'static [Name];

@@ -99,7 +99,7 @@ pub struct LoopTable {
     pub abi: u32,
     /// Entries of `knob`.
     pub knobs: u32,
-    /// Its name.
+    /// Name of the loop.
     pub name: *const c_char,
     /// The first knob.
     pub knob: *const Knob,

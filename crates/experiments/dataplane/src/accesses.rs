@@ -1,14 +1,12 @@
 //! The cost of each kind of access to a packet on this machine, one kind at a time: where the time
 //! of a loop without prefetches goes.
 
-use std::hint::black_box;
-
+use crate::host::{Study, shuffled};
 use dataplane::buffers::{Pool, Reuse};
 use dataplane::frame::Frame;
 use dataplane::machine;
 use dataplane::memory::{InBuffer, Meta, PacketMemory, write_header_line};
-
-use crate::host::{Study, shuffled};
+use std::hint::black_box;
 
 /// Kinds of accesses, in the order in which a loop makes them.
 pub const KINDS: [&str; 3] = ["descriptor in the frame", "metadata line of the buffer", "first line of the data"];

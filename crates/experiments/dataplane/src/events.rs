@@ -1,10 +1,9 @@
 //! Events of the processor, or of the kernel, for each packet and node: perf_event.
 
-use std::io::ErrorKind;
-
 use dataplane::graph::{EVENTS, Probe};
 use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Hardware, Software};
 use perf_event::{Builder, Counter, Group};
+use std::io::ErrorKind;
 
 /// Which events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -16,7 +15,7 @@ pub enum Events {
 }
 
 impl Events {
-    /// In a word.
+    /// Name in a word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hardware => "hardware",

@@ -1,20 +1,18 @@
 //! `find-rate`: the highest rate without loss of what forwards, and latencies, in networks of this
 //! command's own.
 
-use std::time::Duration;
-
-use dataplane::buffers::Reuse;
-use dataplane::plane::Settings as LoopSettings;
-use experiment::setting::{Checked, Choice, Number, Or};
-use experiment::{About, Error, Example, Experiment, Request, Settings, Sink, World, WorldAbout};
-use recording::facts;
-
 use crate::graphs::{GraphKind, Load};
 use crate::loaded::{BUFFERS, FLOWS, NO_CHECKSUM, ROUTES, WINDOW, WINDOWS, buffers_hold_frames};
 use crate::rates::bench::Driver;
 use crate::rates::find::{DriverRates, LOADS, Search, find};
 use crate::rates::search::Precision;
 use crate::{FRAME_SIZE, host_header, results};
+use dataplane::buffers::Reuse;
+use dataplane::plane::Settings as LoopSettings;
+use experiment::setting::{Checked, Choice, Number, Or};
+use experiment::{About, Error, Example, Experiment, Request, Settings, Sink, World, WorldAbout};
+use recording::facts;
+use std::time::Duration;
 
 /// Searches for the highest rate without loss.
 pub struct FindRate;
@@ -82,7 +80,7 @@ static ABOUT: About = About {
     cases: &[],
     examples: &[
         Example { arguments: "--drivers kernel,packet", about: "the kernel's forwarding beside our graph" },
-        Example { arguments: "--drivers command --forwarder \"dpdk-testpmd ...\"", about: "a program of yours" },
+        Example { arguments: "--drivers command --forwarder ./forward.sh", about: "a program of yours" },
     ],
     sweep_defaults: &[],
     shipped_sweeps: &[],

@@ -1,8 +1,7 @@
 //! Fits the modelled core to the cells it is given, and sees no others.
 
-use core_model::Parameters;
-
 use crate::model::{Cell, Effort, run};
+use core_model::Parameters;
 
 /// A cell that may be used, with what was measured on the hardware.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,7 +10,7 @@ pub struct UsedCell {
     pub cell: Cell,
     /// Core cycles per packet.
     pub cycles_per_packet: f64,
-    /// The way in which it is run on the modelled core.
+    /// Effort of a run on the modelled core.
     pub effort: Effort,
 }
 
@@ -79,9 +78,8 @@ pub struct Fit {
     pub others: Vec<(Costs, f64)>,
 }
 
-/// The place where the search starts for the Cortex-A72: a window of half, of one and of two
-/// packets' work, with the latency on either side of the translation. The landscape has a valley
-/// near each.
+/// Starts of the search for the Cortex-A72: a window of half, of one and of two packets' work, with
+/// the latency on either side of the translation. The landscape has a valley near each.
 pub const STARTS: [Start; 3] = [
     Start { values: [71.0, 73.0, 60.0, 115.0, 130.0], steps: STEPS },
     Start { values: [72.0, 41.0, 254.0, 87.0, 30.0], steps: STEPS },
@@ -89,7 +87,7 @@ pub const STARTS: [Start; 3] = [
 ];
 const STEPS: [f64; 5] = [2.0, 8.0, 20.0, 20.0, 30.0];
 
-/// The place where a search starts, and how far its first steps go.
+/// Start of a search, and how far its first steps go.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Start {
     /// The costs, in the order of [`Costs::NAMES`].
@@ -98,9 +96,9 @@ pub struct Start {
     pub steps: [f64; 5],
 }
 
-/// The place where the search starts for cells of an unknown core: work is at most what its fastest
-/// cell takes, and what its slowest cell takes beyond it is latency. A short window with long
-/// lines, the same with a spread that is longer still, and a window of more than a packet's work.
+/// Starts of the search for cells of an unknown core: work is at most what its fastest cell takes,
+/// and what its slowest cell takes beyond it is latency. A short window with long lines, the same
+/// with a spread that is longer still, and a window of more than a packet's work.
 pub fn starts(used: &[UsedCell]) -> Vec<Start> {
     let cycles = || used.iter().map(|cell| cell.cycles_per_packet);
     let work = cycles().fold(f64::INFINITY, f64::min);

@@ -1,8 +1,5 @@
 //! Whole graphs at full load on this machine.
 
-use std::net::Ipv4Addr;
-use std::time::{Duration, Instant};
-
 use dataplane::buffers::Reuse;
 use dataplane::fib::Prefix;
 use dataplane::graph::{Balance, ErrorRow, Graph, Input, Reason, Report, RuntimeRow, Severity};
@@ -15,6 +12,8 @@ use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::show;
 use dataplane::standard::{Ip4Path, build};
 use hdrhistogram::Histogram;
+use std::net::Ipv4Addr;
+use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
 use crate::events::{Counters, Events};
@@ -239,7 +238,7 @@ pub fn of_captured(load: Load, packets: Vec<Vec<u8>>) -> Graph {
 /// One window of load.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Window {
-    /// Its length.
+    /// Length of the window.
     pub seconds: f64,
     /// Turns of the main loop, of all workers.
     pub loops: u64,
@@ -293,7 +292,7 @@ pub struct Loaded {
     /// The time that rounds took, of all windows and workers: that long at most is a packet in the
     /// graph.
     pub rounds: Percentiles,
-    /// The place where each worker's packets ended.
+    /// Fate of each worker's packets.
     pub balances: Vec<Balance>,
     /// Packets that ended for a reason, and what else nodes counted.
     pub errors: Vec<ErrorCount>,
@@ -435,7 +434,7 @@ impl Running {
         Percentiles::new(&all, 1e6 / machine::counter_hz() as f64)
     }
 
-    /// The place where each worker's packets ended.
+    /// Fate of each worker's packets.
     pub fn balances(&self) -> Vec<Balance> {
         self.graphs.iter().map(Graph::balance).collect()
     }

@@ -1,20 +1,17 @@
 //! The stride study on this machine: the same loop, real memory.
 
-use std::hint::black_box;
-
+use crate::model::Cell;
+use crate::places::{CacheLevel, CacheLevels};
+use crate::{BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, REPETITIONS, ROUNDS, WORK};
 use dataplane::buffers::{Buffer, Pool, Reuse};
 use dataplane::frame::Frame;
 use dataplane::machine;
 use dataplane::memory::{InBuffer, InFrame, Meta, write_header_line};
 use dataplane::study::{StudyBody, Work};
 use dataplane::walk::{Shape, Strides, walk};
-
 use experiment::{Error, Settings};
 use recording::facts;
-
-use crate::model::Cell;
-use crate::places::{CacheLevel, CacheLevels};
-use crate::{BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, REPETITIONS, ROUNDS, WORK};
+use std::hint::black_box;
 
 /// The place of a packet's metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +32,7 @@ impl Layout {
     }
 }
 
-/// The way in which the study is made.
+/// Settings of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Study {
     /// Packets of a frame.

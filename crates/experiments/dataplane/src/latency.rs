@@ -16,13 +16,14 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    /// Of a histogram whose values are a number of microseconds each.
+    /// Percentiles of a histogram whose values are a number of microseconds each.
     pub fn new(histogram: &Histogram<u64>, microseconds: f64) -> Self {
         let at = |percentile| histogram.value_at_quantile(percentile / 100.0) as f64 * microseconds;
         Self::of(histogram.len(), &KEPT.map(|(_, percentile)| at(percentile)))
     }
 
-    /// Of values that were found before, in the order of the percentiles that are kept.
+    /// Percentiles from values that were found before, in the order of the percentiles that are
+    /// kept.
     pub fn of(count: u64, values: &[f64]) -> Self {
         Self { count, values: KEPT.iter().zip(values).map(|((name, _), value)| (*name, *value)).collect() }
     }

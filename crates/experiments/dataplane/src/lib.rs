@@ -1,6 +1,6 @@
 //! The data plane's experiments: whole graphs at full load, ours and those of others, on generated
-//! packets or those of an interface; the highest rate without loss; the stride study on this machine
-//! and on a modelled core; frame sizes.
+//! packets or those of an interface; the highest rate without loss; the stride study on this
+//! machine and on a modelled core; frame sizes.
 //!
 //! Nothing here can reach a published figure: a prediction is told which cells to predict, a fit is
 //! handed the cells that it may use.

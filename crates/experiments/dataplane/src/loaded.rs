@@ -315,7 +315,7 @@ impl Experiment for Dataplane {
             GraphAsked::Ours(kind) => asked.of_ours(*kind, settings, &progress)?,
             GraphAsked::File(path) => asked.of_a_file(path, &objects, settings.get(PATIENCE), &progress)?,
         };
-        let Ran { name, loaded, no_counters, driver, packets, has_routes } = ran;
+        let FinishedGraph { name, loaded, no_counters, driver, packets, has_routes } = ran;
         if let Some(wrong) = loaded.balances.iter().find(|balance| !balance.holds()) {
             return Err(Error::Failed(format!("packets do not add up: {wrong:?}")));
         }
@@ -352,12 +352,12 @@ impl Experiment for Dataplane {
 }
 
 /// A graph that ran.
-struct Ran {
+struct FinishedGraph {
     name: String,
     loaded: Loaded,
     /// A line that says why no events are counted.
     no_counters: Option<String>,
-    /// The way in which packets come in and go out.
+    /// Driver by which packets come in and go out.
     driver: String,
     /// The packets, where they are not the generator's.
     packets: Option<String>,
@@ -395,7 +395,7 @@ impl Asked {
     }
 
     /// Loads a graph of ours, in this process.
-    fn of_ours(&self, kind: GraphKind, given: &Given, progress: &Progress) -> Result<Ran, Error> {
+    fn of_ours(&self, kind: GraphKind, given: &Given, progress: &Progress) -> Result<FinishedGraph, Error> {
         let (graphs, input, packets) = self.graphs(given)?;
         let mut running = Running::new(graphs);
         if self.trace > 0 {
@@ -419,12 +419,18 @@ impl Asked {
             trace: (self.trace > 0).then(|| running.trace()),
         };
         let driver = running.graphs[0].report().hardware.into_iter().map(|(_, words)| words).collect();
-        Ok(Ran { name: kind.name().to_owned(), loaded, no_counters, driver, packets, has_routes: true })
+        Ok(FinishedGraph { name: kind.name().to_owned(), loaded, no_counters, driver, packets, has_routes: true })
     }
 
     /// Loads the graph of a file, in a process of its own.
     #[cfg(target_os = "linux")]
-    fn of_a_file(&self, graph: &Path, objects: &[PathBuf], patience: u64, progress: &Progress) -> Result<Ran, Error> {
+    fn of_a_file(
+        &self,
+        graph: &Path,
+        objects: &[PathBuf],
+        patience: u64,
+        progress: &Progress,
+    ) -> Result<FinishedGraph, Error> {
         let asked = own_graph::Asked {
             graph,
             objects,
@@ -436,9 +442,10 @@ impl Asked {
             events: events(self.counting),
             patience: Duration::from_secs(patience),
         };
-        let own_graph::Ran { name, loaded, no_events: why, packets, has_routes } = own_graph::run(&asked, progress)?;
+        let own_graph::FinishedGraph { name, loaded, no_events: why, packets, has_routes } =
+            own_graph::run(&asked, progress)?;
         let no_counters = events(self.counting).zip(why).map(|(events, why)| no_events(events, &why));
-        Ok(Ran { name, loaded, no_counters, driver: MEMORY.to_owned(), packets, has_routes })
+        Ok(FinishedGraph { name, loaded, no_counters, driver: MEMORY.to_owned(), packets, has_routes })
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -448,7 +455,7 @@ impl Asked {
         _objects: &[PathBuf],
         _patience: u64,
         _progress: &Progress,
-    ) -> Result<Ran, Error> {
+    ) -> Result<FinishedGraph, Error> {
         let message = format!("{}: graphs of one's own run on Linux alone", graph.display());
         Err(Error::Usage { message, help: None })
     }

@@ -144,7 +144,7 @@ pub struct Outcome {
     pub stalls: Vec<(Access, Stall)>,
 }
 
-/// The way in which a cell is run.
+/// Effort of a cell's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// Packets of a frame.

@@ -22,7 +22,7 @@ mod protocol;
 mod run;
 mod worker;
 
-pub use run::{Asked, Ran, run};
+pub use run::{Asked, FinishedGraph, run};
 pub use worker::{ARGUMENT, work};
 
 use crate::graphs::{GraphKind, Load};

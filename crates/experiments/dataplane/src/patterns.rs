@@ -1,17 +1,15 @@
 //! `patterns`: what the order of accesses costs on this machine: a barrier that nobody meant, loops
 //! that are one or two, and a descriptor that is copied into a packet's metadata.
 
-use std::hint::black_box;
-use std::sync::atomic::{Ordering, fence};
-
+use crate::host::shuffled;
+use crate::{FRAME_SIZE, host_header, results};
 use dataplane::buffers::{Buffer, Pool, Reuse, Slots};
 use dataplane::machine;
 use experiment::setting::{Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use recording::Recording;
-
-use crate::host::shuffled;
-use crate::{FRAME_SIZE, host_header, results};
+use std::hint::black_box;
+use std::sync::atomic::{Ordering, fence};
 
 /// Measures each way of making the same accesses.
 pub struct Patterns;

@@ -5,11 +5,11 @@ use experiment::Error;
 /// The place of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheLevel {
-    /// In the core's second-level cache, and not in its first.
+    /// The core's second-level cache, and not its first.
     L2,
-    /// In the last-level cache, and in none before it.
+    /// The last-level cache, and none before it.
     Llc,
-    /// In no cache.
+    /// Memory: no cache has it.
     Dram,
 }
 

@@ -1,12 +1,11 @@
 //! A modelled core's platform file, and the costs that were fitted to it.
 
+use crate::fit::Costs;
 use core_model::Parameters;
 use document::{Document, one_of};
 use experiment::{Error, Files, World};
 use recording::{Header, Platform};
 use serde::{Deserialize, Serialize};
-
-use crate::fit::Costs;
 
 /// A core as its platform file describes it.
 #[derive(Clone, Debug, Deserialize)]
@@ -51,7 +50,7 @@ pub struct About {
 pub struct CoreFacts {
     /// The core's name.
     pub name: String,
-    /// Its clock.
+    /// Clock of the core.
     pub hz: u64,
     /// Bytes of a cache line.
     pub line_bytes: u64,
@@ -276,7 +275,7 @@ pub fn costs_file_of(platform: &str) -> String {
 pub struct CostsFile {
     /// Cycles, by name.
     pub cycles: CyclesTable,
-    /// The way in which the fit was made.
+    /// Record of the fit.
     pub fit: FitTable,
 }
 
@@ -323,7 +322,7 @@ pub struct FitTable {
     pub used: Vec<String>,
     /// Root mean square of the relative errors over them, in percent.
     pub rms_percent: f64,
-    /// The things that the used cells leave open.
+    /// Costs that the used cells leave open.
     pub cannot_tell: Vec<String>,
 }
 

@@ -1,9 +1,5 @@
 //! Results as recordings.
 
-use dataplane::graph::{Balance, RuntimeRow};
-use dataplane::show::worker_name;
-use recording::{Header, Recording, Series, metrics};
-
 use crate::footprint::Footprint;
 use crate::graphs::{Counted, ErrorCount, Loaded};
 use crate::latency::Percentiles;
@@ -12,6 +8,9 @@ use crate::model::Cell;
 use crate::rates::bench::{GENERATOR_CPU, forwarder_cpu};
 #[cfg(target_os = "linux")]
 use crate::rates::find::DriverRates;
+use dataplane::graph::{Balance, RuntimeRow};
+use dataplane::show::worker_name;
+use recording::{Header, Recording, Series, metrics};
 
 /// The case of a loaded graph: its maximum receive rate.
 pub const LOADED_CASE: &str = "mrr";

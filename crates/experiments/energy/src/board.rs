@@ -10,7 +10,7 @@ use soc::config::{IdlePlatform, Machine};
 
 /// A board.
 pub struct Board {
-    /// Its name.
+    /// Name of the board.
     pub name: String,
     machine: Machine,
     /// Idle states by the name of their source.

@@ -17,7 +17,7 @@ impl Configuration {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Reference, Self::Offload, Self::EnforcedIdle, Self::Both];
 
-    /// Its name in recordings.
+    /// Name of the configuration in recordings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reference => "reference",

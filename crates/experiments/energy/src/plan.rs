@@ -28,7 +28,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in recordings.
+    /// Name of the kind in recordings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Draws => "draws",
@@ -44,7 +44,7 @@ impl Kind {
 /// A point, and what it is one of.
 #[derive(Clone, Debug)]
 pub struct Visit<'s> {
-    /// Of which kind it is.
+    /// Kind of the run.
     pub kind: Kind,
     /// The place on the curve: the rate, the part of 1024, the dose; which further seed of a draw
     /// it is; 0 where there is neither.
@@ -59,7 +59,7 @@ pub struct Visit<'s> {
 
 /// The results of every configuration at a point.
 #[derive(Clone, Debug)]
-pub struct Visited<'s> {
+pub struct PointResults<'s> {
     /// The point.
     pub visit: Visit<'s>,
     /// The configurations, in the order of [`Configuration::ALL`].
@@ -158,7 +158,7 @@ pub fn visit<'s>(
     board: &Board,
     visits: Vec<Visit<'s>>,
     progress: &Progress,
-) -> Result<Vec<Visited<'s>>, Error> {
+) -> Result<Vec<PointResults<'s>>, Error> {
     progress.expect(visits.len() as u64, "points");
     let one = |visit: Visit<'s>| {
         progress.check()?;
@@ -172,7 +172,7 @@ pub fn visit<'s>(
             Kind::Rate | Kind::Transition | Kind::Dose => None,
         };
         progress.step();
-        Ok(Visited { visit, configurations, silent })
+        Ok(PointResults { visit, configurations, silent })
     };
     visits.into_par_iter().map(one).collect()
 }

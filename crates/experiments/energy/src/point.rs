@@ -9,7 +9,7 @@ use engine::SplitMix64;
 #[derive(Clone, Debug)]
 pub struct Point<'s> {
     suite: &'s Suite,
-    /// In the order of the suite's unknowns, then of its switches.
+    /// Values in the order of the suite's unknowns, then of its switches.
     values: Vec<Value>,
     /// Seed of the tasks' streams.
     pub seed: u64,

@@ -2,7 +2,7 @@
 //! where a governor is as likely to be wrong as right, seeds differ by far more there than at the
 //! centre, and what is saved is luck.
 
-use crate::plan::{Kind, Visit, Visited};
+use crate::plan::{Kind, PointResults, Visit};
 use crate::runs::RunResult;
 
 /// Seeds beside the draw's own.
@@ -10,7 +10,7 @@ const SEEDS: u64 = 31;
 
 /// The points to be run again: draws in which a configuration saves more than the run without
 /// callbacks, by more than the seeds spread at the central point.
-pub fn doubtful<'s>(visited: &[Visited<'s>]) -> Vec<Visit<'s>> {
+pub fn doubtful<'s>(visited: &[PointResults<'s>]) -> Vec<Visit<'s>> {
     let mut visits = Vec::new();
     for at in visited.iter().filter(|at| at.visit.kind == Kind::Draws) {
         let Some(bound) = at.silent.as_ref().map(|silent| saved(at, silent)) else { continue };
@@ -29,13 +29,13 @@ pub fn doubtful<'s>(visited: &[Visited<'s>]) -> Vec<Visit<'s>> {
 }
 
 /// The saving of a run against the reference of its point, in percent.
-fn saved(at: &Visited<'_>, ran: &RunResult) -> f64 {
+fn saved(at: &PointResults<'_>, ran: &RunResult) -> f64 {
     100.0 * (1.0 - ran.energy as f64 / at.configurations[0].energy as f64)
 }
 
 /// The spread of the seeds of the central point in what a configuration saves and in what RCU
 /// costs, together, in points.
-fn spread(visited: &[Visited<'_>], of: &Visited<'_>, configuration: usize) -> f64 {
+fn spread(visited: &[PointResults<'_>], of: &PointResults<'_>, configuration: usize) -> f64 {
     let central = || {
         visited.iter().filter(|at| at.visit.kind == Kind::Central && at.visit.benchmark.name == of.visit.benchmark.name)
     };
@@ -77,11 +77,11 @@ mod tests {
     }
 
     /// Energies of the reference, three configurations and the run without callbacks.
-    fn at<'s>(suite: &'s Suite, kind: Kind, number: u32, energies: [u128; 5]) -> Visited<'s> {
+    fn at<'s>(suite: &'s Suite, kind: Kind, number: u32, energies: [u128; 5]) -> PointResults<'s> {
         let point = Point::draw(suite, number);
         let visit = Visit { kind, place: 0, number, benchmark: &suite.benchmarks[0], point };
         let [.., silent] = energies;
-        Visited {
+        PointResults {
             visit,
             configurations: energies[..4].iter().map(|&energy| ran(energy)).collect(),
             silent: Some(ran(silent)),

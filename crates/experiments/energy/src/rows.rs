@@ -2,7 +2,7 @@
 
 use crate::board::Board;
 use crate::configuration::Configuration;
-use crate::plan::{Kind, Visited};
+use crate::plan::{Kind, PointResults};
 use crate::runs::{LATENCIES, OWNERS, RunResult};
 use crate::suite::{Length, Suite};
 use minikernel::WakeCause;
@@ -19,7 +19,7 @@ const CLUSTERS: [&str; 2] = ["big", "LITTLE"];
 const INVOKED: [&str; 4] = ["softirq on big", "softirq on LITTLE", "thread on big", "thread on LITTLE"];
 
 /// The recording of points that were visited.
-pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[Visited<'_>]) -> Recording {
+pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[PointResults<'_>]) -> Recording {
     let mut recording = Recording::new(header);
     for benchmark in &suite.benchmarks {
         let of = visited.iter().filter(|visited| visited.visit.benchmark.name == benchmark.name);
@@ -77,7 +77,7 @@ const LATENCY: &str = "latency_us";
 
 /// The delays of tasks of the benchmarks after their timers, by class: over all seeds of the
 /// central point.
-fn histograms(recording: &mut Recording, suite: &Suite, visited: &[Visited<'_>]) {
+fn histograms(recording: &mut Recording, suite: &Suite, visited: &[PointResults<'_>]) {
     for benchmark in &suite.benchmarks {
         let central = || visited.iter().filter(|at| at.visit.kind == Kind::Central);
         let of_benchmark = || central().filter(|at| at.visit.benchmark.name == benchmark.name);
@@ -102,7 +102,7 @@ fn place(kind: Kind, number: u64) -> String {
 }
 
 /// The values that were drawn: the same for all benchmarks.
-fn unknowns(recording: &mut Recording, suite: &Suite, visited: &[Visited<'_>]) {
+fn unknowns(recording: &mut Recording, suite: &Suite, visited: &[PointResults<'_>]) {
     let series = recording.series("", UNKNOWNS, Kind::Draws.name());
     let first = visited.first().map(|visited| &visited.visit.benchmark.name);
     let draws = visited.iter().filter(|visited| visited.visit.kind == Kind::Draws);
@@ -161,7 +161,7 @@ fn units(energy: u128) -> f64 {
     energy as f64 / 1e12
 }
 
-fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[Visited<'_>]) {
+fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointResults<'_>]) {
     for at in visited {
         let kind = at.visit.kind;
         if !matches!(kind, Kind::Draws | Kind::Reseeded | Kind::Central) {
@@ -184,7 +184,8 @@ fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[Visite
         header.pictures.push(picture(title, &metrics::RESIDENCY, name, PictureKind::StackedBars));
         let title = format!("{name}: wake-ups of idle CPUs by cause");
         header.pictures.push(picture(title, &metrics::WAKE_UPS, name, PictureKind::StackedBars));
-        let is_late = |at: &Visited<'_>| at.visit.benchmark.name == **name && at.configurations[0].latency_ns.is_some();
+        let is_late =
+            |at: &PointResults<'_>| at.visit.benchmark.name == **name && at.configurations[0].latency_ns.is_some();
         if visited.iter().any(is_late) {
             let title = format!("{name}: how late its tasks run after their timers, at the central point");
             let kind = PictureKind::Curves { x: LATENCY.to_owned(), by: None };

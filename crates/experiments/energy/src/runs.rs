@@ -220,7 +220,7 @@ fn percentiles(latencies: &[u32]) -> Option<[u32; LATENCIES.len()]> {
     Some(LATENCIES.map(|(_, of_1000)| latencies[(latencies.len() * of_1000 / 1000).min(last)]))
 }
 
-/// The place where the time of each cluster went.
+/// Time of each cluster by state.
 fn residency(outcome: &Outcome, hardware: &Hardware) -> Vec<(String, u64)> {
     let mut all = Vec::new();
     for (of, domain) in hardware.domains.iter().zip(&outcome.domains) {

@@ -21,7 +21,7 @@ pub struct Suite {
     pub seed: u64,
     /// Runs at the central point, with a seed each.
     pub central_seeds: u32,
-    /// The way in which frequencies are chosen.
+    /// Governor of the frequency.
     pub frequency: minikernel::Frequency,
     /// The policy that says which task runs where.
     pub placement: placement::Kind,
@@ -38,7 +38,7 @@ pub struct Suite {
 /// A benchmark.
 #[derive(Clone, Debug)]
 pub struct Benchmark {
-    /// Its name.
+    /// Name of the benchmark.
     pub name: String,
     /// True if its CPUs are busy all the time.
     pub busy: bool,
@@ -46,9 +46,9 @@ pub struct Benchmark {
     pub length: Length,
     /// The latency that it asks for: `none`, `zero`, or the unknown that says so.
     pub latency: Text,
-    /// Its semaphores, with what they start with.
+    /// Semaphores of the benchmark, with what they start with.
     pub semaphores: Vec<(String, u32)>,
-    /// Its tasks.
+    /// Tasks of the benchmark.
     pub tasks: Vec<Task>,
     /// The source.
     pub source: String,
@@ -75,7 +75,7 @@ pub enum Text {
 /// A task of a benchmark.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// Its name.
+    /// Name of the task.
     pub name: String,
     /// The unknown and the value with which it is there; always where there is none.
     pub when: Option<(String, Value)>,
@@ -83,7 +83,7 @@ pub struct Task {
     pub instances: Term,
     /// The policy, which says who runs first.
     pub policy: Policy,
-    /// The place where it may run: `any`, `each` (instance 0 on CPU 0, and so on), `cpu0`, `little`
+    /// CPUs on which it may run: `any`, `each` (instance 0 on CPU 0, and so on), `cpu0`, `little`
     /// (the first of them).
     pub cpus: Text,
     /// The core of which the times of `run` are: `little` or `big`.

@@ -42,7 +42,7 @@ pub enum Range {
 /// Something that was not published.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// Its name.
+    /// Name of the unknown.
     pub name: String,
     /// The value.
     pub about: String,

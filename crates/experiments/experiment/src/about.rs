@@ -1,13 +1,13 @@
 //! An experiment's description of itself.
 
 use crate::setting::{Kind, Setting};
-use crate::sweep::Shipped;
+use crate::sweep::ShippedSweep;
 use crate::world::World;
 use std::fmt;
 
 /// The description of an experiment and of its settings.
 pub struct About {
-    /// Its name on the command line and in recordings, in lower case with hyphens.
+    /// Name of the experiment on the command line and in recordings, in lower case with hyphens.
     pub name: &'static str,
     /// A description in a line without a full stop.
     pub summary: &'static str,
@@ -25,7 +25,7 @@ pub struct About {
     /// settings with their values, as they would be given.
     pub sweep_defaults: &'static [(&'static dyn Setting, &'static str)],
     /// Sweeps that come with it.
-    pub shipped_sweeps: &'static [Shipped],
+    pub shipped_sweeps: &'static [ShippedSweep],
 }
 
 impl About {

@@ -14,8 +14,8 @@ const MOST: usize = 64;
 pub struct Kept(Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>);
 
 impl Kept {
-    /// The thing that is kept for a key, or else what `make` makes. The key says all that it is
-    /// made of.
+    /// Returns the value that is kept for a key, or else keeps what `make` makes. The key names
+    /// every input of the value.
     ///
     /// # Errors
     /// Those of `make`; nothing is kept then.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A request to run an experiment.
 pub struct Request<'a> {
-    /// The place where it is to run.
+    /// World in which it is to run.
     pub world: World,
     /// The settings.
     pub settings: Settings,
@@ -20,7 +20,7 @@ pub struct Request<'a> {
     pub conditions: Conditions,
     /// A checkout of Stopwatt, where there is one.
     pub source_tree: Option<&'a Path>,
-    /// The things that earlier runs made of the same files, where there may be such runs.
+    /// Values that earlier runs made of the same files, where there may be such runs.
     pub kept: Option<&'a Kept>,
 }
 

@@ -20,12 +20,12 @@ use std::str::FromStr;
 /// Something that an experiment can be told, whatever the type of its value.
 pub trait Setting: Sync {
     /// Name, meaning and worlds.
-    fn described(&self) -> &Described;
+    fn described(&self) -> &SettingDescription;
 
     /// The kind of value that it takes.
     fn kind(&self) -> Kind;
 
-    /// Its value where it is not given, as it would be given; `None` where not being given means
+    /// Value where it is not given, as it would be given; `None` where not being given means
     /// something of its own.
     fn default(&self) -> Option<String>;
 
@@ -35,7 +35,7 @@ pub trait Setting: Sync {
     /// A sentence about what would be right.
     fn check(&self, text: &str) -> Result<(), String>;
 
-    /// Its name, in lower case with hyphens; `--name` on the command line.
+    /// Name of the setting, in lower case with hyphens; `--name` on the command line.
     fn name(&self) -> &'static str {
         self.described().name
     }
@@ -49,10 +49,10 @@ pub trait Setting: Sync {
 
 /// The description of a setting, whatever its kind.
 #[derive(Clone, Copy, Debug)]
-pub struct Described {
-    /// Its name, in lower case with hyphens; `--name` on the command line.
+pub struct SettingDescription {
+    /// Name of the setting, in lower case with hyphens; `--name` on the command line.
     pub name: &'static str,
-    /// Its meaning, as help shows it: a sentence or more.
+    /// Meaning of the setting, as help shows it: a sentence or more.
     pub about: &'static str,
     /// The unit of its number, such as `ms`; empty where it is clear or not a number.
     pub unit: &'static str,
@@ -127,13 +127,13 @@ impl Kind {
 /// A setting that takes values of a kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared<K> {
-    described: Described,
+    described: SettingDescription,
     takes: K,
 }
 
 impl<K: Copy> Declared<K> {
     const fn of_kind(name: &'static str, takes: K, about: &'static str) -> Self {
-        Self { described: Described { name, about, unit: "", worlds: &[], positional: false }, takes }
+        Self { described: SettingDescription { name, about, unit: "", worlds: &[], positional: false }, takes }
     }
 
     /// With a unit.
@@ -157,8 +157,8 @@ impl<K: Copy> Declared<K> {
 
 impl<K: One> Declared<K> {
     /// With a default.
-    pub const fn or(self, usual: K::Usual) -> Declared<Usually<K>> {
-        Declared { described: self.described, takes: Usually { one: self.takes, usual } }
+    pub const fn or(self, usual: K::Usual) -> Declared<WithDefault<K>> {
+        Declared { described: self.described, takes: WithDefault { one: self.takes, usual } }
     }
 }
 
@@ -170,7 +170,7 @@ impl<K: Takes> Declared<K> {
 }
 
 impl<K: Takes> Setting for Declared<K> {
-    fn described(&self) -> &Described {
+    fn described(&self) -> &SettingDescription {
         &self.described
     }
 
@@ -251,12 +251,12 @@ impl<K: One> Takes for K {
 
 /// A kind of setting with a default.
 #[derive(Clone, Copy, Debug)]
-pub struct Usually<K: One> {
+pub struct WithDefault<K: One> {
     one: K,
     usual: K::Usual,
 }
 
-impl<K: One> Takes for Usually<K> {
+impl<K: One> Takes for WithDefault<K> {
     type Value = K::Item;
 
     fn kind(&self) -> Kind {
@@ -278,7 +278,7 @@ impl<K: One> Takes for Usually<K> {
 
 /// A setting of one value, for [`Or`].
 pub trait Single {
-    /// Its kind.
+    /// Kind of the setting.
     type Kind: One;
 }
 
@@ -287,7 +287,7 @@ impl<K: One> Single for Declared<K> {
 }
 
 /// A setting with a default: `Or<Number<u32>>`.
-pub type Or<S> = Declared<Usually<<S as Single>::Kind>>;
+pub type Or<S> = Declared<WithDefault<<S as Single>::Kind>>;
 
 /// A whole number in a range.
 pub type Number<N = u64> = Declared<Whole<N>>;

@@ -1,4 +1,4 @@
-//! The place where an experiment's rows go.
+//! Sinks: receivers of an experiment's rows.
 
 use crate::error::Error;
 use console::Progress;

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Vary {
     /// The name of a setting, or a key as `--set` takes it.
     pub key: String,
-    /// Its values, in order.
+    /// Values of the key, in order.
     pub values: Vec<String>,
 }
 
@@ -16,8 +16,8 @@ pub type Settings = Vec<(String, String)>;
 
 /// A sweep that comes with an experiment.
 #[derive(Clone, Copy, Debug)]
-pub struct Shipped {
-    /// Its name.
+pub struct ShippedSweep {
+    /// Name of the sweep.
     pub name: &'static str,
     /// The question.
     pub what: &'static str,

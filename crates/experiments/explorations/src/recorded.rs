@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 /// A subject whose runs can be recorded and repeated.
 pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> {
-    /// The way in which a machine is built.
+    /// Configuration of a machine.
     type Kind: Copy + Serialize + DeserializeOwned;
     /// The actions of CPUs in a run.
     type Actions: Script + Serialize + DeserializeOwned;

@@ -47,7 +47,7 @@ impl Clock {
         Self::Call(Source::Coarse),
     ];
 
-    /// Its name in recordings.
+    /// Name of the clock in recordings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Counter => "counter",

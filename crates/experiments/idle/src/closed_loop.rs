@@ -67,7 +67,7 @@ impl Times {
     }
 }
 
-/// The way in which a governor did.
+/// Counts of what a governor chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoopCounts {
     /// The counts of each state.

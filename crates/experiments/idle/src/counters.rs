@@ -20,16 +20,16 @@ pub struct Counters(BTreeMap<(u16, usize), Growth>);
 struct Growth {
     from_ns: u64,
     to_ns: u64,
-    /// Its time is a multiple of microseconds.
+    /// True if the time is a multiple of microseconds.
     usage: Usage,
 }
 
 /// The same time by two accounts: sums over all CPUs and states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
-    /// By the kernel's counts.
+    /// Usage by the kernel's counts.
     pub kernel: Usage,
-    /// By the trace, and our accounting.
+    /// Usage by the trace and our accounting.
     pub trace: Usage,
 }
 

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// The time that is shown before the interval that decided, and after it, in nanoseconds.
 const AROUND_NS: u64 = 10_000_000;
-/// Of a long interval no more than this is shown, in nanoseconds.
+/// Longest part of an interval that is shown, in nanoseconds.
 const MOST_NS: u64 = 60_000_000;
 
 const CASE: &str = "timeline";

@@ -11,7 +11,7 @@ pub struct LoadFile {
     /// One line about it.
     #[serde(rename = "title")]
     _title: String,
-    /// The place where it was reported.
+    /// Source of the report.
     #[serde(rename = "source")]
     _source: String,
     /// The assumptions where the report says nothing.

@@ -17,7 +17,7 @@ use sleeps::{Sleep, SleepLength, Waker};
 /// Counts of a run, by state, over all CPUs.
 #[derive(Clone, Debug)]
 pub struct Counts {
-    /// By state.
+    /// Usage of each state.
     pub states: Vec<Usage>,
     /// The time that they were counted in, in nanoseconds.
     pub span_ns: u64,
@@ -238,7 +238,7 @@ struct Cpu<'p> {
 }
 
 impl Cpu<'_> {
-    /// By how much later what was traced at a time happens now.
+    /// Delay of what was traced at a time, in nanoseconds.
     fn shift_at(&self, traced_ns: u64) -> i64 {
         let before = self.shifts.partition_point(|(from_ns, _)| *from_ns <= traced_ns);
         before.checked_sub(1).map_or(0, |at| self.shifts[at].1)

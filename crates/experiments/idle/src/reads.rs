@@ -27,12 +27,12 @@ impl Times {
     /// The percentiles that are kept, in parts of 1000.
     pub const PERCENTILES: [(&'static str, usize); 3] = [("p50", 500), ("p99", 990), ("p99.9", 999)];
 
-    /// Of times in ticks of the counter, less what timing itself takes.
+    /// Statistics of times in ticks of the counter, less what timing itself takes.
     fn new(ticks: Vec<u64>, overhead: u64, tick_ns: f64) -> Self {
         Self::from_ns(ticks.into_iter().map(|ticks| ticks.saturating_sub(overhead) as f64 * tick_ns).collect())
     }
 
-    /// Of at least one time in nanoseconds.
+    /// Statistics of at least one time in nanoseconds.
     pub fn from_ns(mut ns: Vec<f64>) -> Self {
         ns.sort_unstable_by(f64::total_cmp);
         let mean = |ns: &[f64]| ns.iter().sum::<f64>() / ns.len().max(1) as f64;
@@ -101,11 +101,11 @@ pub fn clock(clock: Clock, threads: usize, effort: Effort, overhead: u64, tick_n
 /// A way to make microseconds of nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Division {
-    /// By 1000.
+    /// Division by 1000.
     By1000,
-    /// By 1024, as a shift of 10 bits.
+    /// Division by 1024: a shift of 10 bits.
     Shift10,
-    /// By 1000, as a multiplication and a shift.
+    /// Division by 1000 as a multiplication and a shift.
     MultiplyShift,
 }
 
@@ -118,7 +118,7 @@ impl Division {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::By1000, Self::Shift10, Self::MultiplyShift];
 
-    /// Its name in recordings.
+    /// Name of the division in recordings.
     pub const fn name(self) -> &'static str {
         match self {
             Self::By1000 => "/ 1000",

@@ -44,7 +44,7 @@ pub trait Reading {
     /// after it.
     fn reads_ns(&mut self) -> [u64; 2];
 
-    /// The way in which the kernel makes a residency of the difference.
+    /// Clock with which the kernel makes a residency of the difference.
     fn clock(&self) -> Clock;
 }
 

@@ -22,7 +22,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Its name in recordings.
+    /// Name of the row in recordings.
     pub fn name(&self) -> String {
         match self.chooser {
             Chooser::Recorded => "recorded".to_owned(),

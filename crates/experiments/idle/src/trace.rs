@@ -13,7 +13,7 @@ use std::path::Path;
 /// The idle intervals of a trace.
 #[derive(Clone, Debug)]
 pub struct Traced {
-    /// By CPU, each in the order of time.
+    /// Sleeps of each CPU, in the order of time.
     pub cpus: Vec<Vec<Sleep>>,
     /// The summary of what is known of them.
     pub summary: Summary,
@@ -23,7 +23,7 @@ pub struct Traced {
     pub states: Vec<String>,
     /// The kernel's own counts, where the trace holds them.
     pub counters: Counters,
-    /// By CPU the numbers of its intervals in which the hardware refused the state, where the trace
+    /// Numbers of each CPU's intervals in which the hardware refused the state, where the trace
     /// says so; in order.
     pub refused: Vec<Vec<usize>>,
 }

@@ -18,7 +18,7 @@ const POLICIES: [Kind; 6] = [Kind::AllBig, Kind::Hmp, Kind::HmpEarly, Kind::Even
 /// The least time between changes of a frequency that follows the load, in nanoseconds.
 pub(crate) const RATE_LIMIT_NS: u64 = 10_000_000;
 
-/// The way in which RCU is configured.
+/// Configuration of RCU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RcuChoice {
     /// Each CPU invokes its callbacks, and keeps its tick while it has some.
@@ -139,9 +139,9 @@ pub struct Input {
     pub policies: Vec<Kind>,
     /// The costs of the kernel's own work.
     pub(crate) costs: Costs,
-    /// The way in which frequencies are chosen.
+    /// Governor of the frequency.
     pub frequency: Frequency,
-    /// The way in which RCU is configured.
+    /// Configuration of RCU.
     pub rcu: RcuChoice,
     /// The time that a run lasts, in nanoseconds; it ends sooner if its main tasks do.
     pub time_ns: u64,

@@ -1,5 +1,5 @@
-//! `placement --tasks`: more and more equal small tasks under the placement of Linux, with its energy
-//! model and without.
+//! `placement --tasks`: more and more equal small tasks under the placement of Linux, with its
+//! energy model and without.
 
 use crate::input::{Board, RATE_LIMIT_NS, RcuChoice, SECONDS, SEED, SEEDS, fastest, rcu_of};
 use experiment::setting::{Checked, Number, Or};
@@ -14,16 +14,16 @@ const NAME: &str = "eas-energy";
 
 /// The rules by which tasks are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placing {
+pub(crate) enum PlacementRules {
     Searching(Rules),
     WithoutEnergy,
 }
 
 /// Names of the rules, in the order in which they are shown.
-const PLACINGS: [(&str, Placing); 3] = [
-    ("eas", Placing::Searching(Rules::Until2022)),
-    ("eas-6.0", Placing::Searching(Rules::Since2022)),
-    ("off", Placing::WithoutEnergy),
+const PLACINGS: [(&str, PlacementRules); 3] = [
+    ("eas", PlacementRules::Searching(Rules::Until2022)),
+    ("eas-6.0", PlacementRules::Searching(Rules::Since2022)),
+    ("off", PlacementRules::WithoutEnergy),
 ];
 
 /// The places of a round trip into an idle state within its range, of 1024: the lowest, the usual,
@@ -46,7 +46,7 @@ fn counts(text: &str) -> Result<Vec<u32>, String> {
     }
 }
 
-fn placings(text: &str) -> Result<Vec<(&'static str, Placing)>, String> {
+fn placings(text: &str) -> Result<Vec<(&'static str, PlacementRules)>, String> {
     let names: Vec<&str> = text.split(',').map(str::trim).collect();
     let known = PLACINGS.map(|(name, _)| name);
     if let Some(wrong) = names.iter().find(|name| !known.contains(name)) {
@@ -70,7 +70,7 @@ pub(crate) const TASKS: Checked<Vec<u32>> = Checked::new(
      as 10,20,30,40,50.",
 );
 
-pub(crate) const RULES: Checked<Vec<(&'static str, Placing)>> = Checked::new(
+pub(crate) const RULES: Checked<Vec<(&'static str, PlacementRules)>> = Checked::new(
     "rules",
     "NAMES",
     placings,
@@ -94,7 +94,7 @@ struct Job<'a> {
     board: &'a Board,
     round_trip: u64,
     name: &'static str,
-    placing: Placing,
+    placing: PlacementRules,
     tasks: u32,
     seed: u64,
 }
@@ -102,7 +102,7 @@ struct Job<'a> {
 struct Asked {
     boards: Vec<[Board; ROUND_TRIPS.len()]>,
     tasks: Vec<u32>,
-    placings: Vec<(&'static str, Placing)>,
+    placings: Vec<(&'static str, PlacementRules)>,
     period_ns: u64,
     duty_percent: u64,
     seconds: u64,
@@ -177,8 +177,8 @@ impl Asked {
         };
         let model = hardware.energy_model().map_err(Error::failed)?;
         let policy: Box<dyn Placement> = Box::new(match job.placing {
-            Placing::Searching(rules) => EnergyAware::with_rules(model, rules),
-            Placing::WithoutEnergy => EnergyAware::without_energy(model),
+            PlacementRules::Searching(rules) => EnergyAware::with_rules(model, rules),
+            PlacementRules::WithoutEnergy => EnergyAware::without_energy(model),
         });
         let rcu = rcu_of(&settings, hardware.cpus(), RcuChoice::Ordinary)?;
         let workload = self.workload(job);

@@ -2,7 +2,7 @@
 
 use crate::input::{Input, RcuChoice, USUAL};
 use crate::operating_points::points;
-use crate::seed_run::{FoundTask, SeedResult};
+use crate::seed_run::{SeedResult, TaskResult};
 use minikernel::Frequency;
 use minikernel::placement::Kind;
 use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
@@ -103,7 +103,7 @@ pub(crate) fn add(recording: &mut Recording, kind: Kind, found: &[SeedResult]) {
     }
     let series = recording.series(kind.name(), POOLED, "");
     for at in 0..found.first().map_or(0, |found| found.tasks.len()) {
-        let pool = |of: fn(&FoundTask) -> &Vec<u32>| {
+        let pool = |of: fn(&TaskResult) -> &Vec<u32>| {
             let mut all: Vec<u32> = found.iter().flat_map(|found| of(&found.tasks[at])).copied().collect();
             all.sort_unstable();
             all
@@ -175,7 +175,7 @@ fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &SeedR
 }
 
 /// Adds how long a task ran: in all, on which CPU, and at which operating point.
-fn ran(recording: &mut Recording, series: Series, iteration: u32, task: &FoundTask) {
+fn ran(recording: &mut Recording, series: Series, iteration: u32, task: &TaskResult) {
     let subject = Some(recording.name(&task.name));
     let mut add = |metric: metrics::Metric, role: Option<&str>, ps: u64| {
         let role = role.map(|role| recording.name(role));

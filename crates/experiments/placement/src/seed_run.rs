@@ -15,24 +15,25 @@ pub struct SeedResult {
     pub owners: Vec<(String, u128)>,
     /// All energy, integrated beside the owners' shares.
     pub integral: u128,
-    /// By domain: its name, and the time in ps in which at least one of its CPUs ran.
+    /// Domains by name, each with the time in ps in which at least one of its CPUs ran.
     pub running: Vec<(String, u64)>,
-    /// By domain and idle state: its name, how often it was entered, and the time in it in ns.
+    /// Idle states of each domain by name, each with the number of entries and the time in it in
+    /// ns.
     pub idle: Vec<(String, u64, u64)>,
     /// Wake-ups of idle CPUs by cause, without the causes that there were not.
     pub wake_ups: Vec<(&'static str, u64)>,
     /// Callbacks: queued, invoked in softirqs, invoked in threads.
     pub callbacks: [u64; 3],
-    /// By task.
-    pub tasks: Vec<FoundTask>,
+    /// Results of each task.
+    pub tasks: Vec<TaskResult>,
     /// Complaints, a sentence each: grace periods that took too long, deadlocks of mutexes.
     pub complaints: Vec<String>,
 }
 
 /// The result of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FoundTask {
-    /// Its name.
+pub struct TaskResult {
+    /// Name of the task.
     pub name: String,
     /// The number of times that it moved to another CPU.
     pub moves: u64,
@@ -123,14 +124,14 @@ fn complaints(outcome: &Outcome) -> Vec<String> {
 }
 
 /// The tasks of the workload; copies of one task count as one, and so do tasks of the same name.
-fn tasks(input: &Input, outcome: Outcome) -> Vec<FoundTask> {
+fn tasks(input: &Input, outcome: Outcome) -> Vec<TaskResult> {
     let domains = &input.hardware.domains;
     let of_cpu = |cpu: usize| domains.iter().find(|domain| domain.cpus.contains(&cpu));
-    let mut tasks: Vec<FoundTask> = Vec::new();
+    let mut tasks: Vec<TaskResult> = Vec::new();
     for task in outcome.tasks.into_iter().filter(|task| !task.is_kernel_thread) {
         let counts = task.counts;
         let at = tasks.iter().position(|other| other.name == task.name).unwrap_or_else(|| {
-            tasks.push(FoundTask { name: task.name, ..FoundTask::default() });
+            tasks.push(TaskResult { name: task.name, ..TaskResult::default() });
             tasks.len() - 1
         });
         let found = &mut tasks[at];

@@ -50,12 +50,12 @@ impl<'a> PlatformFiles<'a> {
         Ok(Self { files, name, document })
     }
 
-    /// Its name.
+    /// Name of the platform.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its file.
+    /// File of the platform.
     pub fn document(&self) -> &Document {
         &self.document
     }

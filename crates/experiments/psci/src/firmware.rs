@@ -51,11 +51,11 @@ const CLUSTER: u16 = 16;
 
 /// A build of firmware, with what the payload reported on it.
 pub struct Build<'b> {
-    /// Its name among the builds.
+    /// Name of the build among the builds.
     pub name: &'b str,
     /// The report.
     pub report: payload::Report,
-    /// Its functions, where calls were counted by them.
+    /// Functions of the build, where calls were counted by them.
     pub symbols: Option<Symbols>,
 }
 

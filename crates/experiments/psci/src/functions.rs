@@ -10,7 +10,7 @@ pub(crate) const CALLER: &str = "caller";
 /// Name of what no symbol names.
 pub(crate) const UNNAMED: &str = "[no symbol]";
 
-/// The things that the emulator does not tell, or this does not count.
+/// Costs that the emulator does not show, or that are not counted.
 pub(crate) const NOT_COUNTED: [&str; 5] = [
     "Clocks, cache misses and values in registers: the emulator has none of the first two and tells plugins none of the third.",
     "Functions that the compiler inlined: their instructions are counted with the function that they are in.",

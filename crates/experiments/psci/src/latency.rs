@@ -5,7 +5,7 @@ use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machi
 use crate::psci_latency::{self, NAME, Options, Release};
 use crate::uncertainty::Uncertainty;
 use experiment::setting::{self, Checked, Choice, Keys, Number, Or, Releases};
-use experiment::sweep::Shipped;
+use experiment::sweep::ShippedSweep;
 use experiment::{About, Conditions, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
 use miette::Diagnostic;
 use platforms::PlatformFiles;
@@ -148,13 +148,13 @@ static ABOUT: About = About {
         (&MODE, "parallel"),
     ],
     shipped_sweeps: &[
-        Shipped {
+        ShippedSweep {
             name: "message-order",
             what: "the message to the SCP sent after the ancestors' locks are released, against today's order; \
                    faster or not, it is wrong: docs/adr/0007",
             vary: &["psci.scp_send=inside-locks,outside-locks", "topology.clusters=1..8"],
         },
-        Shipped {
+        ShippedSweep {
             name: "channels",
             what: "more channels to the SCP, on machines of more clusters",
             vary: &["scp.channels=1,2,4", "topology.clusters=1..16"],

@@ -15,7 +15,7 @@ pub(crate) const CPUS: Or<Number<usize>> = Number::new(
 .only(QEMU)
 .or(4);
 
-/// Its interrupt controller.
+/// Interrupt controller of the machine.
 pub(crate) const GIC: Or<Choice<Gic>> = Choice::new(
     "gic",
     &[("2", Gic::V2, "GICv2, at most 8 CPUs"), ("3", Gic::V3, "GICv3, clusters of 16")],
@@ -24,7 +24,7 @@ pub(crate) const GIC: Or<Choice<Gic>> = Choice::new(
 .only(QEMU)
 .or(Gic::V3);
 
-/// Its EL2.
+/// Whether the machine has EL2.
 pub(crate) const VIRTUALIZATION: Switch =
     Switch::new("virtualization", "Give its CPUs an EL2, in which the normal world then runs.").only(QEMU);
 

@@ -29,7 +29,7 @@ pub struct Release {
     pub uncertainty: Uncertainty,
 }
 
-/// The way in which the experiment is run.
+/// Options of the experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Repetitions of each case, in one boot. At least 1.

@@ -17,7 +17,7 @@ pub struct CpuCounts {
     pub idle_ticks: u64,
     /// Callbacks that were queued here.
     pub queued: u64,
-    /// Of those the ones that free a file which was closed, where the functions are known.
+    /// Callbacks that free a file which was closed, where the functions are known.
     pub closed: u64,
     /// Callbacks that were invoked here, in the softirq or in whatever thread it interrupted.
     pub in_softirq: u64,

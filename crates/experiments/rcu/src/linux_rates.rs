@@ -1,7 +1,7 @@
 //! `linux-rates`: which callbacks programs queue, on a real kernel.
 
 use crate::guest;
-use crate::queued::{Queued, of_program};
+use crate::queued::{QueuedCallbacks, of_program};
 use experiment::setting::{Folder, Number, Or};
 use experiment::{About, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
 use qemu::programs::Program;
@@ -140,7 +140,7 @@ impl Experiment for LinuxRates {
 }
 
 /// Adds what a program queued: in all, by function, and what it did meanwhile.
-fn add(recording: &mut Recording, spec: &Spec, queued: &Queued, switches: u64, forks: u64) {
+fn add(recording: &mut Recording, spec: &Spec, queued: &QueuedCallbacks, switches: u64, forks: u64) {
     let series = recording.series("guest", spec.name, "");
     let (unit, units) = match spec.unit {
         Unit::Switch => ("switches", switches as f64),

@@ -13,7 +13,7 @@ const KVFREE: &str = "kvfree";
 
 /// Callbacks that were queued while a program ran.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Queued {
+pub struct QueuedCallbacks {
     /// The time that the program ran.
     pub seconds: f64,
     /// Callbacks by function.
@@ -24,7 +24,7 @@ pub struct Queued {
     pub grace_periods: u64,
 }
 
-impl Queued {
+impl QueuedCallbacks {
     /// All callbacks.
     pub fn total(&self) -> u64 {
         self.by_function.values().sum()
@@ -42,7 +42,7 @@ impl Queued {
 ///
 /// # Errors
 /// The marks are missing: in words.
-pub fn of_program(trace: &Recording) -> Result<Queued, String> {
+pub fn of_program(trace: &Recording) -> Result<QueuedCallbacks, String> {
     let kernel: KernelTrace = trace.header.facts().unwrap_or_default();
     let (begin_ns, end_ns) = match (kernel.mark("program-begin"), kernel.mark("program-end")) {
         (Some(begin_ns), Some(end_ns)) if begin_ns < end_ns => (begin_ns, end_ns),
@@ -51,7 +51,7 @@ pub fn of_program(trace: &Recording) -> Result<Queued, String> {
     let functions = &kernel.functions;
     let [callback, kvfree, grace_period] = [Point::RcuCallback, Point::RcuKvfreeCallback, Point::RcuGracePeriod]
         .map(|point| trace.find_point(point.name()));
-    let mut queued = Queued { seconds: (end_ns - begin_ns) as f64 / 1e9, ..Queued::default() };
+    let mut queued = QueuedCallbacks { seconds: (end_ns - begin_ns) as f64 / 1e9, ..QueuedCallbacks::default() };
     let edge_ns = (EDGE_S * 1e9) as u64;
     for event in trace.events().iter().filter(|event| (begin_ns..=end_ns).contains(&event.time)) {
         let at = Some(event.point);
@@ -97,6 +97,6 @@ mod tests {
 
     #[test]
     fn a_program_of_a_tenth_of_a_second_has_no_steady_part() {
-        assert_eq!(Queued { seconds: 0.1, ..Queued::default() }.steady_rate(), None);
+        assert_eq!(QueuedCallbacks { seconds: 0.1, ..QueuedCallbacks::default() }.steady_rate(), None);
     }
 }

@@ -31,7 +31,7 @@ pub struct Timelines {
 /// The activities at a time: those that go on when the kept part begins, and those that still go on
 /// when it ends.
 struct Now {
-    /// By CPU: the task that runs, and the idle state that it is in, if any.
+    /// Task that each CPU runs, and the idle state that it is in, if any.
     cpus: Vec<(u32, Option<u32>)>,
     /// Callbacks that were queued and not yet invoked.
     waiting: u64,
@@ -95,7 +95,7 @@ impl Timelines {
     }
 }
 
-/// The place where the events of a run go.
+/// Receiver of a run's events.
 struct Log<'r> {
     recording: &'r mut Recording,
     series: Series,

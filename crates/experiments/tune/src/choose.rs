@@ -6,11 +6,10 @@
 //! each cell by how much the model is probably off there, and how sure that is. A part of the error
 //! belongs to a working set and a batch, a part to the distances, and a part to both together.
 
-use experiment::Error;
-use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
-
 use crate::grid::{Cell, Grid};
 use crate::sweep::median;
+use experiment::Error;
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// Rounds of a cell that is measured for the choice.
 pub const ROUNDS: usize = 5;

@@ -30,7 +30,7 @@ pub struct CoreAbout {
     pub name: String,
     /// The counter.
     pub counter: String,
-    /// Its frequency.
+    /// Frequency of the core.
     pub counter_hz: u64,
     /// Bytes of the caches, as the system says, from the first level on.
     pub cache_bytes: Vec<u64>,

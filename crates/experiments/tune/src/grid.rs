@@ -5,9 +5,9 @@ use crate::protocol::{KnobKind, LoopAbout};
 /// A working set: the records that are gone through before one comes again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkingSet {
-    /// Its name: `warm`, `l2`, `llc`, `memory`.
+    /// Name of the working set: `warm`, `l2`, `llc`, `memory`.
     pub name: &'static str,
-    /// Its records.
+    /// Records of the working set.
     pub records: u64,
 }
 

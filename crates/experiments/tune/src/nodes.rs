@@ -1,16 +1,14 @@
 //! Loops of the data plane, behind the same interface as those of others.
 
-use std::ffi::c_void;
-use std::hint::black_box;
-
+use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 use dataplane::buffers::{Buffer, Pool, Reuse};
 use dataplane::frame::{FRAME_MAX, Frame};
 use dataplane::inputs::PACKET_BYTES;
 use dataplane::memory::{InBuffer, InFrame, Meta, write_header_line};
 use dataplane::study::{StudyBody, Work};
 use dataplane::walk::{Shape, Strides, walk};
-
-use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
+use std::ffi::c_void;
+use std::hint::black_box;
 
 /// A loop over a frame's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +32,12 @@ impl Node {
         Self::CHOICES.iter().find(|(known, ..)| *known == name).map(|(_, node, _)| *node)
     }
 
-    /// Its name.
+    /// Name of the node.
     pub fn name(self) -> &'static str {
         Self::CHOICES.iter().find(|(_, node, _)| *node == self).map_or("", |(name, ..)| name)
     }
 
-    /// Its description.
+    /// Description of the node.
     pub fn about(self) -> LoopAbout {
         let distance = KnobAbout::distance;
         let columns = KnobAbout { kind: KnobKind::Choice, least: 1, most: 4, today: 4, ..distance("columns") };

@@ -1,13 +1,12 @@
 //! The model's word on a loop: what is unknown of the loop is fitted to a few of its cells, and all
 //! others are predicted.
 
-use core_model::window::{LoopRun, LoopShape, ShapeLine, time_per_record};
-use dataplane_experiments::fit::downhill;
-
 use crate::core_file::CoreFile;
 use crate::grid::{BATCHES, Grid};
 use crate::protocol::{KnobKind, LoopAbout};
 use crate::sweep::median;
+use core_model::window::{LoopRun, LoopShape, ShapeLine, time_per_record};
+use dataplane_experiments::fit::downhill;
 
 /// Records of a run of the model.
 const RECORDS: usize = 4096;

@@ -1,14 +1,12 @@
 //! Loops of known shape, which tell what a core's memory is like.
 
-use std::hint::black_box;
-
-use dataplane::buffers::region::Region;
-use dataplane::machine;
-use experiment::{Error, Progress};
-
 use crate::core_file::{ByItself, CoreAbout, CoreFile, Latency, PageStep, PrefetchCost, UnderWay};
 use crate::filler;
 use crate::system;
+use dataplane::buffers::region::Region;
+use dataplane::machine;
+use experiment::{Error, Progress};
+use std::hint::black_box;
 
 /// Words of a line.
 const WORDS: usize = 16;

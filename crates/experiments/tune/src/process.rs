@@ -1,12 +1,10 @@
 //! The process that runs a loop, from outside: it is asked, and watched.
 
-use std::time::Duration;
-
-use serde::de::DeserializeOwned;
-use worker_process::Failure;
-
 use crate::protocol::{LoopAbout, Measure, Request, Source};
 use crate::worker::ARGUMENT;
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+use worker_process::Failure;
 
 /// A process that has a loop open.
 pub struct Process {

@@ -1,16 +1,15 @@
 //! Requests to the process that runs a loop, and its replies.
 
+use crate::recipe::Recipe;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-use crate::recipe::Recipe;
-
-/// The place that a loop comes from.
+/// Origin of a loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Source {
     /// A shared object, and the name of one of its loops; the first where none is named.
     Shared {
-        /// Its path.
+        /// Path of the shared object.
         path: PathBuf,
         /// The loop's name.
         name: Option<String>,
@@ -28,7 +27,7 @@ pub struct KnobAbout {
     pub name: String,
     /// The macro in the loop's source.
     pub define: Option<String>,
-    /// Its kind.
+    /// Kind of the knob.
     pub kind: KnobKind,
     /// The least value.
     pub least: u32,
@@ -77,9 +76,9 @@ impl KnobAbout {
 /// A loop, as it describes itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopAbout {
-    /// Its name.
+    /// Name of the loop.
     pub name: String,
-    /// Its knobs.
+    /// Knobs of the loop.
     pub knobs: Vec<KnobAbout>,
     /// Bytes of a record.
     pub record_bytes: u64,

@@ -8,7 +8,7 @@ use stopwatt_loop::KNOBS_MAX;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
-    /// Its name.
+    /// Name of the described loop.
     pub name: String,
     /// Multiplications per record, after its lines are there.
     pub multiplications: u32,
@@ -27,7 +27,7 @@ fn yes() -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeLine {
-    /// Its name.
+    /// Name of the line.
     pub name: String,
     /// The line that holds this one's address.
     pub after: Option<String>,

@@ -1,7 +1,5 @@
 //! A tuned loop as a recording.
 
-use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
-
 use crate::choose::{self, Chosen};
 use crate::core_file::CoreFile;
 use crate::grid::{Cell, Grid, depths};
@@ -10,6 +8,7 @@ use crate::process::Process;
 use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 use crate::sweep::Measured;
 use crate::system;
+use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
 
 /// The case of every cell.
 const CASE: &str = "tune";
@@ -29,7 +28,7 @@ fn label(about: &LoopAbout, cell: &Cell) -> String {
 pub struct ModelUsed<'a> {
     /// The core.
     pub core: &'a CoreFile,
-    /// Its name.
+    /// Name of the model.
     pub name: &'a str,
     /// The predictions.
     pub predicted: &'a Predicted,

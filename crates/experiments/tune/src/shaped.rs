@@ -11,7 +11,7 @@ struct Line([u64; 8]);
 
 /// Records of some lines each. The n-th lines of all records lie one behind the other, so that no
 /// two lines of a record are neighbours.
-pub struct Shaped {
+pub struct ShapedLoop {
     lines: Vec<Line>,
     count: usize,
     after: Vec<Option<usize>>,
@@ -25,7 +25,7 @@ const PRIME: u64 = 0x0100_0000_01b3;
 /// Bytes of a line.
 pub const LINE_BYTES: u64 = size_of::<Line>() as u64;
 
-impl Shaped {
+impl ShapedLoop {
     /// Makes `count` records with a line for each entry of `after`, which names the line that leads
     /// to it; `None` if there is no memory.
     pub fn new(count: usize, after: &[Option<usize>], rounds: u32, chained: bool) -> Option<Self> {
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_lines_of_a_record_lead_to_each_other() {
-        let shaped = Shaped::new(10, &[None, Some(0), Some(1), None], 3, true).unwrap();
+        let shaped = ShapedLoop::new(10, &[None, Some(0), Some(1), None], 3, true).unwrap();
         for record in 0..10 {
             for line in 0..4 {
                 assert_eq!(shaped.place(record, line, &shaped.after), line * 10 + record);
@@ -152,7 +152,7 @@ mod tests {
             for chained in [true, false] {
                 let after: Vec<Option<usize>> = (0..lines).map(|line: usize| line.checked_sub(1)).collect();
                 let results = [0, 3, 1000].map(|ahead| {
-                    let mut shaped = Shaped::new(100, &after, 8, chained).unwrap();
+                    let mut shaped = ShapedLoop::new(100, &after, 8, chained).unwrap();
                     let records = shaped.records();
                     shaped.run(&records[10..90], &vec![ahead; lines]);
                     shaped.result
@@ -164,6 +164,6 @@ mod tests {
 
     #[test]
     fn more_records_than_there_is_memory_for_are_refused() {
-        assert!(Shaped::new(usize::MAX / 2, &[None, None, None], 0, true).is_none());
+        assert!(ShapedLoop::new(usize::MAX / 2, &[None, None, None], 0, true).is_none());
     }
 }

@@ -1,14 +1,12 @@
 //! A loop of a shared object, with what it claims looked at before anything is called.
 #![expect(unsafe_code, reason = "a shared object is called by its C interface")]
 
+use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 use std::ffi::c_void;
 use std::path::Path;
-
 use stopwatt_loop::{ABI, AFTER_NONE, CHOICE, DISTANCE, KNOBS_MAX, LINE, LoopTable, SYMBOL};
 use worker_process::Wrong;
 use worker_process::shared_object::{tables, text};
-
-use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 
 /// Most bytes of a record.
 const RECORD_MAX: u64 = 1 << 20;
@@ -16,7 +14,7 @@ const RECORD_MAX: u64 = 1 << 20;
 /// A loop whose table was looked at. The shared object stays loaded as long as the process lives.
 pub struct SharedLoop {
     table: LoopTable,
-    /// Its description.
+    /// Description of the shared loop.
     pub about: LoopAbout,
 }
 

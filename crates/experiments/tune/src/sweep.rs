@@ -1,11 +1,10 @@
 //! The measuring of cells: in turn, in alternating order, until the answer is certain.
 
-use experiment::{Error, Progress};
-use worker_process::Failure;
-
 use crate::grid::Grid;
 use crate::process::Process;
 use crate::protocol::Measure;
+use experiment::{Error, Progress};
+use worker_process::Failure;
 
 /// Rounds in which every cell takes part.
 const FIRST_ROUNDS: usize = 3;

@@ -1,13 +1,5 @@
 //! `tune`: a loop's distances and batch, tried on this machine and predicted from its model.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use dataplane_experiments::host_header;
-use document::Document;
-use experiment::setting::{Checked, Choice, InputFile, Number, Or, Switch};
-use experiment::{About, Error, Example, Experiment, Files, Progress, Request, Settings, Sink, World, WorldAbout};
-
 use crate::choose::{self, Chosen, from_sweep};
 use crate::core_file::CoreFile;
 use crate::grid::Grid;
@@ -19,6 +11,12 @@ use crate::recipe::Recipe;
 use crate::results::{self, ModelUsed};
 use crate::sweep::{self, Measured, sweep};
 use crate::system;
+use dataplane_experiments::host_header;
+use document::Document;
+use experiment::setting::{Checked, Choice, InputFile, Number, Or, Switch};
+use experiment::{About, Error, Example, Experiment, Files, Progress, Request, Settings, Sink, World, WorldAbout};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Tries a loop's distances and batch.
 pub struct Tune;

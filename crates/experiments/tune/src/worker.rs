@@ -1,18 +1,16 @@
 //! The process that runs a loop. It has it for itself, so a loop that crashes or hangs takes
 //! nothing else with it.
 
-use std::ffi::c_void;
-
-use dataplane::machine;
-use nix::sys::resource::{UsageWho, getrusage};
-use worker_process::Wrong;
-
 use crate::nodes::{Node, NodeLoop};
 use crate::protocol::{KnobAbout, LoopAbout, Measure, Reply, Request, Source};
 use crate::recipe::Recipe;
-use crate::shaped::{LINE_BYTES, Shaped};
+use crate::shaped::{LINE_BYTES, ShapedLoop};
 use crate::shared_object::{SharedLoop, SharedRecords};
 use crate::system::huge_share;
+use dataplane::machine;
+use nix::sys::resource::{UsageWho, getrusage};
+use std::ffi::c_void;
+use worker_process::Wrong;
 
 /// The seed of records and of their order: runs are compared with each other.
 const SEED: u64 = 1;
@@ -32,7 +30,7 @@ enum Loop {
 enum Records {
     Shared(SharedRecords),
     Node(NodeLoop),
-    Shaped(Shaped),
+    ShapedLoop(ShapedLoop),
 }
 
 /// Runs a loop for the process that started this one: 0 when there is nothing more to do, 2 if the
@@ -104,10 +102,10 @@ impl Worker {
                 (Records::Node(made), first)
             }
             Loop::Recipe(recipe) => {
-                let made = Shaped::new(count as usize, &recipe.after(), recipe.multiplications, recipe.chained);
+                let made = ShapedLoop::new(count as usize, &recipe.after(), recipe.multiplications, recipe.chained);
                 let Some(made) = made else { return refused(format!("no memory for {count} records"), help) };
                 let first = made.address(0);
-                (Records::Shaped(made), first)
+                (Records::ShapedLoop(made), first)
             }
         };
         self.records = Some(records);
@@ -123,7 +121,7 @@ impl Worker {
             None => return refused("there are no records", "set them up first"),
             Some(Records::Shared(made)) => made.records.clone(),
             Some(Records::Node(made)) => made.records(),
-            Some(Records::Shaped(made)) => made.records(),
+            Some(Records::ShapedLoop(made)) => made.records(),
         };
         self.order = all;
         self.order.truncate(records.max(1) as usize);
@@ -152,7 +150,7 @@ impl Worker {
                 match (&mut *records, opened) {
                     (Records::Shared(made), Loop::Shared(shared)) => shared.run(made, some, &how.values),
                     (Records::Node(node), _) => node.run(some, &how.values),
-                    (Records::Shaped(shaped), _) => shaped.run(some, &how.values),
+                    (Records::ShapedLoop(shaped), _) => shaped.run(some, &how.values),
                     // Records are always of the loop that is open.
                     (Records::Shared(_), _) => {}
                 }

@@ -6,6 +6,8 @@
 //! texts, a line each.
 #![expect(unsafe_code, reason = "two processes share a mapping")]
 
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -13,9 +15,6 @@ use std::num::NonZeroUsize;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-use nix::fcntl::{FcntlArg, FdFlag, fcntl};
-use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 
 /// Most threads that have a word.
 pub const THREADS_MAX: usize = 64;

@@ -1,5 +1,9 @@
 //! The process that runs code of others, from outside: it is started, asked, and watched.
 
+use crate::protocol::{self, LineError, Reply, Wrong};
+use experiment::Error;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -7,12 +11,6 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
-
-use experiment::Error;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-use crate::protocol::{self, LineError, Reply, Wrong};
 
 /// The program to start in place of this one, for tests and for programs that Stopwatt is a part
 /// of.

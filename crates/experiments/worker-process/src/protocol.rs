@@ -1,11 +1,10 @@
 //! The protocol between the two processes: each request and each reply is a line of JSON, and only
 //! a line with its end counts.
 
-use std::fmt::{self, Display, Formatter};
-use std::io::{self, BufRead, Read, Write};
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::fmt::{self, Display, Formatter};
+use std::io::{self, BufRead, Read, Write};
 
 /// The most bytes of a line.
 pub const LONGEST: u64 = 1 << 24;

@@ -1,11 +1,9 @@
 //! The process from inside: it answers requests.
 
-use std::io::{self, BufRead, Write};
-
+use crate::protocol::{self, LineError, Reply, Wrong};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-
-use crate::protocol::{self, LineError, Reply, Wrong};
+use std::io::{self, BufRead, Write};
 
 /// Answers the requests of the process that started this one, by standard input and output: 0 when
 /// there is nothing more to do, 2 if the pipes broke.

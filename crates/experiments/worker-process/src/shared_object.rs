@@ -1,12 +1,10 @@
 //! Shared objects, and the tables that they hand out.
 #![expect(unsafe_code, reason = "a shared object is called by its C interface")]
 
+use crate::protocol::Wrong;
+use libloading::{Library, Symbol};
 use std::ffi::{CStr, c_char};
 use std::path::Path;
-
-use libloading::{Library, Symbol};
-
-use crate::protocol::Wrong;
 
 /// Most tables of a shared object that are looked at.
 const TABLES_MAX: u32 = 256;

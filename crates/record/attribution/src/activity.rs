@@ -5,11 +5,11 @@ use crate::causes::Cause;
 /// The activity of a CPU in a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Activity {
-    /// In a PSCI call, or on its way out of low power, for this cause.
+    /// Runs in a PSCI call, or comes out of low power, for this cause.
     Cause(Cause),
-    /// In the normal world, outside of PSCI.
+    /// Runs the normal world, outside of PSCI.
     NormalWorld,
-    /// In low power, or off.
+    /// Is in low power, or off.
     LowPower,
 }
 

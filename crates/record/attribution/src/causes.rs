@@ -6,7 +6,7 @@
 
 use recording::metrics::{CACHE_FLUSH, Interval};
 
-/// The way in which a cause is recognised: by the points that a CPU passes.
+/// Points by which a cause is recognised in the stamps of a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recognition {
     /// The point that starts it.
@@ -20,7 +20,7 @@ pub struct Recognition {
     pub wait: Option<WaitFor>,
 }
 
-/// The thing that a CPU waits for.
+/// Resource or CPU that a CPU waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitFor {
     /// A lock that another CPU holds. What is left of an acquire while nobody else holds the lock
@@ -68,24 +68,26 @@ pub struct Colours {
 /// A row of the table of causes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CauseRow {
-    /// Its name in output for machines.
+    /// Name of the row in output for machines.
     pub name: &'static str,
-    /// Its name in the words of the documents.
+    /// Name of the row in the words of the documents.
     pub title: &'static str,
     /// The activity of a CPU, as a sentence that ends with how long: "ran code for".
     pub sentence: &'static str,
+    /// Name of the activity in a sentence, behind "goes to": "the firmware's code".
+    pub activity: &'static str,
     /// For waits, what stands before and after the name of the CPU that was waited for: "for ... to
     /// release its lock".
     pub waited: (&'static str, &'static str),
-    /// Its letter, the same in every output.
+    /// Letter of the row, the same in every output.
     pub letter: char,
-    /// Its colour in a terminal: the code of an SGR sequence.
+    /// Colour of the row in a terminal: the code of an SGR sequence.
     pub terminal: &'static str,
-    /// Its name in the page's style sheet; short, since a page says it thousands of times.
+    /// Class in the page's style sheet; short, since a page says it thousands of times.
     pub class: &'static str,
-    /// Its colours on a light page.
+    /// Colours of the row on a light page.
     pub light: Colours,
-    /// Its colours on a dark page.
+    /// Colours of the row on a dark page.
     pub dark: Colours,
     /// The pattern over the colour.
     pub pattern: Pattern,
@@ -93,7 +95,7 @@ pub struct CauseRow {
     pub colour_words: &'static str,
     /// True if a label on it is light; else it is dark, and has a ground of its own.
     pub light_label: bool,
-    /// The way in which it is recognised; `None` for what is left when no other cause claims it.
+    /// Points that show the cause; `None` for the rest, which no other cause claims.
     pub recognition: Option<Recognition>,
 }
 
@@ -132,7 +134,7 @@ macro_rules! causes {
             /// All causes, in the order in which tables show them.
             pub const ALL: [Self; [$(stringify!($cause)),*].len()] = [$(Self::$cause),*];
 
-            /// Its row of the table.
+            /// Row of the table for the cause.
             pub const fn row(self) -> &'static CauseRow {
                 match self {
                     $(Self::$cause => const { &$row },)*
@@ -148,6 +150,7 @@ causes! {
         name: "code",
         title: "code",
         sentence: "ran code for",
+        activity: "the firmware's code",
         waited: ("", ""),
         letter: 'c',
         terminal: "34",
@@ -164,6 +167,7 @@ causes! {
         name: "reset",
         title: "reset",
         sentence: "came out of reset in",
+        activity: "the reset",
         waited: ("", ""),
         letter: 'r',
         terminal: "36",
@@ -180,6 +184,7 @@ causes! {
         name: "lock-wait",
         title: "lock wait",
         sentence: "waited for a lock for",
+        activity: "waits for a lock",
         waited: ("for ", " to release its lock"),
         letter: 'L',
         terminal: "31",
@@ -196,6 +201,7 @@ causes! {
         name: "cache-flush-l1",
         title: "L1 flush",
         sentence: "flushed the L1 for",
+        activity: "flushing the L1",
         waited: ("", ""),
         letter: 'f',
         terminal: "32",
@@ -212,6 +218,7 @@ causes! {
         name: "cache-flush-l2",
         title: "L2 flush",
         sentence: "flushed the L2 for",
+        activity: "flushing the L2",
         waited: ("", ""),
         letter: 'F',
         terminal: "92",
@@ -228,6 +235,7 @@ causes! {
         name: "interconnect",
         title: "interconnect",
         sentence: "opened or closed the interconnect's port in",
+        activity: "the interconnect's port",
         waited: ("", ""),
         letter: 'i',
         terminal: "37",
@@ -244,6 +252,7 @@ causes! {
         name: "scp-channel-wait",
         title: "SCP channel wait",
         sentence: "waited for the channel to the SCP for",
+        activity: "the wait for the channel to the SCP",
         waited: ("for ", " to leave the SCP channel"),
         letter: 'S',
         terminal: "33",
@@ -260,6 +269,7 @@ causes! {
         name: "scp-wait",
         title: "SCP wait",
         sentence: "waited for the SCP for",
+        activity: "the wait for the SCP",
         waited: ("while the SCP served ", ""),
         letter: 's',
         terminal: "93",
@@ -276,6 +286,7 @@ causes! {
         name: "declared-order",
         title: "declared order",
         sentence: "was kept back to the declared order for",
+        activity: "the order that the case declares",
         waited: ("", ""),
         letter: 'o',
         terminal: "35",
@@ -290,17 +301,17 @@ causes! {
 }
 
 impl Cause {
-    /// Its name in output for machines.
+    /// Name of the cause in output for machines.
     pub const fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// Its name in the words of the documents.
+    /// Name of the cause in the words of the documents.
     pub const fn title(self) -> &'static str {
         self.row().title
     }
 
-    /// The thing that the CPU waits for, if it is a wait.
+    /// Resource or CPU that the CPU waits for, if the cause is a wait.
     pub fn wait(self) -> Option<WaitFor> {
         self.row().recognition.and_then(|recognition| recognition.wait)
     }

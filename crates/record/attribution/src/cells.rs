@@ -18,9 +18,9 @@ pub struct CellResult {
     pub mode: String,
     /// The CPU's number.
     pub cpu: u16,
-    /// Its cluster.
+    /// Cluster of the cell.
     pub cluster: u16,
-    /// Its core within the cluster.
+    /// Core of the cell within the cluster.
     pub core: u16,
     /// `lead` or `non-lead`.
     pub role: String,

@@ -343,7 +343,7 @@ mod tests {
         }
     }
 
-    /// Of five figures 1 to 5 the median is the third, and not the second or the first.
+    /// The median of five figures 1 to 5 is the third.
     #[test]
     fn the_median_iteration_has_as_many_below_as_above() {
         let mut recording = empty();

@@ -5,12 +5,12 @@ use crate::causes::WaitFor;
 use crate::lanes::{Iteration, Service};
 use std::collections::BTreeMap;
 
-/// The place where a part of a path is.
+/// CPU or SCP that a part of a path runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Actor {
-    /// On a CPU.
+    /// A CPU.
     Cpu(u16),
-    /// In the SCP, on this channel.
+    /// The SCP, on this channel.
     Scp(u32),
 }
 
@@ -25,9 +25,9 @@ pub struct PathPart {
     pub to: u64,
     /// The activity of the CPU; `None` in the SCP.
     pub activity: Option<Activity>,
-    /// In the SCP: the CPU whose command it was about.
+    /// CPU whose command the SCP serves; `None` outside of the SCP.
     pub serves: Option<u16>,
-    /// In the SCP: whether it had the command in hand; before, it had yet to take it.
+    /// True if the SCP had already taken the command; false outside of the SCP.
     pub taken: bool,
 }
 
@@ -65,7 +65,7 @@ impl Iteration<'_> {
 struct Walk<'a, 'i> {
     iteration: &'a Iteration<'i>,
     lanes: BTreeMap<u16, Vec<LaneSpan>>,
-    /// By channel, in the order in which the SCP took them.
+    /// Services of each channel, in the order in which the SCP took the commands.
     services: BTreeMap<u32, Vec<Service>>,
     begin: u64,
     /// Last part first.

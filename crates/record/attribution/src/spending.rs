@@ -6,7 +6,7 @@ use crate::path::{Actor, PathPart};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The thing that a part of a critical path is spent on.
+/// Activity that takes the time of a part of a critical path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spent {
     /// The SCP has a command in hand, or lets one wait.
@@ -26,7 +26,7 @@ impl Spent {
         }
     }
 
-    /// Its name in legends and tables.
+    /// Name of the activity in legends and tables.
     pub fn title(self) -> &'static str {
         match self {
             Self::Scp => "the SCP",
@@ -35,7 +35,7 @@ impl Spent {
         }
     }
 
-    /// Its name in output for machines.
+    /// Name of the activity in output for machines.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scp => "scp",

@@ -140,7 +140,7 @@ fn after(step: &Step, before: Doing) -> Doing {
     }
 }
 
-/// By cause: the mark that starts it, with the least and the greatest argument.
+/// Mark that starts each cause, with the least and the greatest argument.
 const BEGINS: [Option<(Mark, (u32, u32))>; Cause::ALL.len()] = {
     let mut begins = [None; Cause::ALL.len()];
     let mut index = 0;
@@ -153,7 +153,7 @@ const BEGINS: [Option<(Mark, (u32, u32))>; Cause::ALL.len()] = {
     begins
 };
 
-/// By cause: the mark that ends it.
+/// Mark that ends each cause.
 const ENDS: [Option<Mark>; Cause::ALL.len()] = {
     let mut ends = [None; Cause::ALL.len()];
     let mut index = 0;

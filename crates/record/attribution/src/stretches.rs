@@ -34,9 +34,9 @@ pub struct CpuLane<'r> {
     pub cpu: Option<u16>,
     /// The track's description.
     pub lane: &'r Lane,
-    /// Its stretches, in order; none overlaps another.
+    /// Stretches of the lane, in order; none overlaps another.
     pub stretches: Vec<Stretch>,
-    /// Its marks, in order.
+    /// Marks of the lane, in order.
     pub marks: Vec<Mark<'r>>,
 }
 

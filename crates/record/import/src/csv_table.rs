@@ -21,7 +21,7 @@ struct Row {
     cluster: u16,
     core: u16,
     metric: String,
-    value: Printed,
+    value: PrintedNumber,
     unit: String,
     #[serde(default)]
     printed_change_percent: Option<f64>,
@@ -31,12 +31,12 @@ struct Row {
 }
 
 /// A number and how finely it was printed.
-struct Printed {
+struct PrintedNumber {
     value: f64,
     decimals: usize,
 }
 
-impl<'de> Deserialize<'de> for Printed {
+impl<'de> Deserialize<'de> for PrintedNumber {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let wrong = |_| serde::de::Error::custom(format!("`{}` is no figure", printable(&text)));

@@ -17,7 +17,7 @@ pub struct Figure {
     pub mode: String,
     /// The CPU's number, where it is known.
     pub cpu: Option<u16>,
-    /// Its cluster and its number there, where they are known.
+    /// Cluster of the CPU and its number there, where they are known.
     pub place: Option<(u16, u16)>,
     /// The quantity that was measured.
     pub metric: String,
@@ -25,7 +25,7 @@ pub struct Figure {
     pub value: f64,
     /// Digits behind the point, as in the text: how finely it was printed.
     pub decimals: usize,
-    /// Its unit, as in the text.
+    /// Unit of the figure, as in the text.
     pub unit: String,
     /// The change that the document prints beside it, in percent.
     pub printed_change_percent: Option<f64>,

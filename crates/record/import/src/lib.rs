@@ -38,7 +38,7 @@ pub use tf_a::{TableError, tf_a_tables};
 
 use std::path::PathBuf;
 
-/// The way in which a text is to be read.
+/// Options for reading a text.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The file's name, for errors and for the recording.

@@ -24,7 +24,7 @@ pub enum TableError {
         metric: String,
         /// The figure's case and mode.
         case: String,
-        /// Its unit.
+        /// Unit that was printed.
         unit: String,
     },
     /// A row lacks a figure.

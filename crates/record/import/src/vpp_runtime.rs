@@ -33,7 +33,7 @@ pub struct Row {
     pub thread: u16,
     /// The node's name.
     pub node: String,
-    /// Its state.
+    /// State of the row.
     pub state: String,
     /// Calls.
     pub calls: u64,

@@ -30,7 +30,7 @@ pub enum CpuState {
 pub struct Clock {
     /// The policy, by its first CPU; 255 for the DSU.
     pub policy: u16,
-    /// In kHz.
+    /// Frequency in kHz.
     pub khz: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct Row {
 /// The curve of a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// Its first CPU.
+    /// First CPU of the policy.
     pub first_cpu: u16,
     /// The rows, by rising clock.
     pub rows: Vec<Row>,
@@ -78,7 +78,7 @@ pub struct CacheRow {
 pub struct Curves {
     /// The device's name.
     pub device: String,
-    /// Its policies, by their first CPUs.
+    /// Policies of the curves, by their first CPUs.
     pub policies: Vec<Policy>,
     /// The L3, if the folder has it.
     pub cache: Vec<CacheRow>,

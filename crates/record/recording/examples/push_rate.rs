@@ -1,9 +1,8 @@
 //! The number of events per second that a recording takes, and what writing them costs:
 //! `cargo run --release -p recording --example push_rate`.
 
-use std::time::Instant;
-
 use recording::{Event, Header, Recording};
+use std::time::Instant;
 
 fn main() -> Result<(), recording::Error> {
     const EVENTS: u64 = 20_000_000;

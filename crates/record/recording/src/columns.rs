@@ -4,7 +4,7 @@
 use crate::names::Name;
 use crate::rows::{CauseRow, Event, Measure, Recording};
 
-/// The way in which a column's value is got from a row.
+/// Accessor of a column's value in a row.
 pub(crate) enum Get<R> {
     /// A string, written as a dictionary.
     Text(fn(&Recording, &R) -> Option<Name>),

@@ -35,9 +35,9 @@ pub enum Error {
     Length {
         /// The Parquet file.
         path: PathBuf,
-        /// Its length now.
+        /// Length of the file now.
         found: u64,
-        /// Its length when it was written.
+        /// Length of the file when it was written.
         expected: u64,
     },
     /// The file's content is not what was written.
@@ -55,7 +55,7 @@ pub enum Error {
     Rows {
         /// The Parquet file.
         path: PathBuf,
-        /// Its rows.
+        /// Rows that the file has.
         found: u64,
         /// The number that the header says.
         expected: u64,
@@ -87,7 +87,7 @@ pub enum Error {
     TooMany {
         /// The Parquet file.
         path: PathBuf,
-        /// Of what.
+        /// Object that has too many.
         what: &'static str,
     },
     /// The Parquet library could not make sense of the file.

@@ -1,16 +1,14 @@
 //! The folder of a recording: its files, its header, and what may be replaced.
 
-use std::fs;
-use std::io;
-use std::ops::RangeInclusive;
-use std::path::Path;
-
-use serde::{Deserialize, Serialize};
-
 use crate::FORMAT_VERSION;
 use crate::error::Error;
 use crate::header::Header;
 use document::{Document, LAYOUT, printable, printable_lines, unprintable};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::ops::RangeInclusive;
+use std::path::Path;
 
 pub(crate) const EVENTS_FILE: &str = "events.parquet";
 pub(crate) const MEASURES_FILE: &str = "measures.parquet";

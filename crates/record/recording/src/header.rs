@@ -1,8 +1,7 @@
 //! `recording.toml`.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Everything that is needed to repeat a run, and in [`Header::run`] what differs from run to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -159,12 +158,12 @@ pub struct Picture {
     /// The case whose measures are drawn; all cases where it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
-    /// The way in which it is drawn.
+    /// Kind of picture.
     #[serde(flatten)]
     pub kind: PictureKind,
 }
 
-/// The way in which a picture is drawn.
+/// Kind of picture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum PictureKind {
@@ -264,7 +263,7 @@ pub struct TimeBase {
 /// The platform as it was when the run started, `--set` applied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Platform {
-    /// Its name, as on the command line.
+    /// Name of the platform, as on the command line.
     pub name: String,
     /// The platform file's text, with its sources, before any setting.
     #[serde(default, skip_serializing_if = "String::is_empty")]

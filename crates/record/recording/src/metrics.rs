@@ -33,13 +33,13 @@ pub struct Interval {
 /// A metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Its name in `measures.parquet` and on the command line.
+    /// Name in `measures.parquet` and on the command line.
     pub name: &'static str,
     /// The description, a sentence.
     pub about: &'static str,
-    /// Its heading.
+    /// Heading of the metric.
     pub title: &'static str,
-    /// Its heading where there is room for a word.
+    /// Heading of the metric where there is room for one word.
     pub short_title: &'static str,
     /// The unit in which our own experiments record it. A recording of another program's figures,
     /// or of a machine that knows no time, may have another: the measure's own unit holds.
@@ -241,9 +241,9 @@ metrics! {
     SKIPPED_PERIODS = Metric::new("skipped_periods", ("Skipped periods", "skipped"), "1", Lower);
     /// The time that a task ran.
     CPU_TIME = Metric::new("cpu_time", ("CPU time", "CPU time"), "us", Neither);
-    /// Of that, the time on a CPU, which is the role.
+    /// CPU time of a task on one CPU, which is the role.
     CPU_TIME_ON = Metric::new("cpu_time_on", ("CPU time by CPU", "on"), "us", Neither);
-    /// Of that, the time at an operating point of a domain, which is the role.
+    /// CPU time of a task at one operating point of a domain, which is the role.
     CPU_TIME_AT = Metric::new("cpu_time_at", ("CPU time by operating point", "at"), "us", Neither);
     /// The number of times that a task was woken.
     TASK_WAKE_UPS = Metric::new("task_wake_ups", ("Wake-ups of a task", "woken"), "1", Neither);

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 pub struct Name(pub(crate) u32);
 
 impl Name {
-    /// Its number: names are numbered from 0 on, as they come. For tables by name.
+    /// Number of the name: names are numbered from 0 on, as they come. For tables by name.
     pub fn index(self) -> usize {
         self.0 as usize
     }

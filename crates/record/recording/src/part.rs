@@ -1,8 +1,5 @@
 //! The rows of many runs in one set of files: a part of a sweep.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use crate::columns::{CAUSES, EVENTS, MEASURES};
 use crate::error::Error;
 use crate::folder::{CAUSES_FILE, EVENTS_FILE, MEASURES_FILE};
@@ -10,6 +7,8 @@ use crate::header::{FileFacts, Header};
 use crate::parquet::{GROUP_ROWS, TableWriter};
 use crate::rows::{CauseRow, Event, Measure, Recording, RowKinds};
 use crate::writer::Open;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Writes the rows of many runs, each with the number of its run in a first column `sweep_point`,
 /// in bounded memory.
@@ -19,13 +18,13 @@ use crate::writer::Open;
 pub struct PartWriter {
     /// Rows that do not fill a row group yet, and the names of all.
     rows: Recording,
-    events: Option<Numbered<Event>>,
-    measures: Option<Numbered<Measure>>,
-    causes: Option<Numbered<CauseRow>>,
+    events: Option<PartFile<Event>>,
+    measures: Option<PartFile<Measure>>,
+    causes: Option<PartFile<CauseRow>>,
 }
 
 /// A file that is being written, and the runs of the rows that wait for it.
-struct Numbered<R: 'static> {
+struct PartFile<R: 'static> {
     file: Open<R>,
     numbers: Vec<u64>,
 }
@@ -55,9 +54,9 @@ impl PartWriter {
         });
         Ok(Self {
             rows: Recording::new(header.clone()),
-            events: events.transpose()?.map(Numbered::new),
-            measures: measures.transpose()?.map(Numbered::new),
-            causes: causes.transpose()?.map(Numbered::new),
+            events: events.transpose()?.map(PartFile::new),
+            measures: measures.transpose()?.map(PartFile::new),
+            causes: causes.transpose()?.map(PartFile::new),
         })
     }
 
@@ -101,7 +100,7 @@ impl PartWriter {
     }
 }
 
-impl<R> Numbered<R> {
+impl<R> PartFile<R> {
     fn new(file: Open<R>) -> Self {
         Self { file, numbers: Vec::new() }
     }
@@ -110,7 +109,7 @@ impl<R> Numbered<R> {
 /// Writes the next row group of a file if its rows fill one of `group` rows; how many rows that
 /// were. `None` where they do not.
 fn write<R: 'static>(
-    to: &mut Option<Numbered<R>>,
+    to: &mut Option<PartFile<R>>,
     rows: &Recording,
     of: fn(&Recording) -> &[R],
     number: u64,

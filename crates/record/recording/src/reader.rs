@@ -1,9 +1,5 @@
 //! Reading a recording, with care: whole, or a few hundred thousand rows at a time.
 
-use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
 use crate::columns::{CAUSES, Column, EVENTS, MEASURES};
 use crate::error::Error;
 use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, read_header};
@@ -11,6 +7,9 @@ use crate::header::{FileFacts, Header};
 use crate::names::Name;
 use crate::parquet::{TableReader, Values, sure};
 use crate::rows::{CauseRow, Event, Measure, Recording, SeriesNames};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 impl Recording {
     /// Reads a recording from its folder, and checks it: nothing is guessed and nothing left out.
@@ -275,7 +274,7 @@ fn held_at_once(folder: &Path, events: u64, measures: u64, causes: u64) -> Resul
     memory::must_have(bytes.saturating_add(bytes / 4)).map_err(|short| Error::Memory { path, rows, short })
 }
 
-/// The way in which a file's columns are opened: with the runs of its rows, or without.
+/// Function that opens a file's columns: with the runs of its rows, or without.
 type Opens<R> = fn(&Path, &'static [Column<R>]) -> Result<TableReader<R>, Error>;
 
 /// The facts that a header gives about the Parquet files. One that says nothing of any was written

@@ -1,9 +1,8 @@
 //! A recording in memory.
 
-use std::collections::HashMap;
-
 use crate::header::Header;
 use crate::names::{Name, Names};
+use std::collections::HashMap;
 
 /// An interned variant, case and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,14 +13,14 @@ pub struct Series(pub(crate) u16);
 pub struct PointName(pub(crate) u16);
 
 impl Series {
-    /// Its number: series are numbered from 0 on, as they come. For tables by series.
+    /// Number of the series: series are numbered from 0 on, as they come. For tables by series.
     pub fn index(self) -> usize {
         self.0.into()
     }
 }
 
 impl PointName {
-    /// Its number: points are numbered from 0 on, as they come. For tables by point.
+    /// Number of the point name: points are numbered from 0 on, as they come. For tables by point.
     pub fn index(self) -> usize {
         self.0.into()
     }
@@ -41,7 +40,7 @@ pub struct SeriesNames {
 /// One time-stamped event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// In the unit of the header's time base.
+    /// Time in the unit of the header's time base.
     pub time: u64,
     /// The raw value of the counter.
     pub ticks: u64,
@@ -76,7 +75,7 @@ pub struct Measure {
     pub role: Option<Name>,
     /// The quantity that was measured.
     pub metric: Name,
-    /// In what unit.
+    /// Unit of the value.
     pub unit: Name,
     /// The value.
     pub value: f64,

@@ -1,8 +1,7 @@
 //! Spans: intervals between two points on one CPU.
 
-use std::collections::HashMap;
-
 use crate::rows::{Event, PointName, Recording, Series};
+use std::collections::HashMap;
 
 /// A kind of span: its start, its end and what it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub struct Span {
     pub depth: u32,
     /// Index of the innermost span around it, in [`Spans::spans`].
     pub parent: Option<usize>,
-    /// Its own time: less the time of the spans directly within it.
+    /// Time of the interval, less the time of the spans directly within it.
     pub own: u64,
 }
 

@@ -1,8 +1,8 @@
 //! Tables of columns that are known only at run time, as Parquet files: the points of a sweep.
 
-use std::path::Path;
-use std::sync::Arc;
-
+use crate::error::Error;
+use crate::header::FileFacts;
+use crate::writer::{Out, failed};
 use parquet::basic::{Compression, ConvertedType, IntType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::get_typed_column_reader;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -11,17 +11,15 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
-
-use crate::error::Error;
-use crate::header::FileFacts;
-use crate::writer::{Out, failed};
+use std::path::Path;
+use std::sync::Arc;
 
 /// A column with its name; all columns of a table have as many values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// Its values.
+    /// Values of the column.
     pub values: Values,
 }
 

@@ -1,18 +1,16 @@
 //! Writing a recording: rows go to disk as they come, and the folder is there whole or not at all.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-
-use disk::Partial;
-use parquet::errors::ParquetError;
-
 use crate::columns::{CAUSES, EVENTS, MEASURES};
 use crate::error::Error;
 use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, header_text, is_replaceable};
 use crate::header::{FileFacts, Header};
 use crate::parquet::{GROUP_ROWS, TableWriter};
 use crate::rows::{CauseRow, Event, Measure, Recording};
+use disk::Partial;
+use parquet::errors::ParquetError;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 impl Recording {
     /// Says if a recording may be written to a folder: nothing is there, or an older recording. For
@@ -52,7 +50,7 @@ pub struct Writer {
     causes: Open<CauseRow>,
 }
 
-pub(crate) type Out = Summing<BufWriter<File>>;
+pub(crate) type Out = ChecksumWriter<BufWriter<File>>;
 
 /// A file that is being written.
 pub(crate) struct Open<R: 'static> {
@@ -179,7 +177,7 @@ impl<R> Open<R> {
         path: PathBuf,
         table: impl FnOnce(Out) -> Result<TableWriter<R, Out>, ParquetError>,
     ) -> Result<Self, Error> {
-        let out = Summing::create(&path)?;
+        let out = ChecksumWriter::create(&path)?;
         let table = table(out).map_err(|error| failed(&path, error))?;
         Ok(Self { name, path, table })
     }
@@ -207,7 +205,7 @@ pub(crate) fn failed(path: &Path, error: ParquetError) -> Error {
 }
 
 /// Counts and sums what is written through it.
-pub(crate) struct Summing<W> {
+pub(crate) struct ChecksumWriter<W> {
     out: W,
     bytes: u64,
     crc: crc32fast::Hasher,
@@ -227,7 +225,7 @@ impl Out {
     }
 }
 
-impl<W: Write> Write for Summing<W> {
+impl<W: Write> Write for ChecksumWriter<W> {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let n = self.out.write(buffer)?;
         self.crc.update(&buffer[..n]);

@@ -37,7 +37,7 @@ pub(crate) struct Tick {
     pub(crate) wheel_ns: Option<u64>,
 }
 
-/// The place where a CPU is on its way through an idle interval.
+/// Phase of a CPU on its way through an idle interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Phase {
     /// Not idle.

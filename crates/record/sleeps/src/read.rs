@@ -19,7 +19,7 @@ pub enum Error {
         "a recording of `{experiment}` whose time counts {unit} holds no idle intervals; expected a trace, as `stopwatt import` makes it, in ns"
     )]
     NotATrace {
-        /// Its experiment.
+        /// Experiment of the recording.
         experiment: String,
         /// The unit of its time.
         unit: String,
@@ -59,7 +59,7 @@ pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summar
 
 /// A timer that is armed.
 #[derive(Clone, Copy)]
-struct Armed {
+struct ArmedTimer {
     cpu: u16,
     at: u64,
     is_wheel: bool,
@@ -71,8 +71,8 @@ struct Walk<'a> {
     each: &'a mut dyn FnMut(Sleep),
     summary: Summary,
     cpus: Vec<Cpu>,
-    /// By the timer's number.
-    armed: Vec<Option<Armed>>,
+    /// Armed timers, by the timer's number.
+    armed: Vec<Option<ArmedTimer>>,
     offset: Offset,
     jiffies: Jiffies,
     /// Exit latencies of the idle states in nanoseconds, by number, where the trace says them.
@@ -127,22 +127,7 @@ impl<'a> Walk<'a> {
                 self.woke(number, time, waker, false);
             }
             Point::Ipi => self.woke(number, time, Waker::Ipi, false),
-            Point::HrtimerExpire | Point::TickExpire => {
-                self.offset.learn(time, event.ticks);
-                self.disarm(event.argument);
-                let mut waker = Waker::Timer;
-                if point == Point::TickExpire {
-                    let cpu = self.cpu(number);
-                    cpu.ticked(time);
-                    (cpu.tick.expires_ns, cpu.has_timers, cpu.lost) = (None, true, false);
-                    // Of a stopped tick the timer stands for the wheel.
-                    if cpu.tick.stopped != Some(true) {
-                        waker = Waker::Tick;
-                    }
-                }
-                self.woke(number, time, waker, waker == Waker::Timer);
-                self.fired(number, point, event.argument);
-            }
+            Point::HrtimerExpire | Point::TickExpire => self.expired(point, event),
             Point::TimerExpire => {
                 self.disarm(event.argument);
                 self.learn_jiffies(time, event.ticks);
@@ -157,20 +142,12 @@ impl<'a> Walk<'a> {
                 let cpu = self.cpu(number);
                 cpu.called &= event.argument == 0;
             }
-            Point::SchedWakeup => {
-                let target = u16::try_from(event.ticks).unwrap_or(number);
-                if target != number
-                    && let Some(cpu) = self.cpus.get_mut(usize::from(target))
-                    && matches!(cpu.phase, Phase::Idle(_))
-                {
-                    cpu.called = true;
-                }
-            }
+            Point::SchedWakeup => self.called(number, event),
             Point::HrtimerStart => {
-                self.arm(event, Armed { cpu: number, at: event.ticks, is_wheel: false, armed_ns: time })
+                self.arm(event, ArmedTimer { cpu: number, at: event.ticks, is_wheel: false, armed_ns: time })
             }
             Point::TimerStart => {
-                self.arm(event, Armed { cpu: number, at: event.ticks, is_wheel: true, armed_ns: time })
+                self.arm(event, ArmedTimer { cpu: number, at: event.ticks, is_wheel: true, armed_ns: time })
             }
             Point::HrtimerCancel => self.disarm(event.argument),
             Point::TimerCancel => {
@@ -192,17 +169,50 @@ impl<'a> Walk<'a> {
                 (tick.stopped, tick.just_stopped) = (Some(true), true);
             }
             Point::Jiffies => self.learn_jiffies(time, event.ticks),
-            Point::Lost => {
-                if let Phase::Waking(Interval { handled: true, .. }) = self.cpu(number).phase {
-                    self.settle(number);
-                }
-                for armed in self.armed.iter_mut().filter(|armed| armed.is_some_and(|armed| armed.cpu == number)) {
-                    *armed = None;
-                }
-                self.cpu(number).forget();
-            }
+            Point::Lost => self.lost(number),
             Point::TickStop | Point::Other => {}
         }
+    }
+
+    /// A high-resolution timer expires, or the one that stands for a tick.
+    fn expired(&mut self, point: Point, event: &Event) {
+        let (time, number) = (event.time, event.cpu);
+        self.offset.learn(time, event.ticks);
+        self.disarm(event.argument);
+        let mut waker = Waker::Timer;
+        if point == Point::TickExpire {
+            let cpu = self.cpu(number);
+            cpu.ticked(time);
+            (cpu.tick.expires_ns, cpu.has_timers, cpu.lost) = (None, true, false);
+            // Of a stopped tick the timer stands for the wheel.
+            if cpu.tick.stopped != Some(true) {
+                waker = Waker::Tick;
+            }
+        }
+        self.woke(number, time, waker, waker == Waker::Timer);
+        self.fired(number, point, event.argument);
+    }
+
+    /// A CPU wakes a task that is to run on another one: a sleeping CPU is called.
+    fn called(&mut self, number: u16, event: &Event) {
+        let target = u16::try_from(event.ticks).unwrap_or(number);
+        if target != number
+            && let Some(cpu) = self.cpus.get_mut(usize::from(target))
+            && matches!(cpu.phase, Phase::Idle(_))
+        {
+            cpu.called = true;
+        }
+    }
+
+    /// Events of a CPU were lost: nothing is known of its timers any more.
+    fn lost(&mut self, number: u16) {
+        if let Phase::Waking(Interval { handled: true, .. }) = self.cpu(number).phase {
+            self.settle(number);
+        }
+        for armed in self.armed.iter_mut().filter(|armed| armed.is_some_and(|armed| armed.cpu == number)) {
+            *armed = None;
+        }
+        self.cpu(number).forget();
     }
 
     fn learn_jiffies(&mut self, time_ns: u64, jiffies: u64) {
@@ -211,7 +221,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn arm(&mut self, event: &Event, armed: Armed) {
+    fn arm(&mut self, event: &Event, armed: ArmedTimer) {
         self.disarm(event.argument);
         if event.argument >= MOST_TIMERS {
             return;

@@ -21,7 +21,7 @@ pub enum Error {
         release: String,
         /// The case.
         case: &'static str,
-        /// Its mode.
+        /// Mode of the run.
         mode: &'static str,
         /// The point.
         source: RunError,

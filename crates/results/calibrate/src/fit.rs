@@ -58,7 +58,7 @@ pub struct Calibration {
     pub timers: Vec<(u16, u16, f64)>,
     /// The CPU that the reference declares to own the timer.
     pub declared_timer: Option<(u16, u16)>,
-    /// The place where the carried parameters started.
+    /// Release from which the carried parameters started.
     pub carried_from: Option<String>,
 }
 
@@ -319,8 +319,7 @@ impl Model<'_> {
         Ok(DVector::from_vec(all))
     }
 
-    /// The way in which the weighted cells change with the scales, by central differences, one
-    /// parameter a thread.
+    /// Derivative of the weighted cells by the scales: central differences, one parameter a thread.
     fn derivative(&self, scales: &DVector<f64>) -> Result<DMatrix<f64>, Error> {
         let columns: Result<Vec<Vec<f64>>, Error> = (0..self.parameters.len())
             .into_par_iter()

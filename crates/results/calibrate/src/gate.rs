@@ -20,7 +20,7 @@ pub struct Gate {
     /// Those of them for which the cells leave no doubt.
     certainly_zero: Vec<String>,
     /// Leave-one-out error.
-    pub left_out: LeftOut,
+    pub left_out: LeaveOneOut,
     /// Why the fit is bad, a clause each; empty for a good fit.
     pub reasons: Vec<String>,
 }
@@ -28,7 +28,7 @@ pub struct Gate {
 /// The quality with which a fit to all other values foretells a distinct value, by linear
 /// approximation at the fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LeftOut {
+pub struct LeaveOneOut {
     /// Distinct values that the others say something about.
     pub values: usize,
     /// Distinct values that alone determine a cost: without them the prior would be all that there
@@ -175,7 +175,7 @@ fn hat(rows: &DMatrix<f64>, parameters: &[(Parameter, f64, f64)]) -> Vec<f64> {
         .collect()
 }
 
-fn left_out(cells: &[CellFit], groups: &[Vec<usize>], hat: &[f64]) -> LeftOut {
+fn left_out(cells: &[CellFit], groups: &[Vec<usize>], hat: &[f64]) -> LeaveOneOut {
     let mut errors = Vec::new();
     let mut parts = Vec::new();
     for (group, &follows) in groups.iter().zip(hat) {
@@ -190,7 +190,7 @@ fn left_out(cells: &[CellFit], groups: &[Vec<usize>], hat: &[f64]) -> LeftOut {
         parts.push(if published > 0.0 { (error / published).abs() } else { f64::INFINITY });
     }
     parts.sort_by(f64::total_cmp);
-    LeftOut {
+    LeaveOneOut {
         values: errors.len(),
         alone: groups.len() - errors.len(),
         rms_us: root_mean_square(errors.iter().copied()),

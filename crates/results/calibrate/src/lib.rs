@@ -21,7 +21,7 @@ mod studies;
 pub use cell_fit::CellFit;
 pub use error::Error;
 pub use fit::{Calibration, Indistinct, fit, usable_cells};
-pub use gate::{Gate, LeftOut};
+pub use gate::{Gate, LeaveOneOut};
 pub use parameters::{Parameter, Plan, Prior};
 pub use strides::{fit_strides, usable_strides};
 pub use studies::{

@@ -7,7 +7,7 @@ use soc::config::{CoreCosts, Costs, Platform, PowerUnitCosts, ScpCosts};
 use soc::quantity::Duration;
 use std::collections::BTreeMap;
 
-/// The way in which a platform's costs are fitted.
+/// Plan of a fit of a platform's costs.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The release whose fitted values the carried parameters of the others start from, if any
@@ -27,10 +27,10 @@ struct Entry {
     carried: bool,
 }
 
-/// The place where a parameter starts and how strongly that weighs.
+/// Start of a parameter, and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
-    /// In microseconds, or a share.
+    /// Value in microseconds, or as a share.
     pub value: f64,
     /// Standard deviation, as a part of the value.
     pub within: f64,
@@ -41,7 +41,7 @@ pub struct Prior {
 pub struct Parameter {
     /// Dotted key in the costs file.
     pub key: String,
-    /// Its prior.
+    /// Prior of the cost.
     pub prior: Prior,
     /// Multiples of the prior from which the fit is tried; the best counts. Once, from the prior
     /// itself, unless the plan says otherwise.

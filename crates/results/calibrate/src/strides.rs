@@ -7,7 +7,7 @@ use dataplane_experiments::places::CacheLevels;
 use dataplane_experiments::platform::{CorePlatform, CostsFile, CyclesTable, FitTable};
 use published::{STRIDES, StrideCell, StrideReference};
 
-/// The way in which a fit runs the cells of the slides.
+/// Effort with which a fit runs the cells of the slides.
 const EFFORT: Effort = Effort { frame_size: 256, frames: 160, seed: 1, places: CacheLevels::RECEIVED, touched: false };
 /// Steps of a fit's search.
 const FIT_ROUNDS: usize = 120;

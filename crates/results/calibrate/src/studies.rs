@@ -24,7 +24,7 @@ pub struct StudyError {
 /// A cell of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredCell {
-    /// Its loop: `single`, `dual`, `quad`, `single-split`.
+    /// Loop of the cell: `single`, `dual`, `quad`, `single-split`.
     pub loop_name: String,
     /// The loop and its strides.
     pub cell: Cell,
@@ -37,7 +37,7 @@ pub struct MeasuredCell {
 pub struct MeasuredStudy {
     /// As it was given.
     pub name: String,
-    /// Its cells, in the recording's order.
+    /// Cells of the stride study, in the recording's order.
     pub cells: Vec<MeasuredCell>,
     /// The places of lines.
     pub places: CacheLevels,
@@ -185,7 +185,7 @@ pub struct StudyFit {
     pub rms: f64,
     /// Cells that were used.
     pub used: usize,
-    /// The place where the other starts of the search ended.
+    /// Costs to which the other starts of the search led, each with its error.
     pub others: Vec<(Costs, f64)>,
     hardware: Parameters,
     cycles_per_second: f64,

@@ -106,8 +106,8 @@ mod tests {
         );
     }
 
-    /// Of 6 and 6 values of which two say as much as one, four degrees of freedom are left: by the
-    /// closed form of Student's t with four.
+    /// Six and six values of which two say as much as one leave four degrees of freedom; expected
+    /// is the closed form of Student's t with four.
     #[test]
     fn a_corrected_p_value_is_that_of_the_values_that_are_left() {
         let p = corrected_p(0.05, 2.0, 6, 6);

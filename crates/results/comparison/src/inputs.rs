@@ -9,7 +9,7 @@ use toml::{Table, Value};
 pub struct Difference {
     /// The key: `costs.scp.take`, `psci.scp_send`, `seed`.
     pub key: String,
-    /// Its value in each recording, as it was written.
+    /// Value of the input in each recording, as it was written.
     pub values: Vec<Option<String>>,
     /// The change of each but the first against the first in percent, where both are numbers of one
     /// unit.

@@ -1,11 +1,10 @@
 //! The policy: which changes count as a regression.
 
+use crate::table::Key;
 use document::Document;
 use recording::metrics::Better;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-
-use crate::table::Key;
 
 /// Thresholds for all rows and for some.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

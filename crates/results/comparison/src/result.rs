@@ -102,7 +102,7 @@ pub struct IdleTest {
 /// A state's share in each recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdleShare {
-    /// Its name.
+    /// Name of the idle share.
     pub state: String,
     /// The share in percent, where the recording has the state and entered any.
     pub shares: Vec<Option<f64>>,
@@ -125,7 +125,7 @@ impl IdleTest {
 /// One row.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Its label.
+    /// Label of the row.
     pub key: Key,
     /// The unit of all its values: the base's.
     pub unit: String,
@@ -156,9 +156,9 @@ pub struct Cell {
 /// A change against the base.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// In the row's unit.
+    /// Change in the row's unit.
     pub absolute: f64,
-    /// In percent of the base; `None` where that is 0.
+    /// Change in percent of the base; `None` where the base is 0.
     pub percent: Option<f64>,
     /// The basis.
     pub basis: Basis,
@@ -248,7 +248,7 @@ pub struct CriticalPath {
 /// A part of the base's critical path and of another's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathChange {
-    /// The thing that it is spent on.
+    /// Activity that takes the time.
     pub spent: Spent,
     /// Microseconds on the base's path.
     pub base: f64,
@@ -363,7 +363,7 @@ pub struct CallFunctions {
 pub struct FunctionRow {
     /// The name.
     pub name: String,
-    /// Its own instructions in one call.
+    /// Instructions of the function in one call.
     pub instructions: Vec<f64>,
     /// The other counts of one call that changed, by their names.
     pub others: Vec<(&'static str, Vec<f64>)>,

@@ -15,9 +15,9 @@ pub enum Who {
     Cpu(u16),
     /// A CPU by its place.
     Place {
-        /// Its cluster.
+        /// Cluster of the CPU.
         cluster: u16,
-        /// Its number there.
+        /// Number of the CPU in its cluster.
         core: u16,
     },
     /// The n-th CPU of a cluster to get the lock that decides, from 1; not its last man.
@@ -96,7 +96,7 @@ impl Key {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     pub(crate) unit: String,
-    /// In the order of the iterations.
+    /// Values in the order of the iterations.
     pub(crate) values: Vec<f64>,
     places: Vec<(Series, u32, u16)>,
     /// Microseconds by cause of the median iteration, a value that occurred (the lower of the

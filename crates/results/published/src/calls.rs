@@ -26,7 +26,7 @@ pub struct CallFigure {
 /// Figures of other firmware, with how they were taken.
 #[derive(Clone, Debug)]
 pub struct CallReference {
-    /// The way in which all of them were taken.
+    /// Conditions under which all of them were measured.
     pub conditions: String,
     /// Names of the implementations with their versions, in the file's order.
     pub implementations: Vec<(String, String)>,

@@ -17,7 +17,7 @@ pub struct ClockFigure {
     pub statistic: String,
     /// The figure.
     pub value: f64,
-    /// Its unit, always `ns`.
+    /// Unit of the statistic, always `ns`.
     pub unit: String,
 }
 
@@ -38,7 +38,7 @@ pub struct DivisionFigure {
 pub struct ClockReference {
     /// The source.
     pub source: String,
-    /// The way in which they were taken.
+    /// Conditions under which they were measured.
     pub conditions: String,
     /// The clocks, in the file's order.
     pub clocks: Vec<ClockFigure>,

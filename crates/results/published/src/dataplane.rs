@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeFigure {
-    /// Its name there.
+    /// Name of the node in the document.
     pub node: String,
     /// `active` or `polling`.
     pub state: String,

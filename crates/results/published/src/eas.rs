@@ -26,7 +26,7 @@ pub struct EasFigure {
 pub struct EasReference {
     /// The source.
     pub source: String,
-    /// The way in which the figures were taken.
+    /// Conditions under which the figures were measured.
     pub conditions: String,
     /// The platforms that stand for the board.
     pub platforms: Vec<String>,

@@ -15,7 +15,7 @@ pub struct EnergyFigure {
     pub benchmark: String,
     /// The configuration.
     pub configuration: String,
-    /// Its energy in joules.
+    /// Energy of the benchmark in joules.
     pub energy_j: f64,
     /// The time that it took, in seconds.
     pub time_s: f64,
@@ -31,7 +31,7 @@ pub struct EnergyFigure {
 pub struct EnergyReference {
     /// The source.
     pub source: String,
-    /// The way in which the figures were taken.
+    /// Conditions under which the figures were measured.
     pub conditions: String,
     /// The platform that it is of.
     pub platform: String,

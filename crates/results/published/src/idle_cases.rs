@@ -39,7 +39,7 @@ pub struct CaseFigure {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseSource {
-    /// Its name.
+    /// Name of the workload.
     pub name: String,
     /// The title, a line.
     pub title: String,
@@ -84,7 +84,7 @@ pub enum SignOf {
 }
 
 impl SignOf {
-    /// In words.
+    /// Relation in words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Above => "too deep",

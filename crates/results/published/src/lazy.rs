@@ -13,7 +13,7 @@ pub const LAZY: &str = "rcu-lazy";
 pub struct LazyFigure {
     /// The system that was measured.
     pub system: String,
-    /// Its quantity and unit.
+    /// Quantity and unit.
     pub metric: String,
     /// With offloaded callbacks that do not wait.
     pub without: f64,
@@ -26,7 +26,7 @@ pub struct LazyFigure {
 pub struct LazyReference {
     /// The source.
     pub source: String,
-    /// The way in which the figures were taken.
+    /// Conditions under which the figures were measured.
     pub conditions: String,
     /// The least and the most that is saved of the power, in percent, as the commit says.
     pub saves_percent: [f64; 2],

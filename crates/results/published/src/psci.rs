@@ -52,7 +52,7 @@ pub struct PsciReference {
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// The way in which the document that a release was published in lays out its tables.
+/// Layout of the tables in the document that a release was published in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
@@ -117,8 +117,8 @@ enum CpuPosition {
     /// The CPU with the shortest cell of the same table and metric.
     Shortest,
     AfterFirstLastMan,
-    /// Of the CPUs but for the timer's owner, by cluster and core, the last but one: the order in
-    /// which the power controller gives them power.
+    /// The last CPU but one, by cluster and core and without the timer's owner, in the order in
+    /// which the power controller gives power.
     PoweredLastButOne,
 }
 
@@ -200,8 +200,8 @@ impl PsciReference {
         Ok(Self::all(files)?.into_iter().find(|reference| reference.platform == platform))
     }
 
-    /// The way in which the document of a release lays out its tables; as the later documents do
-    /// for a release that it does not know.
+    /// Layout of the tables in a release's document; that of the later documents for an unknown
+    /// release.
     pub fn layout(&self, release: &str) -> Layout {
         self.layouts.iter().find(|(name, _)| name == release).map_or_else(Layout::default, |&(_, layout)| layout)
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// A published cell of the stride study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StrideCell {
-    /// Its loop as published: `single`, `dual`, `single-split`.
+    /// Loop of the cell, as published: `single`, `dual`, `single-split`.
     pub loop_name: String,
     /// S1, iterations ahead for the metadata's line.
     pub stride_first: usize,

@@ -47,13 +47,12 @@ fn a_fifo_or_a_device_in_place_of_a_file_is_an_error_and_no_hang() {
     assert!(Command::new("mkfifo").arg(folder.path().join("fifo.x")).status().unwrap().success());
     for (file, what) in [("./fifo.x", "a FIFO"), ("/dev/zero", "a device")] {
         let ranges = format!("--ranges={file}");
-        let all: [&[&str]; 13] = [
+        let all: [&[&str]; 12] = [
             &["run", "idle-replay", file, "--platform", "juno-r2"],
             &["run", "psci-latency", "--platform", file],
             &["what-if", "psci-latency", "--platform", file, "--vary", "iterations=1,2"],
             &["run", "placement", file],
             &["run", "rcu-energy", &ranges],
-            &["dataplane", "--config", file],
             &["import", "rt-instr", file, "-o", "out"],
             &["import", "rst", file, "-o", "out"],
             &["import", "csv", file, "-o", "out"],

@@ -35,7 +35,7 @@ fn view(page: &Page) -> (f64, f64) {
     (page.number(&format!("Number({plot}.dataset.from)")), page.number(&format!("Number({plot}.dataset.to)")))
 }
 
-/// The place where the middle of the drawing is in the window.
+/// Middle of the drawing in the window.
 fn middle(page: &Page) -> (f64, f64) {
     let at = |side: &str, size: &str| {
         page.number(&format!("(b => b.{side} + b.{size} / 2)({}.getBoundingClientRect())", within(".plot")))

@@ -408,7 +408,7 @@ fn interfaces_need_a_way_out_and_a_neighbour_and_are_looked_for() {
 fn the_checkouts_own_data_is_in_force_in_the_checkout() {
     let list: Value = json(&["list"]);
     let data = std::fs::canonicalize(list["data"].as_str().unwrap()).unwrap();
-    assert_eq!(data, std::fs::canonicalize(root()).unwrap());
+    assert_eq!(data, std::fs::canonicalize(root().join("data")).unwrap());
 }
 
 /// The committed recordings, and the promise that is made of them: dual and quad, which no fit

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// An empty folder of the system's, which no data folder lies above.
-struct Installed {
+struct EmptyFolder {
     folder: tempfile::TempDir,
 }
 
-impl Installed {
+impl EmptyFolder {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let above = folder.path().ancestors().find(|above| above.join("platforms").is_dir());
@@ -45,7 +45,7 @@ impl Installed {
 
 #[test]
 fn everything_works_in_an_empty_folder() {
-    let here = Installed::new();
+    let here = EmptyFolder::new();
     let list = here.json(&["list"]);
     assert_eq!(list["data"], "built into this program");
     let juno = list["platforms"].as_array().unwrap().iter().find(|platform| platform["name"] == "juno-r1").unwrap();
@@ -76,11 +76,11 @@ fn everything_works_in_an_empty_folder() {
 
 #[test]
 fn what_needs_the_source_tree_says_so() {
-    let output = Installed::new().run(&["run", "psci-calls"]);
+    let output = EmptyFolder::new().run(&["run", "psci-calls"]);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("source tree") && said.contains("--data"), "{said}");
-    let output = Installed::new().run(&["payload"]);
+    let output = EmptyFolder::new().run(&["payload"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("source tree"));
 }
@@ -94,7 +94,7 @@ fn what_is_for_firmware_of_ones_own_says_so() {
         (&["--firmware", "there-is-none.bin"], "there-is-none.bin: No such file"),
         (&["--cpu", "max,sve=off"], "a name that `qemu-system-aarch64 -cpu help` prints"),
     ] {
-        let output = Installed::new().run(&[&["run", "psci-calls"], arguments].concat());
+        let output = EmptyFolder::new().run(&[&["run", "psci-calls"], arguments].concat());
         let said = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
         assert!(said.contains(part), "{arguments:?}: {said}");
@@ -103,7 +103,7 @@ fn what_is_for_firmware_of_ones_own_says_so() {
 
 #[test]
 fn it_says_its_version_and_completes_itself() {
-    let here = Installed::new();
+    let here = EmptyFolder::new();
     let version = here.done(&["--version"]);
     assert!(
         version.starts_with("stopwatt 0.1.0 (") && version.trim_end().len() > "stopwatt 0.1.0 ()".len(),
@@ -117,7 +117,7 @@ fn it_says_its_version_and_completes_itself() {
 
 #[test]
 fn names_that_are_nearly_right_are_suggested() {
-    let here = Installed::new();
+    let here = EmptyFolder::new();
     let said = |arguments: &[&str]| {
         let output = here.run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

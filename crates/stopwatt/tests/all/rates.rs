@@ -1,5 +1,5 @@
-//! `run find-rate`: what it refuses. Whether it finds rates is judged (`cargo xtask judge rates`): it
-//! needs root.
+//! `run find-rate`: what it refuses. Whether it finds rates is judged (`cargo xtask judge rates`):
+//! it needs root.
 
 use crate::common::stopwatt;
 use serde_json::Value;

@@ -34,12 +34,11 @@ mod neighbour;
 mod translations;
 pub mod window;
 
-use std::collections::VecDeque;
-
 use cache::Cache;
 use exponential::exponential;
 use neighbour::Neighbours;
 use random::XorShift;
+use std::collections::VecDeque;
 use translations::Translations;
 
 /// Bytes of a cache line.

@@ -1,4 +1,4 @@
-//! On which side of a line the program goes on.
+//! Adjacent-line prefetch: the neighbour that a second-level cache fetches with a line.
 
 use std::collections::VecDeque;
 

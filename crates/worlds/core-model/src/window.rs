@@ -52,7 +52,7 @@ pub struct LoopShape {
     pub chain: f64,
 }
 
-/// The way in which a loop runs.
+/// One run of a loop: what it executes, on which core and with which seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoopRun<'a> {
     /// For each line the records by which its prefetch is ahead; 0 for none.
@@ -66,7 +66,7 @@ pub struct LoopRun<'a> {
     pub held: &'a [f64],
     /// Records that are run.
     pub records: usize,
-    /// Of what is drawn.
+    /// Seed of all that is drawn.
     pub seed: u64,
 }
 

@@ -54,8 +54,8 @@ impl Chooser for RandomChooser {
 #[derive(Clone, Debug)]
 pub struct PctChooser {
     random: SplitMix64,
-    /// By process; larger goes first. Those that were drawn have the top bit set, those that fell
-    /// do not.
+    /// Priority of each process; the larger goes first. A drawn priority has the top bit set, a
+    /// lowered one has not.
     priorities: Vec<u64>,
     /// The choices at which a process falls, in order.
     change_points: Vec<u64>,

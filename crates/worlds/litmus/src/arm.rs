@@ -15,8 +15,8 @@ pub struct PlacedEffect {
     pub thread: usize,
     /// The effect.
     pub effect: Effect,
-    /// Of a write: its place in the coherence order of its location, from 1. Of a read: the place
-    /// of the write that it takes its value from, 0 for the initial one.
+    /// Position of a write in the coherence order of its location, from 1. For a read, that of the
+    /// write that it takes its value from, 0 for the initial one.
     pub place: usize,
 }
 

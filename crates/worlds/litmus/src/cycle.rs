@@ -302,8 +302,8 @@ fn instructions(access: &Access, place: usize, offset: &str, data: Option<&str>,
     lines
 }
 
-/// Accesses of a thread: true if the first writes; the edge to the second, if there is one, and true if
-/// that writes.
+/// Accesses of a thread: true if the first writes; the edge to the second, if there is one, and
+/// true if that writes.
 type Shape = (bool, Option<(Edge, bool)>);
 
 fn shapes(drawn: &mut Generator, pairs: &[bool]) -> Vec<Shape> {

@@ -13,8 +13,8 @@
 //! A machine that performs accesses one by one takes a test as a [`program::Program`].
 //!
 //! Not modelled: accesses of several sizes to one location, page tables, instruction fetch, tags,
-//! caches that are maintained by hand (a test of them is read, and has no answer). A test that needs one of them is refused by name
-//! ([`Error::Unsupported`]).
+//! caches that are maintained by hand (a test of them is read, and has no answer). A test that
+//! needs one of them is refused by name ([`Error::Unsupported`]).
 #![forbid(unsafe_code)]
 
 mod answer;

@@ -23,9 +23,9 @@ pub type ThreadNumber = usize;
 /// A kernel thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// Its name.
+    /// Name of the thread.
     pub name: String,
-    /// The place where it may run.
+    /// CPUs on which the thread may run.
     pub cpus: CpuSet,
 }
 
@@ -105,7 +105,7 @@ impl Requests {
 
 /// The code that puts callbacks off.
 pub trait Callbacks {
-    /// Its kernel threads. They all sleep at first.
+    /// Kernel threads that the code needs. They all sleep at first.
     fn threads(&self) -> Vec<Thread> {
         Vec::new()
     }

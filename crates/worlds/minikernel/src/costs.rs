@@ -67,7 +67,7 @@ costs! {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
-    /// Its name: one of [`Costs::NAMES`].
+    /// Name of the cost: one of [`Costs::NAMES`].
     pub name: String,
     /// The time in nanoseconds on a core of capacity 1024, at most [`MOST_NS`].
     pub ns: u64,

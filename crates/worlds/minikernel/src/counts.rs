@@ -76,7 +76,7 @@ pub struct CpuCounts {
     pub busy_ticks: u64,
     /// Ticks while idle.
     pub idle_ticks: u64,
-    /// Of those, ticks that were kept for callbacks alone.
+    /// Ticks that were kept for callbacks alone.
     pub ticks_for_rcu: u64,
     /// Context switches, those to and from the idle loop included.
     pub switches: u64,
@@ -107,7 +107,7 @@ impl CpuCounts {
 pub struct TaskCounts {
     /// Time that it ran, in ps.
     pub ran: u64,
-    /// Of that, by CPU and number of the operating point, in ps.
+    /// Time that the task ran, by CPU and number of the operating point, in ps.
     pub ran_at: BTreeMap<(usize, usize), u64>,
     /// The number of times that it was woken.
     pub wake_ups: u64,
@@ -120,7 +120,7 @@ pub struct TaskCounts {
     /// From the beginning of each period of a timer until the task waits for the next, in ns: how
     /// long a frame took.
     pub responses: Vec<u32>,
-    /// Of those, periods that were over when the task came to wait for the next one.
+    /// Periods that were over when the task came to wait for the next one.
     pub misses: u64,
     /// Periods that were left out because of that: a timer of mode `relative` starts anew.
     pub skipped: u64,

@@ -77,7 +77,7 @@ pub(crate) struct Cpu {
     pub(crate) queue: RunQueue,
     pub(crate) current: Option<TaskId>,
     pub(crate) reschedule: bool,
-    /// The place where the running task is to go when it is put off.
+    /// CPU to which the running task moves when it is preempted.
     pub(crate) push: Option<usize>,
     /// Work to be done before anything else, with its owner.
     pub(crate) debts: VecDeque<(OwnerId, Work)>,

@@ -31,7 +31,8 @@ impl Kernel {
 
     /// Looks at a domain's load in a tick of one of its CPUs, where frequencies are ondemand's.
     pub(crate) fn sample_load(&mut self, soc: &Soc, domain: usize) {
-        /// Of 100: above the first the highest point is taken, and below the second a lower one.
+        /// Load in per cent above which the highest point is taken (`UP`), and below which a lower
+        /// one (`DOWN`).
         const UP: u64 = 95;
         const DOWN: u64 = 92;
         let Frequency::Ondemand { sampling_ns } = self.settings.frequency else { return };

@@ -22,9 +22,9 @@ pub struct Hardware {
 /// CPUs that share a frequency and go down together.
 #[derive(Clone, Debug)]
 pub struct Domain {
-    /// Its name.
+    /// Name of the domain.
     pub name: String,
-    /// Its CPUs.
+    /// CPUs of the domain.
     pub cpus: Range<usize>,
     /// Operating points by rising capacity.
     pub points: Vec<OperatingPoint>,
@@ -37,7 +37,7 @@ pub struct Domain {
 /// An idle state.
 #[derive(Clone, Debug)]
 pub struct IdleState {
-    /// Its name.
+    /// Name of the idle state.
     pub name: String,
     /// The time that entering takes where no firmware is called, in ps.
     pub entry: u64,

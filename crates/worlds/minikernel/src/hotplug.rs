@@ -30,7 +30,7 @@ impl Kernel {
         if self.is_up(cpu) { cpu } else { (0..self.cpus.len()).find(|&other| self.is_up(other)).unwrap_or(cpu) }
     }
 
-    /// The place where a task may run now: where it may, of the CPUs that are there; all of these
+    /// CPUs on which a task may run now: those of its affinity that are online, and all online ones
     /// if none is left.
     pub(crate) fn allowed_now(&self, task: TaskId) -> CpuSet {
         let cpus = self.tasks[task].cpus;

@@ -32,7 +32,7 @@ pub enum Error {
 /// The result of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskOutcome {
-    /// Its name.
+    /// Name of the task.
     pub name: String,
     /// True if it is a kernel thread.
     pub is_kernel_thread: bool,
@@ -43,7 +43,7 @@ pub struct TaskOutcome {
 /// The states that a domain went through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainOutcome {
-    /// Its name.
+    /// Name of the domain.
     pub name: String,
     /// Energy of each owner, in units of the platform's table times ps; in the order of
     /// [`Outcome::owners`].

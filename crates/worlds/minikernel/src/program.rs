@@ -34,7 +34,7 @@ pub(crate) struct Task {
     pub(crate) thread: Option<ThreadNumber>,
     pub(crate) life: Life,
     pub(crate) cpus: CpuSet,
-    /// The place where it is, or was last.
+    /// CPU on which the task is, or was last.
     pub(crate) cpu: usize,
     pub(crate) weight: u64,
     pub(crate) vruntime: u64,
@@ -70,7 +70,7 @@ pub(crate) struct Task {
     place: Position,
 }
 
-/// The place where it is in its phases.
+/// Position of a task in its phases.
 #[derive(Clone, Copy, Debug, Default)]
 struct Position {
     round: u32,
@@ -146,6 +146,30 @@ impl Task {
             self.place.action += 1;
             return Some(*action);
         }
+    }
+
+    /// Moves a timer on by a period and counts the period that ends: its response time, whether it
+    /// was missed, and how many were skipped. Returns when the next one begins, in ps. A timer that
+    /// is `relative` starts anew at `now` if it is late.
+    pub(crate) fn next_period(&mut self, timer: usize, period: u64, relative: bool, now: u64) -> u64 {
+        if self.timers.len() <= timer {
+            self.timers.resize(timer + 1, self.begin);
+        }
+        let mut next = self.timers[timer].saturating_add(period);
+        let is_late = next < now;
+        let mut skipped = 0;
+        if next <= now && relative {
+            skipped = (now - next) / period.max(1);
+            next = now;
+        }
+        self.timers[timer] = next;
+        if let Some(began) = self.period.replace(next) {
+            let took = (now.saturating_sub(began) / 1_000).min(u64::from(u32::MAX));
+            self.counts.responses.push(took as u32);
+            self.counts.misses += u64::from(is_late);
+            self.counts.skipped += skipped;
+        }
+        next
     }
 
     /// The next action, if it only computes, on the same CPUs and in the same group.

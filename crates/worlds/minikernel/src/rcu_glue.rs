@@ -1,5 +1,5 @@
-//! The place where the kernel meets the code that puts callbacks off: every call of it is here, and
-//! everything it asks for is carried out here.
+//! The glue between the kernel and the code that puts callbacks off: every call of that code is
+//! here, and everything it asks for is carried out here.
 //!
 //! Without such code, or without callbacks, nothing here costs anything.
 

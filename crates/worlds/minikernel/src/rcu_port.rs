@@ -12,13 +12,13 @@ pub struct Rcu {
     rcu: rcu::Rcu<Port>,
     port: Port,
     affinities: Affinities,
-    /// By task.
+    /// Reader of each task.
     readers: Vec<Reader>,
-    /// By CPU: its idle loop, which never reads.
+    /// Idle loop of each CPU, which never reads.
     idle: Vec<Reader>,
 }
 
-/// The place where RCU's threads may run.
+/// CPUs on which RCU's threads may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affinities {
     /// The thread that starts and ends grace periods.

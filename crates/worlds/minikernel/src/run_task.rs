@@ -86,26 +86,7 @@ impl Kernel {
                 self.cpus[cpu].wheel.set(now, now + u64::from(jiffies), false, what);
             }
             Action::Timer { timer, period, relative } => {
-                let begin = this.begin;
-                let timers = &mut this.timers;
-                if timers.len() <= usize::from(timer) {
-                    timers.resize(usize::from(timer) + 1, begin);
-                }
-                let period = period.saturating_mul(1_000);
-                let mut next = timers[usize::from(timer)].saturating_add(period);
-                let is_late = next < self.now;
-                let mut skipped = 0;
-                if next <= self.now && relative {
-                    skipped = (self.now - next) / period.max(1);
-                    next = self.now;
-                }
-                timers[usize::from(timer)] = next;
-                if let Some(began) = this.period.replace(next) {
-                    let took = (self.now.saturating_sub(began) / 1_000).min(u64::from(u32::MAX));
-                    this.counts.responses.push(took as u32);
-                    this.counts.misses += u64::from(is_late);
-                    this.counts.skipped += skipped;
-                }
+                let next = this.next_period(usize::from(timer), period.saturating_mul(1_000), relative, self.now);
                 if next > self.now {
                     self.sleep_until(soc, cpu, task, next);
                 }
@@ -137,13 +118,7 @@ impl Kernel {
                     self.block(cpu, task);
                 }
             }
-            Action::Yield => {
-                // Behind all others: as if it had run as much as the last of them.
-                let most = self.cpus[cpu].queue.tasks().map(|other| self.tasks[other].vruntime).max();
-                let this = &mut self.tasks[task];
-                this.vruntime = this.vruntime.max(most.map_or(0, |most| most + 1));
-                self.cpus[cpu].reschedule = true;
-            }
+            Action::Yield => self.yield_now(cpu, task),
             Action::Fork(other) => {
                 let random = SplitMix64::new(this.random.next());
                 self.fork(soc, cpu, other, random);
@@ -153,13 +128,21 @@ impl Kernel {
             Action::ReadUnlock => self.callbacks_read(soc, cpu, task, false),
             Action::FileClose => self.queue_callbacks(soc, cpu, task, 1, false),
             Action::ProcessLife => {
-                let count = if self.settings.form == Form::Y2013 { LIFE_2013 } else { LIFE_MODERN };
-                self.queue_callbacks(soc, cpu, task, count, false);
+                let is_of_2013 = self.settings.form == Form::Y2013;
+                self.queue_callbacks(soc, cpu, task, if is_of_2013 { LIFE_2013 } else { LIFE_MODERN }, false);
             }
             Action::TakeOff(other) => self.take_off(soc, cpu, task, other),
             Action::BringUp(other) => self.bring_up(cpu, task, other),
             Action::Exit => self.end_task(soc, cpu, task),
         }
+    }
+
+    /// Puts a task behind all others: as if it had run as much as the last of them.
+    fn yield_now(&mut self, cpu: usize, task: TaskId) {
+        let most = self.cpus[cpu].queue.tasks().map(|other| self.tasks[other].vruntime).max();
+        let this = &mut self.tasks[task];
+        this.vruntime = this.vruntime.max(most.map_or(0, |most| most + 1));
+        self.cpus[cpu].reschedule = true;
     }
 
     fn queue_callbacks(&mut self, soc: &Soc, cpu: usize, task: TaskId, count: u16, lazy: bool) {

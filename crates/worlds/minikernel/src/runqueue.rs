@@ -25,7 +25,7 @@ struct Fair {
 #[derive(Debug, Default)]
 pub(crate) struct RunQueue {
     fair: Vec<Fair>,
-    /// By priority, the highest first, and by arrival.
+    /// Real-time tasks by priority, the highest first, and by arrival.
     real_time: VecDeque<(u8, TaskId)>,
     /// The least virtual run time that anybody here had: newcomers start there.
     floor: u64,

@@ -17,14 +17,14 @@ pub enum Form {
 /// The depth to which idle states are entered. The shallowest is a WFI in either case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdlePath {
-    /// By CPU_SUSPEND, through the firmware's PSCI library: how long it takes is what the library's
+    /// CPU_SUSPEND through the firmware's PSCI library: it takes as long as the library's
     /// operations take.
     Firmware,
     /// As hardware that takes the platform's entry and exit latency.
     Direct,
 }
 
-/// The place where the always-on timer's interrupt goes, when it stands in for a timer that stops.
+/// CPU that gets the always-on timer's interrupt when that timer stands in for one that stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broadcast {
     /// To the CPU that sleeps.
@@ -33,7 +33,7 @@ pub enum Broadcast {
     Via(usize),
 }
 
-/// The way in which frequencies are chosen.
+/// Governor of the frequency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frequency {
     /// Each domain stays at its highest operating point.
@@ -91,14 +91,14 @@ pub struct Settings {
     pub latency_limit_ns: u64,
     /// The depth to which idle states are entered.
     pub idle_path: IdlePath,
-    /// The place where the always-on timer's interrupt goes.
+    /// CPU that gets the always-on timer's interrupt.
     pub broadcast: Broadcast,
     /// The delay with which a fair task's sleep may end, so that timers can be taken together, in
     /// nanoseconds.
     pub timer_slack_ns: u64,
     /// The CPU that takes unpinned timers, where not the one that sets them.
     pub timers_to: Option<usize>,
-    /// The way in which frequencies are chosen.
+    /// Governor of the frequency.
     pub frequency: Frequency,
     /// The costs of the kernel's own work.
     pub costs: Costs,

@@ -28,7 +28,7 @@ pub enum Action {
     Timer {
         /// The timer, from 0.
         timer: u8,
-        /// Its period in nanoseconds.
+        /// Period in nanoseconds.
         period: u64,
         /// True if a period that is over already starts the periods anew; otherwise the task
         /// catches up.
@@ -130,11 +130,11 @@ pub enum Start {
 /// A task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskSpec {
-    /// Its name.
+    /// Name of the task.
     pub name: String,
     /// The policy, which says who runs first.
     pub policy: Policy,
-    /// The place where it may run.
+    /// CPUs on which the task may run.
     pub cpus: CpuSet,
     /// When it starts.
     pub start: Start,
@@ -182,7 +182,7 @@ impl TaskSpec {
 /// Interrupts of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceSpec {
-    /// Its name.
+    /// Name of the device.
     pub name: String,
     /// The gap between its interrupts.
     pub gap: Draw,
@@ -217,7 +217,7 @@ pub struct Workload {
 /// of Linux with its usual 1024 shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupSpec {
-    /// Its name.
+    /// Name of the group.
     pub name: String,
     /// The group that it is in, counted as in [`Phase::group`].
     pub parent: u16,

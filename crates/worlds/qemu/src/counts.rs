@@ -88,7 +88,7 @@ pub struct Passages {
     /// of the call; a caller stands before what it calls.
     frames: Vec<(usize, u64)>,
     taken: Vec<Taken>,
-    executed: Vec<Executed>,
+    executed: Vec<ExecutionCount>,
 }
 
 /// An exception, with how often it was taken.
@@ -102,7 +102,7 @@ struct Taken {
 
 /// An instruction, with how often it was executed in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Executed {
+struct ExecutionCount {
     frame: usize,
     address: u64,
     opcode: u32,
@@ -141,7 +141,7 @@ fn read(text: &str) -> Result<Counts, String> {
                         return None;
                     }
                     let (address, count) = (hex(address)?, count.parse().ok()?);
-                    passages.executed.push(Executed { frame, address, opcode, count });
+                    passages.executed.push(ExecutionCount { frame, address, opcode, count });
                 }
                 (["end"], Some(_)) => counts.passages.extend(open.take()),
                 _ => return None,

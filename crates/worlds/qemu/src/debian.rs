@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The place where the kernel's and busybox's packages are unpacked.
+/// Folder in which the kernel's and busybox's packages are unpacked.
 pub(crate) fn unpacked(cache: &Path) -> PathBuf {
     cache.join("unpacked")
 }

@@ -63,7 +63,7 @@ pub enum Error {
         why: &'static str,
         /// For how long it might.
         limit: Duration,
-        /// Its last lines.
+        /// Last lines of the console.
         last: Vec<String>,
     },
     /// The guest ended before it was done, or said that something failed.
@@ -71,7 +71,7 @@ pub enum Error {
     Failed {
         /// The point.
         cause: String,
-        /// Its last lines.
+        /// Last lines of the console.
         last: Vec<String>,
     },
     /// The plugin that counts did not work.

@@ -9,7 +9,7 @@ use elf::endian::AnyEndian;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The way in which the EL3 image is built.
+/// Build of the EL3 image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Build {
     /// With the stamps that PMF serves.
@@ -28,7 +28,7 @@ pub struct Images {
 }
 
 impl Images {
-    /// The place where the payload belongs, and a kernel.
+    /// Address of the payload, and of a kernel.
     pub const ENTRY: u64 = 0x6000_0000;
 
     /// Both images, optimised: of the checkout at `tree`, built unless they are up to date; without

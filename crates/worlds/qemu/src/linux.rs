@@ -150,7 +150,7 @@ impl Workload {
         ("fio", Self::Fio),
     ];
 
-    /// Its name, which the guest's first process knows too.
+    /// Name of the workload, which the guest's first process knows too.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, workload)| *workload == self).map_or("", |(name, _)| name)
     }
@@ -196,7 +196,7 @@ pub struct Usage {
 /// The number of times that a power domain took a state of its own, by the kernel's coordination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainUsage {
-    /// Its node in the device tree.
+    /// Node of the device tree that has the number.
     pub domain: String,
     /// The state, as the kernel numbers them.
     pub state: String,
@@ -285,53 +285,70 @@ pub fn run(
     // after callbacks.
     let bootargs = if options.trace.is_some() { offload_all(machine) } else { String::new() };
     let mut guest = boot(images, linux, machine, &bootargs, &firmware_options, work)?;
-    let mut report = Report::default();
-    let mut before = Vec::new();
-    let mut section = None;
-    let mut powering_off = false;
+    let mut told = Transcript { options, report: Report::default(), before: Vec::new(), section: None, off: false };
     while let Some(line) = guest.line()? {
         // An echo of what was typed, or a kernel message, may stand before it.
-        let Some(at) = line.find('@').filter(|&at| at == 0 || section.is_none()) else {
-            match section {
-                Some("trace") => report.traces.last_mut().into_iter().for_each(|trace| trace.push(line.clone())),
-                Some("psci") => report.psci.push(line),
-                _ if line.contains("stopwatt: EL3") || line.contains("Kernel panic") => {
-                    guest.hear_out();
-                    return Err(guest.failed(line));
-                }
-                _ => {}
+        match line.find('@').filter(|&at| at == 0 || told.section.is_none()) {
+            Some(at) => told.word(&mut guest, &line[at..], &mut progress)?,
+            None => told.other_line(&mut guest, line)?,
+        }
+    }
+    // The emulator ends by itself when the machine is off, and only then: a hung one was ended
+    // above.
+    Ok(Report { powered_off: told.off, ..told.report })
+}
+
+/// The lines of a guest's console as they come, and the report that they make.
+struct Transcript<'o> {
+    options: &'o Options,
+    report: Report,
+    /// Usage before the work, to be subtracted from that after it.
+    before: Vec<Usage>,
+    /// The section that the lines are of: a trace, or what the driver of PSCI says.
+    section: Option<&'static str>,
+    /// True once the guest has said that it powers off.
+    off: bool,
+}
+
+impl Transcript<'_> {
+    /// A line that does not speak to us: one of a section, or a message.
+    fn other_line(&mut self, guest: &mut Guest, line: String) -> Result<(), Error> {
+        match self.section {
+            Some("trace") => self.report.traces.last_mut().into_iter().for_each(|trace| trace.push(line.clone())),
+            Some("psci") => self.report.psci.push(line),
+            _ if line.contains("stopwatt: EL3") || line.contains("Kernel panic") => {
+                guest.hear_out();
+                return Err(guest.failed(line));
             }
-            continue;
-        };
-        let line = &line[at..];
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A line of the guest's first process, by its first word.
+    fn word(&mut self, guest: &mut Guest, line: &str, progress: &mut impl FnMut(&str)) -> Result<(), Error> {
+        let report = &mut self.report;
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let words: Vec<&str> = rest.split(' ').collect();
         let number = |index: usize| words.get(index).and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
+        if ["@linux", "@lost", "@hotplug", "@rebooting", "@powering-off"].contains(&word) {
+            progress(line);
+        }
         match word {
             "@linux" if report.release.is_empty() => {
                 report.release = words[0].to_owned();
                 report.cpus = number(1) as usize;
-                progress(line);
-                let traced = match &options.trace {
-                    Some(trace) => format!("{} {} {}", trace.seconds, trace.workload.name(), trace.governors.join(" ")),
-                    None => "1 idle none".to_owned(),
-                };
-                guest.type_line(&format!("work {} {} {traced}", options.cycles, options.stay))?;
+                guest.type_line(&self.options.work())?;
             }
             "@linux" => {
                 report.rebooted = true;
-                progress(line);
                 guest.type_line("off")?;
             }
             "@kernel" => {
                 report.kernel_at = u64::from_str_radix(words[0], 16).unwrap_or(0);
                 report.randomized = rest.ends_with("KASLR enabled");
             }
-            "@lost" => progress(line),
-            "@hotplug" => {
-                report.hotplug = (number(0) as u32, number(1) as u32);
-                progress(line);
-            }
+            "@hotplug" => report.hotplug = (number(0) as u32, number(1) as u32),
             "@usage" => {
                 let usage = Usage {
                     cpu: number(1) as u16,
@@ -340,7 +357,7 @@ pub fn run(
                     microseconds: number(4),
                     rejected: number(5),
                 };
-                take_usage(&mut report, &mut before, words[0], usage);
+                take_usage(report, &mut self.before, words[0], usage);
             }
             "@domain" => report.domains.push(DomainUsage {
                 domain: words[0].to_owned(),
@@ -351,24 +368,28 @@ pub fn run(
             "@event-missing" if report.traces.is_empty() => report.events.1.push(rest.to_owned()),
             "@error" => report.errors.push(rest.to_owned()),
             "@trace-begin" => {
-                section = Some("trace");
+                self.section = Some("trace");
                 report.traces.push(Vec::new());
             }
-            "@psci-begin" => section = Some("psci"),
-            "@trace-end" | "@psci-end" => section = None,
-            "@rebooting" => progress(line),
-            "@powering-off" => {
-                powering_off = true;
-                progress(line);
-            }
+            "@psci-begin" => self.section = Some("psci"),
+            "@trace-end" | "@psci-end" => self.section = None,
+            "@powering-off" => self.off = true,
             "@failed:" => return Err(guest.failed(rest)),
             _ => {}
         }
+        Ok(())
     }
-    // The emulator ends by itself when the machine is off, and only then: a hung one was ended
-    // above.
-    report.powered_off = powering_off;
-    Ok(report)
+}
+
+impl Options {
+    /// The line that tells the guest its work.
+    fn work(&self) -> String {
+        let traced = match &self.trace {
+            Some(trace) => format!("{} {} {}", trace.seconds, trace.workload.name(), trace.governors.join(" ")),
+            None => "1 idle none".to_owned(),
+        };
+        format!("work {} {} {traced}", self.cycles, self.stay)
+    }
 }
 
 /// Starts the kernel with more words on its command line and more options of the firmware. It is
@@ -404,7 +425,7 @@ fn offload_all(machine: &Machine) -> String {
     format!("rcu_nocbs=0-{}", machine.cpus - 1)
 }
 
-/// The way in which the kernel handles callbacks.
+/// Handling of callbacks by the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handling {
     /// Each CPU invokes its own.
@@ -425,7 +446,7 @@ pub struct Doses {
     pub runs: u32,
     /// The time that each is traced, in seconds.
     pub seconds: u32,
-    /// The way in which callbacks are handled.
+    /// Handling of callbacks.
     pub handling: Handling,
 }
 

@@ -4,15 +4,14 @@ use crate::payload::Boot;
 use crate::{Error, Images};
 use std::path::{Path, PathBuf};
 
-/// The place where the payload is when the firmware enters the normal world.
+/// Location of the payload when the firmware enters the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// In the image, packed by whoever built it.
+    /// Inside the image, packed by whoever built it.
     Packed,
-    /// In memory, where the machine loads it. The payload runs at [`Images::ENTRY`] alone.
+    /// Memory, where the machine loads it. The payload runs at [`Images::ENTRY`] alone.
     InMemory,
-    /// In the flash, at this offset of the image, from which the firmware copies it to
-    /// [`Images::ENTRY`].
+    /// Flash, at this offset of the image, from which the firmware copies it to [`Images::ENTRY`].
     InImage(u64),
 }
 
@@ -21,9 +20,9 @@ pub enum Placement {
 pub struct Own {
     /// The image.
     pub image: PathBuf,
-    /// The place where it is loaded and entered; `None` for the start of the flash.
+    /// Address at which it is loaded and entered; `None` for the start of the flash.
     pub at: Option<u64>,
-    /// The place where the payload is.
+    /// Location of the payload.
     pub placement: Placement,
 }
 

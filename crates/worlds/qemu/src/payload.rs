@@ -19,14 +19,14 @@ pub enum Run {
     Resets,
 }
 
-/// The way in which a payload is run.
+/// Options of a payload's run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The subject.
     pub run: Run,
     /// Calls of each kind, iterations, or random calls.
     pub count: u64,
-    /// Of random calls.
+    /// Seed of random calls.
     pub seed: u64,
     /// The extended format of power_state.
     pub extended: bool,
@@ -95,9 +95,9 @@ pub struct Calls {
 pub struct Report {
     /// Every line, in order.
     pub lines: Vec<String>,
-    /// Of the procedures.
+    /// Stamps of the procedures.
     pub stamps: Vec<Stamps>,
-    /// Of the calls.
+    /// Measurements of the calls.
     pub calls: Vec<Calls>,
     /// The executions in the calls of each kind, in the order of [`Report::calls`], where that
     /// was asked for. The way of a CPU that is turned on is not among them: two CPUs go it.

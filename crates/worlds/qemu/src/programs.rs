@@ -18,7 +18,7 @@ pub struct Program {
 /// The run of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramRun {
-    /// Its exit status: 0 when all is well.
+    /// Exit status of the run: 0 when all is well.
     pub status: u32,
     /// The last lines that it printed.
     pub output: Vec<String>,

@@ -527,8 +527,8 @@ fn a_stack_that_overflows_is_reported_with_its_cpu() {
     says(&report, &["EL3: stack overflow on CPU 0", "FAR 0x000000000e000f"]);
 }
 
-/// Of the normal world's memory EL3 sees nothing after the boot: neither the device tree, nor where
-/// the payload is, nor the rest.
+/// EL3 sees nothing of the normal world's memory after the boot: neither the device tree, nor the
+/// payload, nor the rest.
 #[test]
 fn the_firmware_cannot_touch_the_normal_worlds_memory() {
     // movz x4, ADDRESS >> 16, lsl 16; a load from there, or a store.

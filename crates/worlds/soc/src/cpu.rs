@@ -66,7 +66,7 @@ pub(crate) enum Waiting {
     PowerUp,
     /// The SCP's slot or response.
     Scp,
-    /// Its place in the declared order.
+    /// Waits for its turn in the declared order.
     Order,
 }
 
@@ -75,7 +75,7 @@ pub(crate) enum Waiting {
 pub enum CpuState {
     /// It executes, or waits in a WFE or for a message.
     Running,
-    /// In WFI with its contents kept.
+    /// Waits in WFI with its contents kept.
     Standby,
     /// Without power, to be woken by an interrupt.
     Suspended,

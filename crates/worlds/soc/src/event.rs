@@ -26,6 +26,6 @@ pub struct Measured {
     pub iteration: u32,
     /// The CPU.
     pub cpu: usize,
-    /// Its stamps in ticks.
+    /// Stamps in ticks.
     pub stamps: Stamps,
 }

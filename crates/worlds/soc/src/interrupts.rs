@@ -1,4 +1,4 @@
-//! The way in which an interrupt is raised.
+//! Interrupts: who raises one, and what it wakes.
 
 use crate::Soc;
 use crate::cpu::Waiting;

@@ -8,7 +8,7 @@ use engine::{PS_PER_US, Time};
 use psci::{Call, id};
 use psci_cases::{Depth, NormalWorld, Stamps, Word};
 
-/// The place where the normal world is entered; nothing is there but the procedure.
+/// Entry point of the normal world; nothing is there but the procedure.
 const ENTRY_POINT: u64 = 0x8000_0000;
 
 pub(crate) struct SimWorld<'a> {

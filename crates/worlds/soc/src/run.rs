@@ -17,7 +17,7 @@ use std::cell::Cell;
 /// memory as the boot left it, and wakes up to 3 % later.
 pub const SETTLED: u32 = 2;
 
-/// The way in which a procedure is run.
+/// Conditions under which a procedure runs.
 #[derive(Clone, Debug)]
 pub struct Conditions {
     /// The procedure.

@@ -85,7 +85,7 @@ pub(crate) struct Sleeper {
 #[derive(Clone, Copy)]
 pub(crate) struct WordSleeper {
     pub(crate) cpu: usize,
-    /// The place where the word is, to know it by.
+    /// Address of the word.
     pub(crate) word: usize,
     pub(crate) mask: u64,
     pub(crate) value: u64,

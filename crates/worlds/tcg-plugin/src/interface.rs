@@ -22,21 +22,21 @@ pub struct Block([u8; 0]);
 
 /// An instruction of a block; only QEMU looks into it.
 #[repr(C)]
-pub struct Translated([u8; 0]);
+pub struct TranslatedInstruction([u8; 0]);
 
 unsafe extern "C" {
     fn qemu_plugin_register_vcpu_tb_trans_cb(id: u64, translated: unsafe extern "C" fn(u64, *mut Block));
     fn qemu_plugin_register_vcpu_insn_exec_cb(
-        at: *mut Translated,
+        at: *mut TranslatedInstruction,
         executed: unsafe extern "C" fn(c_uint, *mut c_void),
         flags: c_int,
         data: *mut c_void,
     );
     fn qemu_plugin_tb_n_insns(block: *const Block) -> usize;
-    fn qemu_plugin_tb_get_insn(block: *const Block, index: usize) -> *mut Translated;
-    fn qemu_plugin_insn_data(instruction: *const Translated) -> *const c_void;
-    fn qemu_plugin_insn_size(instruction: *const Translated) -> usize;
-    fn qemu_plugin_insn_vaddr(instruction: *const Translated) -> u64;
+    fn qemu_plugin_tb_get_insn(block: *const Block, index: usize) -> *mut TranslatedInstruction;
+    fn qemu_plugin_insn_data(instruction: *const TranslatedInstruction) -> *const c_void;
+    fn qemu_plugin_insn_size(instruction: *const TranslatedInstruction) -> usize;
+    fn qemu_plugin_insn_vaddr(instruction: *const TranslatedInstruction) -> u64;
 }
 
 /// The callback reads no registers.

@@ -18,7 +18,7 @@ struct Tree {
     frames: Vec<Frame>,
     numbers: HashMap<(usize, Instruction, bool), usize>,
     executed: HashMap<(usize, Instruction), u64>,
-    /// By frame, what was executed before, and the vector.
+    /// Exceptions taken, by frame, the instruction before, and the vector.
     taken: HashMap<(usize, Instruction, u64), u64>,
     passages: u64,
     /// Instructions that other CPUs executed in the meantime.

@@ -54,7 +54,7 @@ pub(crate) struct Thread<'a> {
     pub(crate) timers: Vec<String>,
     /// Mutexes that it holds at this place of its events.
     pub(crate) held: Vec<u16>,
-    /// The place where it names a barrier.
+    /// Position at which the event names a barrier.
     pub(crate) barrier: Option<Span>,
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct Objects {
     pub(crate) conditions: Names,
     pub(crate) semaphores: Names,
     pub(crate) barriers: Names,
-    /// By barrier: how many name it.
+    /// Number of tasks that name each barrier.
     pub(crate) parties: Vec<usize>,
     /// Timers that are not unique, with the thread that uses each.
     pub(crate) timers: BTreeMap<String, TaskId>,

@@ -79,7 +79,7 @@ const TYPE_TAG: u16 = u16::from_le_bytes([0x81, 0x00]);
 const TYPE_PROVIDER_TAG: u16 = u16::from_le_bytes([0x88, 0xa8]);
 
 impl<const CROSS_CONNECT: bool> Classify<'_, CROSS_CONNECT> {
-    /// Of a common packet.
+    /// Arc of a common packet.
     #[inline(always)]
     fn arc(&self) -> u8 {
         if CROSS_CONNECT { NEXT_L2 } else { NEXT_IP4 }

@@ -1,7 +1,5 @@
 //! `ip4-input`, `ip4-lookup`, `ip4-rewrite`, and all of them in one loop.
 
-use std::net::Ipv4Addr;
-
 use crate::adjacency::{self, DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, OURS, Rewrite};
 use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::Buffer;
@@ -13,11 +11,12 @@ use crate::node::{Node, Reason};
 use crate::plane::Plane;
 use crate::trace::ip4_lines;
 use crate::walk::{Body, Strides, rare, walk};
+use std::net::Ipv4Addr;
 
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
 const HOT: Strides = Strides { header: 0, data: 0 };
 
-/// The place where the network header starts: tags are gone by now.
+/// Offset of the network header in bytes: tags are gone by now.
 const L3: usize = 14;
 
 /// Reasons of `ip4-input`.
@@ -55,8 +54,8 @@ fn largest_product(verify_checksum: bool) -> u64 {
     if verify_checksum { checksum::LARGEST_VALID_PRODUCT } else { u64::MAX }
 }
 
-/// True for the first bytes of addresses that no host has. One byte from the cache is what a loop can
-/// afford.
+/// True for the first bytes of addresses that no host has. One byte from the cache is what a loop
+/// can afford.
 static NO_HOST: [bool; 256] = {
     let mut no_host = [false; 256];
     let mut first = 0;

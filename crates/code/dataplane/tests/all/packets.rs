@@ -1,9 +1,6 @@
 //! Packets through the graph that is measured: what goes in comes out or is counted, and the right
 //! ones come out right.
 
-use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex};
-
 use dataplane::buffers::Reuse;
 use dataplane::checksum;
 use dataplane::frame::Frame;
@@ -13,6 +10,8 @@ use dataplane::nodes::Device;
 use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::standard::{Ip4Path, build};
 use dataplane::walk::{Shape, Strides};
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex};
 
 const US: Mac = Mac([2, 0, 0, 0, 0, 1]);
 const OUT: Mac = Mac([2, 0, 0, 0, 0, 2]);

@@ -1,10 +1,9 @@
 //! The forwarding table against an oracle, with many routes.
 
-use std::collections::HashMap;
-use std::net::Ipv4Addr;
-
 use dataplane::fib::{Fib, Prefix};
 use proptest::prelude::*;
+use std::collections::HashMap;
+use std::net::Ipv4Addr;
 
 const MISS: u16 = 0;
 

@@ -14,7 +14,7 @@ pub struct Task {
     pub policy: Policy,
     pub allowed: CpuSet,
     pub is_kernel_thread: bool,
-    /// The place where it is, or was last.
+    /// CPU on which the task is, or was last.
     pub cpu: usize,
     pub doing: Doing,
     pub has_started: bool,

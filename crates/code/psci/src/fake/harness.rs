@@ -1,12 +1,5 @@
 //! The library on a fake machine, driven by a test.
 
-use std::any::Any;
-use std::boxed::Box;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::string::String;
-use std::sync::atomic::Ordering::SeqCst;
-use std::vec::Vec;
-
 use super::asymmetric::Asymmetric;
 use super::board::Board;
 use super::machine::{Fake, Options, PoweredDown};
@@ -18,6 +11,12 @@ use crate::psci::Psci;
 use crate::storage::{CpuRecord, DomainRecord, StorageRef, SystemRecord};
 use crate::topology::{ConfigError, Topology};
 use crate::transition::PowerUp;
+use std::any::Any;
+use std::boxed::Box;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::string::String;
+use std::sync::atomic::Ordering::SeqCst;
+use std::vec::Vec;
 
 /// Entry point and context id of [`Harness::turn_on`].
 pub const CPU_ON_ENTRY: (u64, u64) = (0x6000_0000, 0x1234);

@@ -1,13 +1,5 @@
 //! The fake machine's state.
 
-use std::boxed::Box;
-use std::cell::Cell as StdCell;
-use std::format;
-use std::string::String;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::vec::Vec;
-
 use super::asymmetric::Asymmetric;
 use super::board::Board;
 use crate::call::Endianness;
@@ -16,6 +8,13 @@ use crate::error::Error;
 use crate::power_state::PowerStateFormat;
 use crate::settings::{MessageOrder, OptionalCalls, SuspendModeChange};
 use crate::trusted_os::TrustedOs;
+use std::boxed::Box;
+use std::cell::Cell as StdCell;
+use std::format;
+use std::string::String;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::vec::Vec;
 
 /// Ticks of the fake machine's counter in a microsecond.
 pub const TICKS_PER_US: u64 = 50;

@@ -1,12 +1,11 @@
 //! The fake machine's memory.
 
-use std::marker::PhantomData;
-use std::sync::Mutex;
-use std::sync::atomic::Ordering::SeqCst;
-
 use super::board::Board;
 use super::machine::{Fake, locked};
 use crate::cell::{Scalar, SharedCell, SharedWord};
+use std::marker::PhantomData;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// A word in memory, and the line that the caches which are on may hold of it.
 ///
@@ -36,7 +35,8 @@ impl<T> Cell<T> {
         }
     }
 
-    /// In one step, as a line's maintenance is: a store of another CPU comes before it or after it.
+    /// Cleans, or also invalidates, a line in one step: a store of another CPU comes before it or
+    /// after it.
     fn maintain<B: Board>(&self, fake: &Fake<B>, invalidate: bool) {
         assert!(!fake.options.coherent, "maintenance on a coherent machine");
         fake.maintaining[fake.cpu().get()].store(true, SeqCst);

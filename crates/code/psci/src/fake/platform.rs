@@ -1,12 +1,5 @@
 //! The fake machine as the library sees it.
 
-use std::boxed::Box;
-use std::format;
-use std::panic::resume_unwind;
-use std::sync::atomic::Ordering::SeqCst;
-
-use ::points::{Point, Sink};
-
 use super::board::Board;
 use super::machine::{Fake, PoweredDown, TICKS_PER_US, locked};
 use super::memory::Cell;
@@ -21,6 +14,11 @@ use crate::state::{CompositeState, HwState, Level, LocalState};
 use crate::suspend_request::SuspendRequest;
 use crate::transition::{PowerDown, PowerUp};
 use crate::trusted_os::TrustedOs;
+use ::points::{Point, Sink};
+use std::boxed::Box;
+use std::format;
+use std::panic::resume_unwind;
+use std::sync::atomic::Ordering::SeqCst;
 
 impl<B: Board> Sink for Fake<B> {
     fn now(&self) -> u64 {

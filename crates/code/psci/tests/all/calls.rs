@@ -1,9 +1,8 @@
 //! The SMC entry: ids, widths, PSCI_FEATURES, PMF, and whatever else may come in.
 
-use std::sync::atomic::Ordering::SeqCst;
-
 use psci::fake::{Ended, Harness, Options, SUCCESS, code, mpidr};
 use psci::{CpuIndex, Error, OptionalCalls, Outcome, PowerStateFormat, Service, TrustedOs, id};
+use std::sync::atomic::Ordering::SeqCst;
 
 const NOT_SUPPORTED: u64 = -1i64 as u64;
 

@@ -2,9 +2,6 @@
 
 #![allow(clippy::disallowed_types)] // the machine's own state is its own
 
-use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-
 use points::{Point, Sink};
 use psci::fake::{SUCCESS, code, leak};
 use psci::{
@@ -12,6 +9,8 @@ use psci::{
     OptionalCalls, Outcome, Platform, PowerDown, PowerStateFormat, PowerUp, Psci, STAT_SLOTS, Scalar, Service,
     SharedCell, SharedWord, Storage, SuspendModeChange, SuspendRequest, Topology, TrustedOs, id,
 };
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 /// Two CPUs in one domain, without anything that the trait does not ask for.
 #[derive(Default)]

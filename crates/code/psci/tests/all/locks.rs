@@ -2,11 +2,10 @@
 
 #![allow(clippy::disallowed_types)]
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
-
 use psci::CpuIndex;
 use psci::fake::{CPUS, Fake, Harness, Options, leak};
 use psci::lock::{BakeryWord, Lock, PLATFORM_LOCK, Ticket};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 /// Every CPU adds to a counter that is not atomic in itself: what they lose shows a lock that does
 /// not exclude.

@@ -2,14 +2,13 @@
 
 #![allow(clippy::disallowed_types)]
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-
 use psci::fake::{Board, CPU_ON_ENTRY, Ended, Harness, Options, RESUME, SUCCESS, code, leak, mpidr, returned};
 use psci::{
     CompositeState, CpuDesc, CpuIndex, DomainDesc, Endianness, EntryPoint, Error, Level, LocalState, MessageOrder,
     Outcome, PowerStateFormat, PowerUp, SuspendRequest, Topology, TrustedOs, id,
 };
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// PSCI DEN0022, 5.6: the target enters at the given address, with the context id.
 #[test]

@@ -1,12 +1,11 @@
 //! CPU_SUSPEND, SYSTEM_SUSPEND, coordination.
 
-use std::sync::atomic::Ordering::SeqCst;
-
 use psci::fake::{Board, CPU_ON_ENTRY, Ended, Harness, Options, RESUME, SUCCESS, code, mpidr, returned};
 use psci::{
     CompositeState, CpuDesc, CpuIndex, DomainDesc, Endianness, EntryPoint, Error, Level, LocalState, MessageOrder,
     OptionalCalls, PowerStateFormat, PowerUp, SuspendModeChange, SuspendRequest, Topology, id,
 };
+use std::sync::atomic::Ordering::SeqCst;
 
 const RESUMED: EntryPoint =
     EntryPoint { pc: RESUME.0, context_id: RESUME.1, after: PowerUp::Resume, endianness: Endianness::Little };

@@ -43,7 +43,7 @@ impl<T: Scalar> SharedCell<T, Machine> for Word<T> {
 
 /// A callback that was invoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Invoked {
+pub struct Invocation {
     pub cpu: usize,
     pub jiffy: u64,
     pub callback: Callback,
@@ -58,7 +58,7 @@ pub struct Machine {
     pub timers: RefCell<BTreeMap<RcuTimer, u64>>,
     resched: RefCell<BTreeSet<usize>>,
     pub interrupts_off: Cell<bool>,
-    pub invoked: RefCell<Vec<Invoked>>,
+    pub invoked: RefCell<Vec<Invocation>>,
     pub stalls: RefCell<Vec<(u64, Stall)>>,
     pub stamps: RefCell<Vec<(Point, u32)>>,
     /// Accesses to shared words.
@@ -107,7 +107,7 @@ impl Platform for Machine {
         self.timers.borrow_mut().remove(&timer);
     }
     fn invoke(&self, callback: Callback) {
-        let invoked = Invoked { cpu: self.this_cpu(), jiffy: self.jiffies(), callback };
+        let invoked = Invocation { cpu: self.this_cpu(), jiffy: self.jiffies(), callback };
         self.invoked.borrow_mut().push(invoked);
     }
     fn may_wake(&self) -> bool {

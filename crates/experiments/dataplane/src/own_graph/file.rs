@@ -4,17 +4,15 @@
 //! `error-punt` where we have none of it, unless the file says otherwise; so a file says what is
 //! different.
 
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-
-use dataplane::wiring::{Arcs, DROP_AND_PUNT, Registry};
-use document::{Document, Error, one_of};
-use stopwatt_loop::PRIVATE_MAX;
-
 use super::objects::is_name;
 use super::parse::{NodeEntry, Tables, parse};
 use super::protocol::{self, NodeAbout, Plan, PlannedNode};
 use crate::graphs::{GraphKind, Load};
+use dataplane::wiring::{Arcs, DROP_AND_PUNT, Registry};
+use document::{Document, Error, one_of};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use stopwatt_loop::PRIVATE_MAX;
 
 /// A graph of one's own.
 pub struct GraphFile(Tables);

@@ -1,19 +1,17 @@
 //! A node of a shared object in our graph.
 #![expect(unsafe_code, reason = "a shared object is called by its C interface")]
 
-use std::ffi::{CStr, CString, c_void};
-use std::sync::{Arc, Mutex};
-
+use super::objects::ObjectNode;
 use dataplane::buffers::LINE;
 use dataplane::frame::{FRAME_MAX, Frame};
 use dataplane::graph::{DROP, Input, Node, Reason, Verdict};
 use dataplane::handed::{given, hand_out, take_back};
 use dataplane::plane::Plane;
 use dataplane::trace::ethernet_line;
+use std::ffi::{CStr, CString, c_void};
+use std::sync::{Arc, Mutex};
 use stopwatt_loop::{DATA_BYTES, NodeTable, Packet};
 use worker_process::place::Place;
-
-use super::objects::ObjectNode;
 
 /// The first thing that a node did and that the interface does not allow.
 pub type Fault = Arc<Mutex<Option<String>>>;
@@ -202,9 +200,9 @@ impl Node for Foreign {
 }
 
 /// An input whose packets come with private data that is zero.
-pub struct Cleared(pub Box<dyn Input>);
+pub struct ClearedInput(pub Box<dyn Input>);
 
-impl Input for Cleared {
+impl Input for ClearedInput {
     fn name(&self) -> &str {
         self.0.name()
     }

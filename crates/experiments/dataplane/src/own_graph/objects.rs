@@ -1,26 +1,24 @@
 //! The nodes of shared objects, with what they claim looked at before anything is called.
 #![expect(unsafe_code, reason = "a shared object is called by its C interface")]
 
-use std::path::Path;
-
+use super::protocol::NodeAbout;
 use dataplane::graph::{Reason, Severity};
+use std::path::Path;
 use stopwatt_loop::{
     ARCS_MAX, DropReason, ERROR, INFO, NODE_ABI, NODE_SYMBOL, Name, NodeTable, PRIVATE_MAX, REASONS_MAX,
 };
 use worker_process::Wrong;
 use worker_process::shared_object::{tables, text};
 
-use super::protocol::NodeAbout;
-
 /// A node whose table was looked at.
 pub struct ObjectNode {
-    /// Its functions.
+    /// Functions of the object node.
     pub table: NodeTable,
-    /// Its description.
+    /// Description of the object node.
     pub about: NodeAbout,
-    /// Its arcs.
+    /// Arcs of the object node.
     pub arcs: &'static [&'static str],
-    /// Its reasons.
+    /// Reasons of the object node.
     pub reasons: &'static [Reason],
     /// The other things that it counts.
     pub counters: Vec<Reason>,

@@ -3,17 +3,15 @@
 //! It is read by hand, since readers that are made of types have a hundred kilobytes for these few
 //! keys.
 
-use std::ops::Range;
-
-use document::{DeTable, DeValue, Document, Error, Spanned, one_of};
-
 use super::protocol::Flow;
+use document::{DeTable, DeValue, Document, Error, Spanned, one_of};
+use std::ops::Range;
 
 /// A word of the file with its place.
 pub struct Word {
     /// The word.
     pub text: String,
-    /// Its place.
+    /// Place of the word.
     pub place: Range<usize>,
 }
 
@@ -42,11 +40,11 @@ pub struct PacketsEntry {
 
 /// A node, and where its arcs lead.
 pub struct NodeEntry {
-    /// Its name in the graph.
+    /// Name of the node in the graph.
     pub name: Word,
-    /// Its name in its shared object, where that is another one.
+    /// Name of the node in its shared object, where that is another one.
     pub kind: Option<Word>,
-    /// Its options.
+    /// Options of the node.
     pub options: Option<Word>,
     /// The arcs that are led somewhere, with where.
     pub next: Vec<(Word, Word)>,

@@ -1,14 +1,12 @@
 //! Requests to the process that runs a graph, and its replies.
 
+use crate::events::Events;
+use crate::graphs::{Counted, ErrorCount, Load, Window};
+use dataplane::graph::Balance;
+use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
-
-use dataplane::graph::Balance;
-use serde::{Deserialize, Serialize};
-
-use crate::events::Events;
-use crate::graphs::{Counted, ErrorCount, Load, Window};
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,7 +46,7 @@ pub enum Reply {
 /// A node of a shared object, as it describes itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeAbout {
-    /// Its name.
+    /// Name of the node.
     pub name: String,
     /// The shared object.
     pub object: String,
@@ -91,11 +89,11 @@ pub struct Plan {
 /// A node of a shared object in a graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedNode {
-    /// Its name in the graph.
+    /// Name of the node in the graph.
     pub name: String,
-    /// Its number among the nodes of all shared objects.
+    /// Number of the node among those of all shared objects.
     pub number: usize,
-    /// Its options.
+    /// Options of the node.
     pub options: String,
     /// The place of its private data in the line that packets have for it.
     pub private_at: usize,

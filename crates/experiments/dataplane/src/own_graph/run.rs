@@ -1,20 +1,18 @@
 //! The process that asks for a graph: it starts the one that runs it, and watches.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use document::Document;
-use experiment::{Error, Progress};
-use serde::de::DeserializeOwned;
-use worker_process::place::Watched;
-use worker_process::{Failure, Process};
-
 use super::file::GraphFile;
 use super::protocol::{Ended, NodeAbout, RefusedNode, Request};
 use super::worker::ARGUMENT;
 use crate::events::Events;
 use crate::graphs::{Counted, Load, Loaded};
 use crate::latency::Percentiles;
+use document::Document;
+use experiment::{Error, Progress};
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use worker_process::place::Watched;
+use worker_process::{Failure, Process};
 
 /// A run that is asked for.
 pub struct Asked<'a> {
@@ -39,8 +37,8 @@ pub struct Asked<'a> {
 }
 
 /// A graph that ran.
-pub struct Ran {
-    /// Its name.
+pub struct FinishedGraph {
+    /// Name of the graph.
     pub name: String,
     /// The results.
     pub loaded: Loaded,
@@ -56,7 +54,7 @@ pub struct Ran {
 ///
 /// # Errors
 /// The file or a shared object is wrong, or a node crashed or hung.
-pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<Ran, Error> {
+pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<FinishedGraph, Error> {
     let document = Document::open(asked.graph)?;
     let file = GraphFile::read(&document)?;
     for object in asked.objects {
@@ -100,7 +98,13 @@ pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<Ran, Error> {
         counted,
         trace: Some(ended.trace).filter(|trace| !trace.is_empty()),
     };
-    Ok(Ran { name: file.name(asked.graph), loaded, no_events, packets: file.packets(), has_routes: file.has_routes() })
+    Ok(FinishedGraph {
+        name: file.name(asked.graph),
+        loaded,
+        no_events,
+        packets: file.packets(),
+        has_routes: file.has_routes(),
+    })
 }
 
 struct Watcher<'a> {

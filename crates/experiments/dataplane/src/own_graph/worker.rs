@@ -1,21 +1,19 @@
 //! The process that runs a graph. It has it for itself, so a node that crashes or hangs takes
 //! nothing else with it.
 
-use std::cell::Cell;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-
+use super::node::{ClearedInput, Fault, Foreign, Texts};
+use super::objects::{self, ObjectNode};
+use super::protocol::{Ended, Flow, Packets, Plan, RefusedNode, Reply, Request};
+use crate::graphs::{self, INSIDE, Load, Running};
 use dataplane::graph::{Graph, Input};
 use dataplane::inputs::{Generator, PACKET_BYTES, Packets as List};
 use dataplane::plane::Plane;
 use dataplane::wiring::{Arcs, Registry, Wiring};
+use std::cell::Cell;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use worker_process::Wrong;
 use worker_process::place::Places;
-
-use super::node::{Cleared, Fault, Foreign, Texts};
-use super::objects::{self, ObjectNode};
-use super::protocol::{Ended, Flow, Packets, Plan, RefusedNode, Reply, Request};
-use crate::graphs::{self, INSIDE, Load, Running};
 
 /// The argument that makes the program such a process. Another one behind it says where the memory
 /// is that outlives it.
@@ -158,7 +156,7 @@ impl Worker {
             Packets::Capture(path) => Box::new(capture(path)?),
         };
         match plan.has_private_data {
-            true => graph.add_input(Cleared(input), first),
+            true => graph.add_input(ClearedInput(input), first),
             false => graph.add_input(input, first),
         }
         Ok(graph)

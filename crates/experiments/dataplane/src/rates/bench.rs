@@ -5,20 +5,18 @@
 //!   namespace A: a0 ═══ in0 :namespace M: out0 ═══ b0 :namespace B
 //!     generator          what is measured          sink
 //! ```
+use super::command::Program;
+use super::flow::{Latencies, Offer, SentCounts, Sink, generate};
+use super::namespace::{Counts, Namespace, backlog_drops};
+use crate::graphs::{self, Ends, INSIDE, Load, OUTSIDE, our_mac, peer_mac};
+use dataplane::graph::Graph;
+use dataplane::machine;
+use experiment::{Error, Progress};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-
-use dataplane::graph::Graph;
-use dataplane::machine;
-use experiment::{Error, Progress};
-
-use super::command::Program;
-use super::flow::{Latencies, Offer, Sent, Sink, generate};
-use super::namespace::{Counts, Namespace, backlog_drops};
-use crate::graphs::{self, Ends, INSIDE, Load, OUTSIDE, our_mac, peer_mac};
 
 /// The program that forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +53,7 @@ const START: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The packets that were sent.
-    pub sent: Sent,
+    pub sent: SentCounts,
     /// Packets that came out in time.
     pub in_time: u64,
     /// Packets that came out later.
@@ -64,8 +62,8 @@ pub struct Trial {
     pub lost_at: Vec<(String, u64)>,
     /// The time that the packets with a time were on their way.
     pub latencies: Latencies,
-    /// The way in which packets come in, as `show hardware` says it; the command line of a program;
-    /// empty for the kernel.
+    /// Driver and mode by which packets come in; the command line of a program; empty for the
+    /// kernel.
     pub hardware: String,
 }
 
@@ -285,7 +283,7 @@ impl Bench {
         length: Duration,
         timed: u32,
         progress: &Arc<Progress>,
-    ) -> io::Result<((Sent, u64, Latencies), u64)> {
+    ) -> io::Result<((SentCounts, u64, Latencies), u64)> {
         let offer = Offer { load, length, timed, templates: graphs::templates(self.load) };
         let sink = self.b.within(|| Sink::start("b0"))??;
         let before = self.received()?;

@@ -1,6 +1,11 @@
 //! A program of the user's between the two interfaces of the network for measuring.
 #![expect(unsafe_code, reason = "system calls between fork and exec")]
 
+use super::namespace::Namespace;
+use dataplane::machine;
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -9,13 +14,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
-
-use dataplane::machine;
-use nix::sys::prctl::set_pdeathsig;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-
-use super::namespace::Namespace;
 
 /// Bytes of what it printed last that an error repeats.
 const TOLD: usize = 600;

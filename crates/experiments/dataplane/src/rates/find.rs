@@ -1,16 +1,14 @@
 //! `find-rate`: the highest rate without loss of each driver, the rate at full load, and how long
 //! packets are on their way.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use experiment::{Error, Progress};
-use recording::stats;
-
 use super::bench::{Bench, Driver, Trial};
-use super::search::{Bounds, Outcome, Precision, Tried, bounds};
+use super::search::{Bounds, LoadTrials, Outcome, Precision, bounds};
 use crate::graphs::Load;
 use crate::latency::Percentiles;
+use experiment::{Error, Progress};
+use recording::stats;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The way to measure.
 #[derive(Clone, Debug)]
@@ -44,8 +42,8 @@ const LATENCY_WINDOWS: u32 = 3;
 pub struct DriverRates {
     /// The program that forwards.
     pub driver: Driver,
-    /// The way in which packets come in, as `show hardware` says it; the command line of a program;
-    /// empty for the kernel.
+    /// Driver and mode by which packets come in; the command line of a program; empty for the
+    /// kernel.
     pub hardware: String,
     /// Trials at full load.
     pub full: Vec<Trial>,
@@ -54,7 +52,7 @@ pub struct DriverRates {
     /// The rate with no more than the loss that is allowed.
     pub partial: Bounds,
     /// All loads that were tried.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<LoadTrials>,
     /// Latencies: load in packets a second, and what was seen.
     pub latencies: Vec<(f64, Percentiles)>,
     /// Packets with a time that were lost, or whose time made no sense because the clock was set.

@@ -1,18 +1,17 @@
 //! The generator and the sink: packets at an even rate, of which some carry the time at which they
 //! were sent.
 
+use dataplane::inputs::PACKET_BYTES;
+use dataplane::packet_socket::{Receiver, Sender};
+use experiment::Progress;
+use hdrhistogram::Histogram;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use dataplane::inputs::PACKET_BYTES;
-use dataplane::packet_socket::{Receiver, Sender};
-use experiment::Progress;
-use hdrhistogram::Histogram;
-
-/// The place where a packet says that it carries a time: the first bytes behind the UDP header.
+/// Offset of the mark that a packet carries a time: the first bytes behind the UDP header.
 const MARK_AT: usize = 42;
 const MARK: [u8; 2] = [0x5a, 0xa5];
 /// Packets that are handed over at once at most.
@@ -36,10 +35,10 @@ pub struct Offer {
 
 /// The packets that a generator sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sent {
+pub struct SentCounts {
     /// Packets.
     pub packets: u64,
-    /// In how many seconds.
+    /// Length of the interval in seconds.
     pub seconds: f64,
     /// The processor that it was on at the end.
     pub cpu: Option<usize>,
@@ -54,7 +53,7 @@ fn now() -> u64 {
 ///
 /// # Errors
 /// The interface is not there, or may not be used.
-pub fn generate(interface: &str, offer: &Offer, progress: &Progress) -> io::Result<Sent> {
+pub fn generate(interface: &str, offer: &Offer, progress: &Progress) -> io::Result<SentCounts> {
     let templates = &offer.templates;
     let timed_every = match (offer.load, offer.timed) {
         (Some(load), timed @ 1..) => (load / f64::from(timed)).ceil().max(1.0) as u64,
@@ -93,7 +92,7 @@ pub fn generate(interface: &str, offer: &Offer, progress: &Progress) -> io::Resu
         }
         packets += sender.send(batch[..due].iter().map(|packet| &packet[..PACKET_BYTES as usize])) as u64;
     };
-    Ok(Sent { packets, seconds, cpu: dataplane::machine::cpu() })
+    Ok(SentCounts { packets, seconds, cpu: dataplane::machine::cpu() })
 }
 
 /// The time that packets were on their way.

@@ -1,15 +1,14 @@
 //! Network namespaces without a name: each is a thread that does in it what it is asked to. They
 //! are gone when the program is, however it ends.
 
+use nix::errno::Errno;
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
-
-use nix::errno::Errno;
-use nix::mount::{MsFlags, mount};
-use nix::sched::{CloneFlags, unshare};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -107,7 +106,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Of an interface of the calling thread's namespace; zeros if it is not there.
+    /// Reads the counters of an interface of the calling thread's namespace; zeros if it is not
+    /// there.
     ///
     /// # Errors
     /// `/proc` cannot be read.

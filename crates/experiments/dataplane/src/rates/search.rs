@@ -14,7 +14,7 @@ pub struct Outcome {
 
 /// A load and its trials.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tried {
+pub struct LoadTrials {
     /// Packets a second that were asked for.
     pub load: f64,
     /// The outcome.
@@ -23,7 +23,7 @@ pub struct Tried {
     pub short: usize,
 }
 
-impl Tried {
+impl LoadTrials {
     /// Trials within a goal, and beyond.
     fn votes(&self, goal: f64) -> (usize, usize) {
         let good = self.outcomes.iter().filter(|outcome| outcome.loss <= goal).count();
@@ -72,14 +72,14 @@ pub fn bounds<E>(
     goal: f64,
     (highest, likely): (f64, f64),
     precision: Precision,
-    tried: &mut Vec<Tried>,
+    tried: &mut Vec<LoadTrials>,
     mut trial: impl FnMut(f64) -> Result<Outcome, E>,
 ) -> Result<Bounds, E> {
     let majority = precision.trials / 2 + 1;
     let mut load = highest;
     loop {
         let there = tried.iter().position(|tried| tried.load == load).unwrap_or_else(|| {
-            tried.push(Tried { load, outcomes: Vec::new(), short: 0 });
+            tried.push(LoadTrials { load, outcomes: Vec::new(), short: 0 });
             tried.len() - 1
         });
         while tried[there].votes(goal).0 < majority && tried[there].votes(goal).1 < majority {
@@ -90,16 +90,16 @@ pub fn bounds<E>(
                 tried[there].outcomes.push(outcome);
             }
         }
-        let bad = |tried: &&Tried| tried.votes(goal).1 >= majority;
+        let bad = |tried: &&LoadTrials| tried.votes(goal).1 >= majority;
         let upper = tried.iter().filter(bad).min_by(|a, b| a.load.total_cmp(&b.load));
         let below =
-            |tried: &&Tried| tried.votes(goal).0 >= majority && upper.is_none_or(|upper| tried.load < upper.load);
+            |tried: &&LoadTrials| tried.votes(goal).0 >= majority && upper.is_none_or(|upper| tried.load < upper.load);
         let lower = tried.iter().filter(below).max_by(|a, b| a.load.total_cmp(&b.load));
         let Some(upper) = upper.map(|upper| upper.load) else {
             // What was really offered, if the generator fell short; it may have reached more at a
             // lower load.
             let offered =
-                |tried: &Tried| tried.outcomes.iter().map(|outcome| outcome.offered).fold(tried.load, f64::min);
+                |tried: &LoadTrials| tried.outcomes.iter().map(|outcome| outcome.offered).fold(tried.load, f64::min);
             let good = tried.iter().filter(|tried| tried.votes(goal).0 >= majority);
             return Ok(Bounds { lower: good.map(offered).max_by(f64::total_cmp), upper: None });
         };
@@ -119,7 +119,7 @@ mod tests {
 
     const PRECISION: Precision = Precision { width: 0.01, trials: 3 };
 
-    fn found(goal: f64, highest: f64, mut loss: impl FnMut(f64) -> f64) -> (Bounds, Vec<Tried>) {
+    fn found(goal: f64, highest: f64, mut loss: impl FnMut(f64) -> f64) -> (Bounds, Vec<LoadTrials>) {
         let mut tried = Vec::new();
         let trial = |load| Ok::<_, ()>(Outcome { offered: load, loss: loss(load) });
         let found = bounds(goal, (highest, highest / 2.0), PRECISION, &mut tried, trial).unwrap();

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Between {
     /// The counts for each CPU, by its number.
     pub cpus: Vec<CpuCounts>,
-    /// The way in which clusters are known; empty where they are not.
+    /// Source of the clusters, a clause; empty where clusters are not known.
     pub clusters: String,
     /// Oddities that were taken as they are.
     pub doubts: Vec<String>,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// [`Counts`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// Its name.
+    /// Name of the idle state.
     pub name: String,
     /// Exit latency in microseconds, where it is known.
     pub latency_us: Option<u64>,
@@ -34,7 +34,7 @@ pub struct State {
 /// The counters of all CPUs at a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dump {
-    /// Its name, for errors.
+    /// Name of the file, for errors.
     pub file: String,
     /// The states of each CPU by its number.
     pub cpus: BTreeMap<u16, Vec<State>>,
@@ -60,11 +60,11 @@ pub struct Counts {
 /// The counts for a CPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuCounts {
-    /// Its number; `None` for a sum over CPUs.
+    /// Number of the CPU; `None` for a sum over CPUs.
     pub cpu: Option<u16>,
-    /// Its cluster and its place there, where clusters are known.
+    /// Cluster of the CPU and its place there, where clusters are known.
     pub place: Option<(u16, u16)>,
-    /// Its states.
+    /// States of the CPU.
     pub states: Vec<State>,
 }
 

@@ -70,7 +70,7 @@ fn forms() -> [Vec<Field>; 4] {
 }
 
 /// A line that no form takes, and how far the form came.
-struct Stopped {
+struct ParseStop {
     states: usize,
     line: u64,
     text: String,
@@ -88,7 +88,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Dump, ImportError> {
         .map(|(number, line)| (number, line.trim_matches(['\0', '\r', ' ', '\t'])))
         .filter(|(_, line)| !line.is_empty() && !line.starts_with("cat: "))
         .collect();
-    let mut furthest: Option<Stopped> = None;
+    let mut furthest: Option<ParseStop> = None;
     for form in forms() {
         match states(file, &lines, &form) {
             Ok(states) => return cpus(file, states),
@@ -107,10 +107,10 @@ pub(super) fn read(file: &str, text: &str) -> Result<Dump, ImportError> {
     Err(ImportError::new(file, stopped.line, &stopped.text, stopped.message, help))
 }
 
-fn states(file: &str, lines: &[(u64, &str)], form: &[Field]) -> Result<Vec<State>, Stopped> {
+fn states(file: &str, lines: &[(u64, &str)], form: &[Field]) -> Result<Vec<State>, ParseStop> {
     let mut states = Vec::new();
     for chunk in lines.chunks(form.len()) {
-        let stopped = |line: u64, text: &str, message: String| Stopped {
+        let stopped = |line: u64, text: &str, message: String| ParseStop {
             states: states.len(),
             line,
             text: text.to_owned(),

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 /// The times in which all CPUs of a cluster were idle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterIdle {
-    /// Its CPUs.
+    /// CPUs of the cluster.
     pub cpus: Vec<u16>,
-    /// By the shallowest state that one of them was in. Nothing counts as too deep or too shallow.
+    /// Residency by the shallowest state that one of the CPUs was in. Nothing counts as too deep or
+    /// too shallow.
     pub states: BTreeMap<u8, Residency>,
 }
 
@@ -146,9 +147,9 @@ mod tests {
     use super::*;
 
     /// CPUs, and for each state how often and how long.
-    type Told = (Vec<u16>, Vec<(u8, u64, u64)>);
+    type ClusterUsage = (Vec<u16>, Vec<(u8, u64, u64)>);
 
-    fn read(told: &[Vec<u16>], changes: &[(u64, u16, Option<u8>)]) -> Vec<Told> {
+    fn read(told: &[Vec<u16>], changes: &[(u64, u16, Option<u8>)]) -> Vec<ClusterUsage> {
         let mut clusters = Clusters::new(told);
         changes.iter().for_each(|&(at_ns, cpu, state)| clusters.change(cpu, at_ns, state));
         let states = |of: &ClusterIdle| of.states.iter().map(|(state, of)| (*state, of.entered, of.total_ns)).collect();

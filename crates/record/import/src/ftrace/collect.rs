@@ -1,4 +1,4 @@
-//! The place where the events of all formats come together: put in order, counted, handed on.
+//! Events of all formats: sorted, counted, and handed on.
 
 use super::clusters::{ClusterIdle, Clusters};
 use super::event::{Event, Point};

@@ -4,7 +4,7 @@ use crate::error::{ImportError, printable};
 use recording::facts::{IdleState, IdleUsage, KernelTrace, Mark};
 use std::io::{ErrorKind, Read};
 
-/// The way in which a trace is to be read.
+/// Options for reading a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The file's name, for errors and for the recording.

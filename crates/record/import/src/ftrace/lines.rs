@@ -8,7 +8,7 @@ const LONGEST: usize = 128 * 1024;
 /// A line without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
-    /// Its bytes, or the first of them.
+    /// Bytes of the line, or the first of them.
     pub(super) bytes: &'a [u8],
     /// From 1.
     pub(super) number: u64,

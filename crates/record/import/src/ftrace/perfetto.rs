@@ -197,7 +197,7 @@ enum What {
     Lost,
 }
 
-/// The place where the rounds through the CPUs stand.
+/// Progress of the rounds through the CPUs.
 #[derive(Default)]
 struct Round {
     last_cpu: u16,

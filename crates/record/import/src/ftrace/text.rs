@@ -134,14 +134,14 @@ fn is_html(line: &[u8]) -> bool {
 }
 
 /// A line's parts.
-struct Parsed<'a> {
+struct LineParts<'a> {
     time_ns: u64,
     cpu: u16,
     name: &'a [u8],
     fields: &'a [u8],
 }
 
-impl Parsed<'_> {
+impl LineParts<'_> {
     /// The part of a last line without an end that is beyond doubt. Its last word may lack digits,
     /// unless it is the CPU that stands before the time as well, or has as many digits as the
     /// kernel gives a CPU.
@@ -183,7 +183,7 @@ impl Parsed<'_> {
 
 /// Takes a line apart; `None` if it is none of an event.
 #[inline]
-fn parse(line: &[u8]) -> Option<Parsed<'_>> {
+fn parse(line: &[u8]) -> Option<LineParts<'_>> {
     let mut from = 0;
     while let Some(at) = memchr(b'[', &line[from..]) {
         from += at + 1;
@@ -197,7 +197,7 @@ fn parse(line: &[u8]) -> Option<Parsed<'_>> {
 
 /// `002] d..1.  1000.000123: cpu_idle: state=1 cpu_id=2`
 #[inline]
-fn parse_from_cpu(bytes: &[u8]) -> Option<Parsed<'_>> {
+fn parse_from_cpu(bytes: &[u8]) -> Option<LineParts<'_>> {
     let (cpu, length) = digits(bytes)?;
     let mut rest = bytes[length..].strip_prefix(b"]")?;
     let cpu = kind::cpu_of(cpu)?;
@@ -216,7 +216,7 @@ fn parse_from_cpu(bytes: &[u8]) -> Option<Parsed<'_>> {
     if name.is_empty() || !name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
         return None;
     }
-    Some(Parsed { time_ns, cpu, name, fields: rest[end + 1..].trim_ascii() })
+    Some(LineParts { time_ns, cpu, name, fields: rest[end + 1..].trim_ascii() })
 }
 
 /// `1000.000123:` in nanoseconds, and what follows.
@@ -248,7 +248,7 @@ fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
 }
 
 #[inline]
-fn take(collector: &mut Collector<'_>, event: &Parsed<'_>, may_go_on: &mut bool) -> Result<(), Wrong> {
+fn take(collector: &mut Collector<'_>, event: &LineParts<'_>, may_go_on: &mut bool) -> Result<(), Wrong> {
     let Some(kind) = event.kind() else {
         collector.other(event.name);
         *may_go_on =

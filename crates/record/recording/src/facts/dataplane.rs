@@ -77,7 +77,7 @@ pub struct Rates {
 /// A driver of interfaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Driver {
-    /// Its name.
+    /// Name of the driver.
     pub name: String,
     /// The mode in which it ran, in words; may be empty.
     pub mode: String,

@@ -116,24 +116,24 @@ pub struct WorkOfCore {
 /// A benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Benchmark {
-    /// Its name.
+    /// Name of the benchmark.
     pub name: String,
     /// True if it keeps a CPU busy.
     pub busy: bool,
     /// True if it runs for a fixed time, and not until its work is done.
     pub fixed_time: bool,
-    /// Its source.
+    /// Source of the benchmark.
     pub source: String,
 }
 
 /// A quantity that was not published.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unknown {
-    /// Its name.
+    /// Name of the quantity.
     pub name: String,
-    /// Its meaning.
+    /// Meaning of the quantity.
     pub about: String,
-    /// Its unit; may be empty.
+    /// Unit of the quantity; may be empty.
     pub unit: String,
     /// The value at the central point.
     pub central: String,

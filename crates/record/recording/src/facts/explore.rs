@@ -7,7 +7,7 @@ pub struct Exploration {
     /// The schedule, as `explore replay` reads it; empty if nothing broke.
     #[serde(default)]
     pub schedule: String,
-    /// Its deviations from the plainest run, a sentence each.
+    /// Deviations of the schedule from the plainest run, a sentence each.
     #[serde(default)]
     pub sentences: Vec<String>,
     /// The calls of each CPU, a sentence each.
@@ -47,7 +47,7 @@ pub struct Coverage {
     pub never_taken: Vec<String>,
     /// Some pairs that met in one order only.
     pub one_way: Vec<String>,
-    /// The things that are counted in every run, such as calls by outcome.
+    /// Events that are counted in every run, such as calls by outcome.
     pub counted: Vec<Reached>,
     /// The choices of the machine, such as faults of the hardware.
     pub chosen: Vec<Reached>,
@@ -62,7 +62,7 @@ pub struct Reached {
     pub group: String,
     /// The call, the domain.
     pub of: String,
-    /// Its outcome or state.
+    /// Outcome or state that was reached.
     pub what: String,
     /// The number of times.
     pub count: u64,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// Instructions of passages by function: of calls of firmware, of a function of an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Functions {
-    /// The things that were not counted, a sentence each.
+    /// Costs that were not counted, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_counted: Vec<String>,
     /// The passages.

@@ -29,7 +29,7 @@ impl Facts for Clocks {}
 /// A kernel's counts of its idle states in a measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdleCounts {
-    /// The way in which clusters are known, a clause; empty where they are not.
+    /// Source of the clusters, a clause; empty where clusters are not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub clusters: String,
     /// The idle states, the shallowest of each kernel, test and cluster first.
@@ -46,9 +46,9 @@ pub struct CountedState {
     /// The cluster, where clusters are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<u16>,
-    /// Its number, from 0 for the shallowest.
+    /// Number of the idle state, from 0 for the shallowest.
     pub number: u16,
-    /// Its name.
+    /// Name of the idle state.
     pub name: String,
     /// Exit latency in microseconds, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -32,7 +32,7 @@ pub struct KernelTrace {
 /// An idle state of the traced kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdleState {
-    /// Its name.
+    /// Name of the idle state.
     pub name: String,
     /// Exit latency in microseconds, where the trace says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

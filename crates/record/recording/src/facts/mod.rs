@@ -61,7 +61,7 @@ pub enum FactsError {
          they are; run it again for the story."
     )]
     None {
-        /// Its experiment.
+        /// Experiment of the recording.
         experiment: String,
     },
     /// They are of another version.
@@ -70,7 +70,7 @@ pub enum FactsError {
          Stopwatt that made it, or run it again."
     )]
     Version {
-        /// Its experiment.
+        /// Experiment of the recording.
         experiment: String,
         /// The version in the recording.
         found: i64,
@@ -80,7 +80,7 @@ pub enum FactsError {
     /// They are of another form.
     #[error("[facts] of this recording of {experiment} cannot be read: {cause}; run it again.")]
     Form {
-        /// Its experiment.
+        /// Experiment of the recording.
         experiment: String,
         /// The first thing that is wrong.
         cause: String,

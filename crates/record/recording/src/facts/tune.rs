@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub struct Tuned {
     /// The loop's name.
     pub name: String,
-    /// The place that it is from: a file, a node, a recipe.
+    /// Origin of the loop: a file, a node, a recipe.
     pub from: String,
     /// The processor.
     pub processor: String,
@@ -38,7 +38,7 @@ pub struct Tuned {
 /// A knob of a loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TunedKnob {
-    /// Its name.
+    /// Name of the knob.
     pub name: String,
     /// The macro in the loop's source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,9 +55,9 @@ pub struct TunedKnob {
 /// A working set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TunedSet {
-    /// Its name: `warm`, `l2`, `llc`, `memory`.
+    /// Name of the working set: `warm`, `l2`, `llc`, `memory`.
     pub name: String,
-    /// Its records.
+    /// Records of the working set.
     pub records: u64,
     /// Bytes of the lines that they have.
     pub bytes: u64,

@@ -1,13 +1,12 @@
 //! Text columns that are dictionaries, as ours are, read by the numbers of their entries: the
 //! library makes a string of its own of each row, which takes several times as long.
 
-use parquet::basic::Encoding;
-use parquet::column::page::{Page, PageReader};
-use parquet::errors::ParquetError;
-
 use crate::names::Name;
 use crate::rows::Recording;
 use document::unprintable;
+use parquet::basic::Encoding;
+use parquet::column::page::{Page, PageReader};
+use parquet::errors::ParquetError;
 
 /// The names of a column in a row group, `None` for a null. `Ok(None)` where a page is encoded in
 /// another way: then the library must read it.

@@ -4,11 +4,10 @@
 //! A page's header is a structure in Thrift's compact protocol; its first three fields are the kind
 //! and the two sizes.
 
-use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
-
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
 
 /// Bytes of a page, unpacked. Writers aim at 1 MiB or less; a dictionary of long names may have
 /// more.

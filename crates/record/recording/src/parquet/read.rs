@@ -1,15 +1,5 @@
 //! Columns to rows.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
-
-use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
-use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::ColumnDescriptor;
-
 use super::MOST_GROUP_ROWS;
 use super::{dictionary, pages};
 use crate::columns::{Column, Kind, POINT};
@@ -17,6 +7,14 @@ use crate::error::Error;
 use crate::names::Name;
 use crate::rows::{Recording, Series, SeriesNames};
 use document::printable;
+use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 /// One of the files, read a row group at a time.
 pub(crate) struct TableReader<R: 'static> {

@@ -1,8 +1,10 @@
 //! Rows to columns.
 
-use std::io::Write;
-use std::sync::Arc;
-
+use super::GROUP_ROWS;
+use crate::columns::{Column, Get, Kind, POINT, Unit};
+use crate::header::Header;
+use crate::names::Name;
+use crate::rows::Recording;
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, IntType, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::{
@@ -14,12 +16,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
-
-use super::GROUP_ROWS;
-use crate::columns::{Column, Get, Kind, POINT, Unit};
-use crate::header::Header;
-use crate::names::Name;
-use crate::rows::Recording;
+use std::io::Write;
+use std::sync::Arc;
 
 /// Writes one of the files, a row group at a time.
 pub(crate) struct TableWriter<R: 'static, W: Write + Send> {

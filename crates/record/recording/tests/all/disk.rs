@@ -1,9 +1,8 @@
 //! The recording on disk: round trips, identical bytes, and what is said about damaged folders.
 
+use recording::{CauseRow, Error, Header, Platform, Reader, Recording, Writer};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-use recording::{CauseRow, Error, Header, Platform, Reader, Recording, Writer};
 
 /// A folder of this test alone, removed at its end.
 struct Scratch(PathBuf);

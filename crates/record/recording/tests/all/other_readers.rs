@@ -1,10 +1,9 @@
 //! A recording needs nothing of ours to be read: Python reads one with duckdb and with pandas; and
 //! what Python wrote is read.
 
+use recording::{CauseRow, Header, Recording};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-
-use recording::{CauseRow, Header, Recording};
 
 fn run(command: &mut Command) -> Output {
     let output = command.output().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));

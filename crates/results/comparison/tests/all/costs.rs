@@ -93,7 +93,7 @@ enum Core {
 
 /// The use that a cost is charged for, which says in which rows its cause's time is longer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Charged {
+enum Charge {
     /// The call of the procedure's that is a CPU's first since it got power, on its way in.
     FirstEntry,
     /// The same call of the CPU that has made calls before: of the lead.
@@ -124,38 +124,38 @@ enum Charged {
     Nobody,
 }
 
-/// In which cause the cost's time appears, for what it is charged, and to whom.
-const DECLARED: [(&str, Cause, Charged, Core); 26] = [
-    ("shared.memory_access", Cause::Code, Charged::DownAndUp, Core::Any),
-    ("shared.interconnect_exit", Cause::Interconnect, Charged::LastDown, Core::Any),
-    ("shared.smc_warm", Cause::Code, Charged::WarmEntry, Core::Any),
-    ("shared.flush_port_share", Cause::FlushL1, Charged::FlushBesideOthers, Core::Any),
-    ("scp.take", Cause::ScpWait, Charged::Down, Core::Any),
-    ("scp.core_on", Cause::ScpWait, Charged::Nobody, Core::Any),
-    ("scp.core_off", Cause::ScpWait, Charged::Nobody, Core::Any),
-    ("scp.cluster_off", Cause::ScpWait, Charged::Nobody, Core::Any),
-    ("cores.cortex-a53.smc", Cause::Code, Charged::FirstEntry, Core::Little),
-    ("cores.cortex-a53.interconnect_enter", Cause::Interconnect, Charged::FirstUp, Core::Little),
-    ("cores.cortex-a53.context_save", Cause::Code, Charged::SuspendDown, Core::Little),
-    ("cores.cortex-a53.context_restore", Cause::Code, Charged::SuspendUp, Core::Little),
-    ("cores.cortex-a53.power_down", Cause::Code, Charged::Down, Core::Little),
-    ("cores.cortex-a53.flush_l1_line", Cause::FlushL1, Charged::Flush, Core::Little),
-    ("cores.cortex-a53.flush_l2_line", Cause::FlushL2, Charged::LastFlush, Core::Little),
-    ("cores.cortex-a53.warm_reset", Cause::Reset, Charged::Up, Core::Little),
-    ("cores.cortex-a53.interrupts_init", Cause::Code, Charged::OnUp, Core::Little),
-    ("cores.cortex-a57.smc", Cause::Code, Charged::FirstEntry, Core::Big),
-    ("cores.cortex-a57.interconnect_enter", Cause::Interconnect, Charged::FirstUp, Core::Big),
-    ("cores.cortex-a57.context_save", Cause::Code, Charged::SuspendDown, Core::Big),
-    ("cores.cortex-a57.context_restore", Cause::Code, Charged::SuspendUp, Core::Big),
-    ("cores.cortex-a57.power_down", Cause::Code, Charged::Down, Core::Big),
-    ("cores.cortex-a57.flush_l1_line", Cause::FlushL1, Charged::Flush, Core::Big),
-    ("cores.cortex-a57.flush_l2_line", Cause::FlushL2, Charged::LastFlush, Core::Big),
-    ("cores.cortex-a57.warm_reset", Cause::Reset, Charged::Up, Core::Big),
-    ("cores.cortex-a57.interrupts_init", Cause::Code, Charged::OnUp, Core::Big),
+/// Each cost with the cause that shows its time, its charge, and the core that is charged.
+const DECLARED: [(&str, Cause, Charge, Core); 26] = [
+    ("shared.memory_access", Cause::Code, Charge::DownAndUp, Core::Any),
+    ("shared.interconnect_exit", Cause::Interconnect, Charge::LastDown, Core::Any),
+    ("shared.smc_warm", Cause::Code, Charge::WarmEntry, Core::Any),
+    ("shared.flush_port_share", Cause::FlushL1, Charge::FlushBesideOthers, Core::Any),
+    ("scp.take", Cause::ScpWait, Charge::Down, Core::Any),
+    ("scp.core_on", Cause::ScpWait, Charge::Nobody, Core::Any),
+    ("scp.core_off", Cause::ScpWait, Charge::Nobody, Core::Any),
+    ("scp.cluster_off", Cause::ScpWait, Charge::Nobody, Core::Any),
+    ("cores.cortex-a53.smc", Cause::Code, Charge::FirstEntry, Core::Little),
+    ("cores.cortex-a53.interconnect_enter", Cause::Interconnect, Charge::FirstUp, Core::Little),
+    ("cores.cortex-a53.context_save", Cause::Code, Charge::SuspendDown, Core::Little),
+    ("cores.cortex-a53.context_restore", Cause::Code, Charge::SuspendUp, Core::Little),
+    ("cores.cortex-a53.power_down", Cause::Code, Charge::Down, Core::Little),
+    ("cores.cortex-a53.flush_l1_line", Cause::FlushL1, Charge::Flush, Core::Little),
+    ("cores.cortex-a53.flush_l2_line", Cause::FlushL2, Charge::LastFlush, Core::Little),
+    ("cores.cortex-a53.warm_reset", Cause::Reset, Charge::Up, Core::Little),
+    ("cores.cortex-a53.interrupts_init", Cause::Code, Charge::OnUp, Core::Little),
+    ("cores.cortex-a57.smc", Cause::Code, Charge::FirstEntry, Core::Big),
+    ("cores.cortex-a57.interconnect_enter", Cause::Interconnect, Charge::FirstUp, Core::Big),
+    ("cores.cortex-a57.context_save", Cause::Code, Charge::SuspendDown, Core::Big),
+    ("cores.cortex-a57.context_restore", Cause::Code, Charge::SuspendUp, Core::Big),
+    ("cores.cortex-a57.power_down", Cause::Code, Charge::Down, Core::Big),
+    ("cores.cortex-a57.flush_l1_line", Cause::FlushL1, Charge::Flush, Core::Big),
+    ("cores.cortex-a57.flush_l2_line", Cause::FlushL2, Charge::LastFlush, Core::Big),
+    ("cores.cortex-a57.warm_reset", Cause::Reset, Charge::Up, Core::Big),
+    ("cores.cortex-a57.interrupts_init", Cause::Code, Charge::OnUp, Core::Big),
 ];
 
 /// True if a row's span holds what the cost is charged for.
-fn is_fed(key: &Key, charged: Charged, core: Core) -> bool {
+fn is_fed(key: &Key, charged: Charge, core: Core) -> bool {
     let (cluster, lead) = match key.who {
         Who::Place { cluster, core } => (cluster, (cluster, core) == (1, 0)),
         // The declared order has the lead as the first of its cluster.
@@ -180,22 +180,22 @@ fn is_fed(key: &Key, charged: Charged, core: Core) -> bool {
     let up = metric == "wakeup";
     let flush = metric == "powerdown" || metric == "cache_flush";
     match charged {
-        Charged::FirstEntry => !lead && (down || case == "psci-version"),
-        Charged::WarmEntry => lead && (down || case == "psci-version"),
-        Charged::SuspendDown => down && suspends,
-        Charged::SuspendUp => up && suspends,
-        Charged::Down => down,
-        Charged::Up => up,
-        Charged::OnUp => up && !suspends,
-        Charged::Flush => flush,
+        Charge::FirstEntry => !lead && (down || case == "psci-version"),
+        Charge::WarmEntry => lead && (down || case == "psci-version"),
+        Charge::SuspendDown => down && suspends,
+        Charge::SuspendUp => up && suspends,
+        Charge::Down => down,
+        Charge::Up => up,
+        Charge::OnUp => up && !suspends,
+        Charge::Flush => flush,
         // At the deepest level the locks keep the CPUs of a cluster apart.
-        Charged::FlushBesideOthers => flush && case == "suspend-level0" && !serial,
-        Charged::LastFlush => flush && takes_cluster_down,
-        Charged::LastDown => down && takes_cluster_down,
+        Charge::FlushBesideOthers => flush && case == "suspend-level0" && !serial,
+        Charge::LastFlush => flush && takes_cluster_down,
+        Charge::LastDown => down && takes_cluster_down,
         // Who comes up first in parallel is nothing that a cost's meaning tells.
-        Charged::FirstUp => up && serial && takes_cluster_down,
-        Charged::DownAndUp => down || up,
-        Charged::Nobody => false,
+        Charge::FirstUp => up && serial && takes_cluster_down,
+        Charge::DownAndUp => down || up,
+        Charge::Nobody => false,
     }
 }
 
@@ -277,9 +277,9 @@ fn check(cost: &str) {
             }
             for other in change.causes.iter().filter(|other| !fed || other.cause != cause) {
                 // memory_access lengthens everything that firmware does, reset included.
-                let explained = BETWEEN_CPUS.contains(&other.cause) || charged == Charged::DownAndUp;
+                let explained = BETWEEN_CPUS.contains(&other.cause) || charged == Charge::DownAndUp;
                 let steady = other.absolute().abs() <= ROUNDING;
-                let first_up = charged == Charged::FirstUp && other.cause == Cause::Interconnect;
+                let first_up = charged == Charge::FirstUp && other.cause == Cause::Interconnect;
                 assert!(
                     steady || explained || first_up,
                     "{label}, {cost}: {} changed as well: {change:?}",
@@ -296,7 +296,7 @@ fn check(cost: &str) {
     }
     assert!(changed > 0, "no row depends on {cost}");
     // What only a CPU_ON's way up takes is in no suspend's figures.
-    assert_eq!(in_company > 0, charged != Charged::OnUp, "{in_company} rows of the parallel suspends depend on {cost}");
+    assert_eq!(in_company > 0, charged != Charge::OnUp, "{in_company} rows of the parallel suspends depend on {cost}");
 }
 
 macro_rules! a_test_for_each {

@@ -172,15 +172,7 @@ fn clause(spending: &Spending, of: &[Spent], cpu: u16, name: &impl Fn(u16) -> St
         }
         Spent::Outside => "what is outside of the firmware",
         Spent::Cause(Cause::FlushL1 | Cause::FlushL2) if of.len() > 1 => "flushing the L1 and the L2",
-        Spent::Cause(Cause::FlushL1) => "flushing the L1",
-        Spent::Cause(Cause::FlushL2) => "flushing the L2",
-        Spent::Cause(Cause::Code) => "the firmware's code",
-        Spent::Cause(Cause::Reset) => "the reset",
-        Spent::Cause(Cause::Interconnect) => "the interconnect's port",
-        Spent::Cause(Cause::LockWait) => "waits for a lock",
-        Spent::Cause(Cause::ScpChannelWait) => "the wait for the channel to the SCP",
-        Spent::Cause(Cause::ScpWait) => "the wait for the SCP",
-        Spent::Cause(Cause::DeclaredOrder) => "the order that the case declares",
+        Spent::Cause(cause) => cause.row().activity,
     };
     let none = BTreeSet::new();
     let cpus: BTreeSet<u16> = of.iter().flat_map(|spent| spending.cpus.get(spent).unwrap_or(&none)).copied().collect();

@@ -47,8 +47,7 @@ pub(crate) fn decode(raw: u32) -> Option<([u8; 4], u8)> {
     (known && raw == power_state(states, nibble(3))).then_some(([states[0], states[1], states[2], 0], nibble(3)))
 }
 
-/// The place where the calls of a scenario ask CPUs to enter the normal world: each at a place of
-/// its own.
+/// Entry point of a call of a scenario: each call has an address of its own.
 pub(crate) fn entry_of(cpu: usize, number: usize) -> (u64, u64) {
     let place = (cpu as u64) << 8 | number as u64;
     (0x8000_0000 | place << 4, 0xc0_0000 | place)

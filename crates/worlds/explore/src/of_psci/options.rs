@@ -1,4 +1,4 @@
-//! The way in which a board is built.
+//! Options of a board.
 
 /// Options of a machine: its coherency, locks and atomics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -311,9 +311,9 @@ struct Weights {
 }
 
 impl Weights {
-    /// By default those calls most that act on others; then those more that came to an end less
-    /// often than the others did, in each of their outcomes, and those states that were granted
-    /// less often: up to four times as much, or as little.
+    /// Weights of the calls. Most weight goes to calls that act on others; then to calls whose
+    /// outcomes, and states whose grants, were seen less often than the others': up to four times
+    /// as much, or as little.
     fn new(counts: &[u64]) -> Self {
         let mut weights = Self { calls: Call::ALL.map(Call::weight), states: [8; STATES.len()] };
         if !counts.is_empty() {

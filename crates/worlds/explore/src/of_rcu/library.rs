@@ -57,7 +57,7 @@ pub(crate) trait Library<K> {
     fn takes_over(&self, gone: usize) -> usize;
 }
 
-/// The things that the library counts.
+/// Counters that the library keeps.
 pub(crate) const COUNTED: [Counter; 17] = [
     counted("callbacks", "queued"),
     counted("callbacks", "invoked by the softirq"),

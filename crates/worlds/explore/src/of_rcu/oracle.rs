@@ -33,7 +33,7 @@ pub(crate) struct Oracle {
     freed: RefCell<Vec<bool>>,
     /// For each CPU: whether it is where no reader can be, or when it last was.
     quiet: RefCell<Vec<(bool, u64)>>,
-    /// The things that the library counts as well, by its place in [`COUNTED`].
+    /// Counts that the library keeps as well, by position in [`COUNTED`].
     seen: RefCell<[u64; COUNTED.len()]>,
     /// Grace periods that have started, and the moment of the last start.
     started: Cell<u64>,

@@ -115,8 +115,8 @@ fn spin_lock(model: &mut Model, how: &'static str) {
     section(model, 2, take, let_go);
 }
 
-/// On a core with LSE and on one without, where the store of a pair may fail for no reason: there
-/// is more to try there.
+/// Runs on a core with LSE and on one without, where the store of a pair may fail for no reason:
+/// there is more to try there.
 #[test]
 fn every_read_modify_write_is_one_step_with_lse_and_without() {
     use interleavings::Core;

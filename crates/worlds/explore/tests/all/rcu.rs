@@ -133,7 +133,7 @@ fn a_lock_that_orders_too_little_is_a_data_race() {
     }
 }
 
-/// Of a run of more than 2000 operations what is left is the end and what led there, in order.
+/// A run of more than 2000 operations keeps its end and what led there, in order.
 #[test]
 fn a_long_run_is_cut_to_what_matters() {
     let found = find(rcu_faults::find("lost-at-offline").unwrap(), 1);

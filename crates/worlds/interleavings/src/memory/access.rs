@@ -63,8 +63,8 @@ impl Memory {
         LoadResult { value: message.value, newest_elsewhere, is_newest_here: message.at == newest.at, at: message.at }
     }
 
-    /// Lets what must come before a load leave the buffer; the CPU's own store to the word, if it is
-    /// still there.
+    /// Lets what must come before a load leave the buffer; the CPU's own store to the word, if it
+    /// is still there.
     fn load_own(&mut self, cpu: usize, cell: u16, order: Order) -> Option<LoadResult> {
         if order == Order::Ordered {
             self.leave_while(cpu, |entry| entry.what == EntryKind::Release);

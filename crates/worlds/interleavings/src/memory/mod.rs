@@ -52,8 +52,8 @@
 //! orders loads, another access of the word, the end of what the CPU does. Relaxed stores and loads
 //! of other words go on. A run in which the store never comes does not count, and neither does one
 //! in which the CPU, had it got the value that was there, would have done something else in the
-//! meantime: what it did then depends on the load ([`crate::subject::Runs::run`] tries that). A CPU has one late load
-//! at a time.
+//! meantime: what it did then depends on the load ([`crate::subject::Runs::run`] tries that). A CPU
+//! has one late load at a time.
 
 mod access;
 mod buffer;

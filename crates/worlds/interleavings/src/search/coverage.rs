@@ -55,7 +55,7 @@ pub struct Growth {
 /// The reach of an exploration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// The things that are counted in every run.
+    /// Counters of every run.
     pub counted: Vec<Counter>,
     /// Their counts, in the same order.
     pub counts: Vec<u64>,

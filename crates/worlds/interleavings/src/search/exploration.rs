@@ -131,7 +131,7 @@ pub trait Testbed {
     /// [`Testbed::counted`] was reached, or is empty: what was reached less may be drawn more.
     fn draw(&self, machine: Self::Machine, script: &mut Self::Script, random: &mut SplitMix64, counts: &[u64]);
 
-    /// The things that are counted in every run, in the order of the counts.
+    /// Counters of every run, in the order of the counts.
     fn counted(&self) -> Vec<Counter> {
         Vec::new()
     }

@@ -143,7 +143,7 @@ fn theirs(program: &Program) -> BTreeSet<Outcome> {
     answer.states.iter().map(|state| names.iter().map(|name| value(state, name)).collect()).collect()
 }
 
-/// Of how many programs not all outcomes are seen.
+/// Number of programs of which not all outcomes are seen.
 fn compare(programs: u64, swaps: bool) -> u64 {
     let strategies = vec![Strategy::Dpor];
     let schedules = 1_000_000;

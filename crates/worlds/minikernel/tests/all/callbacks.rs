@@ -8,15 +8,14 @@ use minikernel::*;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The way in which the stand-in keeps its promise to invoke callbacks three jiffies after they
-/// were queued.
+/// Context in which the stand-in invokes callbacks, three jiffies after they were queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// In the softirq of the CPU that queued them, which keeps its tick.
+    /// Softirq of the CPU that queued them, which keeps its tick.
     Tick,
     /// The same, but a CPU that idles stops its tick and wakes at multiples of 4 jiffies.
     WakeAt,
-    /// In a thread on CPU 4.
+    /// A thread on CPU 4.
     Thread,
 }
 

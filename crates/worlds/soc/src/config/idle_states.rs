@@ -9,13 +9,13 @@ use toml::Spanned;
 /// The idle states of a platform.
 #[derive(Clone, Debug)]
 pub struct IdlePlatform {
-    /// Its name, as on the command line.
+    /// Name of the platform, as on the command line.
     pub name: String,
     /// One line about it.
     pub title: String,
     /// The powers; `None` where it has none.
     pub power: Option<Power>,
-    /// Its domains.
+    /// Groups of CPUs that go to sleep together.
     pub domains: Vec<IdleDomain>,
     /// The file's text.
     pub text: String,
@@ -54,7 +54,7 @@ fn above_zero<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
 /// CPUs that go to sleep together.
 #[derive(Clone, Debug)]
 pub struct IdleDomain {
-    /// Its name.
+    /// Name of the domain.
     pub name: String,
     /// The numbers that Linux gives to its CPUs.
     pub cpus: Vec<u16>,
@@ -69,7 +69,7 @@ pub struct IdleDomain {
 /// An idle state and what it costs. Energies are in units of power times nanoseconds.
 #[derive(Clone, Debug)]
 pub struct IdleStateCost {
-    /// Its name.
+    /// Name of the state.
     pub name: String,
     /// The time that entering it takes, in nanoseconds.
     pub entry_ns: u64,

@@ -29,7 +29,7 @@ pub struct Platform {
     pub idle_states: Vec<IdleState>,
     /// Number of SCP channels, each served on its own.
     pub scp_channels: usize,
-    /// The way in which cores that wake at the same time get their power.
+    /// Order in which cores that wake at the same time get their power.
     pub power_ups: PowerUps,
     /// Times that no published table shows.
     pub assumed: Assumed,
@@ -62,7 +62,7 @@ pub struct Topology {
 /// A power domain above the CPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
-    /// Its name.
+    /// Name of the domain.
     pub name: String,
     /// Place of its parent in [`Topology::domains`]; the root has none.
     pub parent: Option<usize>,
@@ -87,7 +87,7 @@ pub struct WorldCpu {
     pub core: u16,
     /// Place of its domain in [`Topology::domains`].
     pub domain: usize,
-    /// Its core type.
+    /// Core type of the cluster.
     pub core_type: String,
 }
 
@@ -100,7 +100,7 @@ impl WorldCpu {
     }
 }
 
-/// The way in which cores that wake at the same time get their power.
+/// Order in which cores that wake at the same time get their power.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PowerUps {
@@ -114,7 +114,7 @@ pub enum PowerUps {
 /// A composite power state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdleState {
-    /// Its name.
+    /// Name of the state.
     pub name: String,
     /// Local states by power level: 0 runs, 1 keeps its contents, 2 and more lose them.
     pub state: [u8; psci::LEVELS],
@@ -298,44 +298,72 @@ impl Platform {
     /// The first thing that is wrong, with its line and what would be right.
     pub fn read(document: &Document) -> Result<Self, Error> {
         let file: File = document.read()?;
-        let line = *file.caches.line.get_ref();
+        file.check(document)?;
+        let (line, width) = (file.caches.line.get_ref().0, file.interconnect.width.get_ref().0);
+        let beats = line.div_ceil(width);
+        let line_transfer = (u128::from(beats) * 1_000_000_000_000 / u128::from(file.interconnect.clock.0)) as u64;
+        let core = |(name, core): (&String, &FileCore)| {
+            let l2 = core.l2.as_ref().map_or(0, |size| size.get_ref().0);
+            (name.clone(), CoreType { clock: core.clock.0, l1_data: core.l1_data.get_ref().0, l2 })
+        };
+        let cores: BTreeMap<_, _> = file.cores.iter().map(core).collect();
+        let topology = topology(document, &file.topology, &cores)?;
+        let idle_states = idle_states(document, &file.idle_state, topology.top_level)?;
+        Ok(Self {
+            name: file.name,
+            title: file.title,
+            counter_frequency: file.counter.frequency.0,
+            line,
+            line_transfer,
+            cores,
+            topology,
+            idle_states,
+            scp_channels: *file.scp.channels.get_ref(),
+            power_ups: file.scp.power_ups,
+            assumed: file.assumed.times(),
+        })
+    }
+}
+
+impl File {
+    /// Checks each value by itself, and the caches against each other.
+    fn check(&self, document: &Document) -> Result<(), Error> {
+        let line = *self.caches.line.get_ref();
         if !line.0.is_power_of_two() || line.0 < 16 {
             return Err(document.wrong(
-                file.caches.line.span(),
+                self.caches.line.span(),
                 "a cache line is a power of two of at least 16 bytes",
                 "most Arm cores have \"64 B\"",
             ));
         }
-        let width = *file.interconnect.width.get_ref();
+        let width = *self.interconnect.width.get_ref();
         if width.0 == 0 {
             return Err(document.wrong(
-                file.interconnect.width.span(),
+                self.interconnect.width.span(),
                 "an interconnect without width moves nothing",
                 "a 128-bit interconnect has \"16 B\"",
             ));
         }
-        let beats = line.0.div_ceil(width.0);
-        let line_transfer = (u128::from(beats) * 1_000_000_000_000 / u128::from(file.interconnect.clock.0)) as u64;
-        let channels = *file.scp.channels.get_ref();
+        let channels = *self.scp.channels.get_ref();
         if !(1..=64).contains(&channels) {
             return Err(document.wrong(
-                file.scp.channels.span(),
+                self.scp.channels.span(),
                 format!("{channels} channels"),
                 "an SCP has 1 to 64 channels",
             ));
         }
-        if file.assumed.normal_poll.get_ref().0 == 0 {
+        if self.assumed.normal_poll.get_ref().0 == 0 {
             return Err(document.wrong(
-                file.assumed.normal_poll.span(),
+                self.assumed.normal_poll.span(),
                 "a polling loop that takes no time never lets others run",
                 "give it some nanoseconds",
             ));
         }
-        for core in file.cores.values() {
+        for core in self.cores.values() {
             cache_size(document, &core.l1_data, "L1 data cache", MOST_L1)?;
         }
-        let domains = || file.topology.domain.get_ref().iter().map(Spanned::get_ref);
-        let private = file.cores.values().filter_map(|core| core.l2.as_ref());
+        let domains = || self.topology.domain.get_ref().iter().map(Spanned::get_ref);
+        let private = self.cores.values().filter_map(|core| core.l2.as_ref());
         for l2 in domains().filter_map(|domain| domain.l2.as_ref()).chain(private) {
             cache_size(document, l2, "L2 cache", MOST_SHARED)?;
         }
@@ -343,7 +371,7 @@ impl Platform {
             cache_size(document, l3, "L3 cache", MOST_SHARED)?;
         }
         for domain in domains() {
-            let core = domain.core.as_ref().and_then(|core| file.cores.get(core.get_ref()));
+            let core = domain.core.as_ref().and_then(|core| self.cores.get(core.get_ref()));
             if let (Some(shared), Some(_)) = (&domain.l2, core.and_then(|core| core.l2.as_ref())) {
                 return Err(document.wrong(
                     shared.span(),
@@ -352,46 +380,32 @@ impl Platform {
                 ));
             }
         }
-        let cores: BTreeMap<_, _> = file
-            .cores
-            .iter()
-            .map(|(name, core)| {
-                let l2 = core.l2.as_ref().map_or(0, |size| size.get_ref().0);
-                (name.clone(), CoreType { clock: core.clock.0, l1_data: core.l1_data.get_ref().0, l2 })
-            })
-            .collect();
-        let topology = topology(document, &file.topology, &cores)?;
-        let idle_states = idle_states(document, &file.idle_state, topology.top_level)?;
-        Ok(Self {
-            name: file.name,
-            title: file.title,
-            counter_frequency: file.counter.frequency.0,
-            line: line.0,
-            line_transfer,
-            cores,
-            topology,
-            idle_states,
-            scp_channels: channels,
-            power_ups: file.scp.power_ups,
-            assumed: Assumed {
-                core_on: file.assumed.core_on.map(|time| time.0),
-                cluster_on: file.assumed.cluster_on.0,
-                boot_rom: file.assumed.boot_rom.map_or(0, |time| time.0),
-                cached_access: file.assumed.cached_access.0,
-                event_wake: file.assumed.event_wake.0,
-                normal_poll: file.assumed.normal_poll.get_ref().0,
-                barrier: file.assumed.barrier.0,
-                interrupt_entry: file.assumed.interrupt_entry.0,
-                start_skew: file.assumed.start_skew.0,
-                console_message: file.assumed.console_message.map_or(0, |time| time.0),
-                spread: Spread {
-                    start: file.assumed.start_spread.map_or(0, |most| most.0),
-                    interrupt: file.assumed.interrupt_spread.map_or(0, |most| most.0),
-                    wake: file.assumed.wake_spread.map_or(0, |most| most.0),
-                    timer: file.assumed.timer_spread.map_or(0, |most| most.0),
-                },
+        Ok(())
+    }
+}
+
+impl FileAssumed {
+    /// The times in ps; those that the file leaves out are 0.
+    fn times(&self) -> Assumed {
+        let assumed = self;
+        Assumed {
+            core_on: assumed.core_on.map(|time| time.0),
+            cluster_on: assumed.cluster_on.0,
+            boot_rom: assumed.boot_rom.map_or(0, |time| time.0),
+            cached_access: assumed.cached_access.0,
+            event_wake: assumed.event_wake.0,
+            normal_poll: assumed.normal_poll.get_ref().0,
+            barrier: assumed.barrier.0,
+            interrupt_entry: assumed.interrupt_entry.0,
+            start_skew: assumed.start_skew.0,
+            console_message: assumed.console_message.map_or(0, |time| time.0),
+            spread: Spread {
+                start: assumed.start_spread.map_or(0, |most| most.0),
+                interrupt: assumed.interrupt_spread.map_or(0, |most| most.0),
+                wake: assumed.wake_spread.map_or(0, |most| most.0),
+                timer: assumed.timer_spread.map_or(0, |most| most.0),
             },
-        })
+        }
     }
 }
 
@@ -426,89 +440,26 @@ fn cache_size(document: &Document, size: &Spanned<Bytes>, what: &str, most: u64)
 
 fn topology(document: &Document, file: &FileTopology, cores: &BTreeMap<String, CoreType>) -> Result<Topology, Error> {
     let entries = file.domain.get_ref();
-    let wrong = |index: usize, message: String, help: &str| Err(document.wrong(entries[index].span(), message, help));
-    let position = |name: &str| entries.iter().position(|entry| entry.get_ref().name == name);
-
-    let mut parents = Vec::with_capacity(entries.len());
+    let tree = Tree::read(document, file)?;
+    let (mut domains, mut cpus) = (Vec::new(), Vec::<WorldCpu>::new());
     for (index, entry) in entries.iter().enumerate() {
         let domain = entry.get_ref();
-        if position(&domain.name) != Some(index) {
-            return wrong(index, format!("there are two domains named `{}`", domain.name), "names must differ");
-        }
-        parents.push(match &domain.parent {
-            None => None,
-            Some(parent) => match position(parent.get_ref()) {
-                Some(at) => Some(at),
-                None => {
-                    let names: Vec<_> = entries.iter().map(|entry| entry.get_ref().name.as_str()).collect();
-                    return Err(document.wrong(
-                        parent.span(),
-                        format!("there is no domain `{}`", parent.get_ref()),
-                        format!("a parent is one of: {}", names.join(", ")),
-                    ));
-                }
-            },
-        });
-    }
-    let depth = |index: usize| {
-        let mut depth = 0;
-        let mut at = index;
-        while let Some(parent) = parents[at] {
-            depth += 1;
-            if depth > entries.len() {
-                return None;
-            }
-            at = parent;
-        }
-        Some(depth)
-    };
-    let mut roots = parents.iter().enumerate().filter(|(_, parent)| parent.is_none()).map(|(index, _)| index);
-    for (index, entry) in entries.iter().enumerate() {
-        if depth(index).is_none() {
-            let help = "following `parent` from any domain must end at the one domain that has none";
-            return wrong(index, format!("the domain `{}` is in a cycle of parents", entry.get_ref().name), help);
-        }
-    }
-    if roots.next().is_none() {
-        return Err(document.wrong(
-            file.domain.span(),
-            "there is no domain without a parent",
-            "the root, often `system`, has no `parent`",
-        ));
-    }
-    if let Some(second) = roots.next() {
-        let name = &entries[second].get_ref().name;
-        return wrong(second, format!("`{name}` is a second root"), "all domains but one have a `parent`");
-    }
-
-    let leaf_depth = (0..entries.len()).filter_map(depth).max().unwrap_or(0);
-    let top_level = leaf_depth + 1;
-    if top_level >= psci::LEVELS {
-        let deepest = (0..entries.len()).find(|&index| depth(index) == Some(leaf_depth)).unwrap_or(0);
-        let help = format!("PSCI has {} power levels, CPUs included", psci::LEVELS);
-        return wrong(deepest, format!("the tree has {} power levels", top_level + 1), &help);
-    }
-
-    let mut domains = Vec::new();
-    let mut cpus: Vec<WorldCpu> = Vec::new();
-    for (index, entry) in entries.iter().enumerate() {
-        let domain = entry.get_ref();
-        let level = (top_level - depth(index).unwrap_or(0)) as u8;
-        let has_children = parents.contains(&Some(index));
+        let level = (tree.top_level - tree.depths[index]) as u8;
         domains.push(Domain {
             name: domain.name.clone(),
-            parent: parents[index],
+            parent: tree.parents[index],
             level,
             l2: domain.l2.as_ref().map_or(0, |size| size.get_ref().0),
             l3: domain.l3.as_ref().map_or(0, |size| size.get_ref().0),
             operating_points: operating_points(document, entry)?,
         });
+        let wrong = |message: String, help: &str| Err(document.wrong(entry.span(), message, help));
         match (&domain.core, domain.cores) {
-            (None, None) if has_children => {}
-            (Some(core), Some(count)) if !has_children => {
+            (None, None) if tree.parents.contains(&Some(index)) => {}
+            (Some(core), Some(count)) if !tree.parents.contains(&Some(index)) => {
                 if level != 1 {
                     let help = "every domain with cores has the same number of domains above it";
-                    return wrong(index, format!("`{}` sits higher than other domains with cores", domain.name), help);
+                    return wrong(format!("`{}` sits higher than other domains with cores", domain.name), help);
                 }
                 if !cores.contains_key(core.get_ref()) {
                     let known: Vec<_> = cores.keys().cloned().collect();
@@ -519,33 +470,100 @@ fn topology(document: &Document, file: &FileTopology, cores: &BTreeMap<String, C
                     ));
                 }
                 if count == 0 || count > 256 {
-                    return wrong(index, format!("{count} cores"), "a cluster has 1 to 256 cores");
+                    return wrong(format!("{count} cores"), "a cluster has 1 to 256 cores");
                 }
                 let cluster = domain.cluster.unwrap_or(index as u16);
                 if cpus.iter().any(|cpu| cpu.cluster == cluster) {
-                    return wrong(
-                        index,
-                        format!("there are two clusters {cluster}"),
-                        "give each its own `cluster` label",
-                    );
+                    return wrong(format!("there are two clusters {cluster}"), "give each its own `cluster` label");
                 }
-                cpus.extend((0..count).map(|core_number| WorldCpu {
-                    cluster,
-                    core: core_number,
-                    domain: index,
-                    core_type: core.get_ref().clone(),
-                }));
+                let core_type = core.get_ref();
+                let cpu = |core| WorldCpu { cluster, core, domain: index, core_type: core_type.clone() };
+                cpus.extend((0..count).map(cpu));
             }
             _ => {
                 let help = "a domain has either child domains, or both `core` and `cores`";
-                return wrong(index, format!("`{}` is neither a cluster nor a parent of domains", domain.name), help);
+                return wrong(format!("`{}` is neither a cluster nor a parent of domains", domain.name), help);
             }
         }
     }
     if cpus.len() > MAX_CPUS {
         return Err(document.wrong(file.domain.span(), format!("{} CPUs", cpus.len()), format!("at most {MAX_CPUS}")));
     }
-    Ok(Topology { domains, cpus, top_level: top_level as u8, reshaped: file.reshaped })
+    Ok(Topology { domains, cpus, top_level: tree.top_level as u8, reshaped: file.reshaped })
+}
+
+/// The power domains of a file as a tree with one root.
+struct Tree {
+    /// Position of each domain's parent; the root has none.
+    parents: Vec<Option<usize>>,
+    /// Number of domains above each.
+    depths: Vec<usize>,
+    /// Power level of the root.
+    top_level: usize,
+}
+
+impl Tree {
+    /// Reads the parents, and checks that they make one tree of no more levels than PSCI has.
+    fn read(document: &Document, file: &FileTopology) -> Result<Self, Error> {
+        let entries = file.domain.get_ref();
+        let wrong =
+            |index: usize, message: String, help: &str| Err(document.wrong(entries[index].span(), message, help));
+        let parents = parents(document, entries)?;
+        let mut depths = Vec::with_capacity(entries.len());
+        for (index, entry) in entries.iter().enumerate() {
+            let above = std::iter::successors(parents[index], |at| parents[*at]);
+            let depth = above.take(entries.len() + 1).count();
+            if depth > entries.len() {
+                let help = "following `parent` from any domain must end at the one domain that has none";
+                return wrong(index, format!("the domain `{}` is in a cycle of parents", entry.get_ref().name), help);
+            }
+            depths.push(depth);
+        }
+        let mut roots = (0..entries.len()).filter(|index| parents[*index].is_none());
+        if roots.next().is_none() {
+            return Err(document.wrong(
+                file.domain.span(),
+                "there is no domain without a parent",
+                "the root, often `system`, has no `parent`",
+            ));
+        }
+        if let Some(second) = roots.next() {
+            let name = &entries[second].get_ref().name;
+            return wrong(second, format!("`{name}` is a second root"), "all domains but one have a `parent`");
+        }
+        let leaf_depth = depths.iter().copied().max().unwrap_or(0);
+        let top_level = leaf_depth + 1;
+        if top_level >= psci::LEVELS {
+            let deepest = depths.iter().position(|depth| *depth == leaf_depth).unwrap_or(0);
+            let help = format!("PSCI has {} power levels, CPUs included", psci::LEVELS);
+            return wrong(deepest, format!("the tree has {} power levels", top_level + 1), &help);
+        }
+        Ok(Self { parents, depths, top_level })
+    }
+}
+
+/// Positions of the domains' parents, by their names, which differ.
+fn parents(document: &Document, entries: &[Spanned<FileDomain>]) -> Result<Vec<Option<usize>>, Error> {
+    let position = |name: &str| entries.iter().position(|entry| entry.get_ref().name == name);
+    let mut parents = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
+        let domain = entry.get_ref();
+        if position(&domain.name) != Some(index) {
+            let message = format!("there are two domains named `{}`", domain.name);
+            return Err(document.wrong(entry.span(), message, "names must differ"));
+        }
+        let Some(parent) = &domain.parent else {
+            parents.push(None);
+            continue;
+        };
+        let at = position(parent.get_ref()).ok_or_else(|| {
+            let names: Vec<_> = entries.iter().map(|entry| entry.get_ref().name.as_str()).collect();
+            let message = format!("there is no domain `{}`", parent.get_ref());
+            document.wrong(parent.span(), message, format!("a parent is one of: {}", names.join(", ")))
+        })?;
+        parents.push(Some(at));
+    }
+    Ok(parents)
 }
 
 /// The greatest capacity and the greatest power of a table: what is beyond them is a mistake.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use toml::Spanned;
 
-/// The way in which CPUs talk to the SCP.
+/// Protocol between CPUs and the SCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScpProtocol {
@@ -21,9 +21,9 @@ pub enum ScpProtocol {
 /// Power levels at which a release does something, for each kind of call that takes a CPU down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Levels {
-    /// In CPU_SUSPEND and its like.
+    /// Levels at which CPU_SUSPEND and its like do it.
     pub suspend: Vec<u8>,
-    /// In CPU_OFF.
+    /// Levels at which CPU_OFF does it.
     pub off: Vec<u8>,
 }
 
@@ -50,7 +50,7 @@ impl Levels {
 /// A firmware release on a platform.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Release {
-    /// Its name, as in the published figures.
+    /// Name of the release, as in the published figures.
     pub name: String,
     /// Full name.
     pub title: String,
@@ -58,14 +58,14 @@ pub struct Release {
     pub source: String,
     /// The CPU that runs the procedures.
     pub lead: usize,
-    /// The way in which CPUs talk to the SCP.
+    /// Protocol between CPUs and the SCP.
     pub scp_protocol: ScpProtocol,
     /// Lock of the power domains and of the SCP channel.
     pub lock: LockKind,
     /// True if the SCP is told inside the ancestor locks.
     pub message_order: MessageOrder,
-    /// Of which power-downs the SCP is told by a message, by the highest level that goes down. Of
-    /// the others power units take care, which see each core's WFI by themselves.
+    /// Power-downs of which a message tells the SCP, by the highest level that goes down. Power
+    /// units handle the others: they see each core's WFI by themselves.
     pub scp_messages: Levels,
     /// At which levels that a call asks for each CPU flushes the L2 of its cluster, whether or not
     /// the cluster goes down. The last of a cluster that goes down always does, on a machine that

@@ -3,7 +3,7 @@
 use super::super::kind::{Fields, Kind};
 use std::collections::HashSet;
 
-/// The way in which an event lies in memory.
+/// Layout of an event in memory.
 #[derive(Debug)]
 pub(super) struct Format {
     pub(super) name: Vec<u8>,

@@ -336,7 +336,7 @@ impl Layout {
         }
     }
 
-    /// The way in which all pages lie in the file.
+    /// Layout of the file's pages.
     pub(super) fn pages(&self) -> PageLayout {
         PageLayout {
             size: self.page_size,

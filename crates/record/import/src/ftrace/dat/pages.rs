@@ -53,7 +53,7 @@ pub(super) struct CpuData {
     pub(super) compressed: bool,
 }
 
-/// The way in which all pages of a file lie in it.
+/// Layout of a file's pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageLayout {
     pub(super) size: usize,
@@ -64,7 +64,7 @@ pub(super) struct PageLayout {
     pub(super) scale: Option<(u64, u32, u64)>,
 }
 
-/// The way in which a page's header lies in memory.
+/// Layout of a page's header in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageHeader {
     pub(super) commit_at: usize,

@@ -39,8 +39,8 @@ impl Chooser {
         }
     }
 
-    /// In a run of every run: how many preemptions and acts of caches are left, if what is chosen
-    /// next was not chosen before.
+    /// Preemptions and acts of caches that are left in an exhaustive run, if the next choice was
+    /// not made before.
     pub fn left_at_a_new_choice(&self) -> Option<(u32, u32)> {
         match self {
             Self::Every(every) => every.left_at_a_new_choice(),

@@ -1,0 +1,84 @@
+//! What other people's crates a build takes: lock files in step, and licences and sources that
+//! `deny.toml` allows.
+
+use crate::tools::{cargo, root};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// The registry that crates may come from.
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// Checks every lock file of the repository, and each dependency that one names.
+///
+/// # Errors
+/// A lock file is stale, or a crate has a licence or a source that is not allowed.
+pub fn check() -> Result<(), String> {
+    let listed = Command::new("git").args(["ls-files", "*Cargo.lock"]).current_dir(root()).output();
+    let listed = listed.map_err(|error| format!("cannot start `git`: {error}"))?;
+    let allowed = allowed()?;
+    let (mut wrong, mut known) = (BTreeSet::new(), BTreeSet::new());
+    for lock in String::from_utf8_lossy(&listed.stdout).lines() {
+        let manifest = lock.replace("Cargo.lock", "Cargo.toml");
+        let mut metadata = cargo(&["metadata", "--locked", "--format-version", "1", "--manifest-path", &manifest]);
+        let output = metadata.output().map_err(|error| format!("cannot start {metadata:?}: {error}"))?;
+        if !output.status.success() {
+            wrong.insert(format!("{lock}: {}", String::from_utf8_lossy(&output.stderr).trim()));
+            continue;
+        }
+        let all: Value = serde_json::from_slice(&output.stdout).map_err(|error| format!("{manifest}: {error}"))?;
+        for package in all["packages"].as_array().into_iter().flatten() {
+            // What lies in the checkout has no source.
+            let Some(source) = package["source"].as_str() else { continue };
+            let name = format!("{} {}", text(&package["name"]), text(&package["version"]));
+            let licence = text(&package["license"]);
+            if !is_allowed(licence, &allowed) {
+                wrong.insert(format!("{name}: deny.toml does not allow the licence `{licence}`"));
+            }
+            if source != REGISTRY {
+                wrong.insert(format!("{name}: it comes from {source}, and not from the registry"));
+            }
+            known.insert(name);
+        }
+    }
+    println!("{} crates of others, with licences and sources that deny.toml allows", known.len());
+    println!("advisories are not looked up here: the workflow `ci` does, or `cargo deny check advisories`");
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.into_iter().collect::<Vec<_>>().join("\n")) }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// The licences of `deny.toml`.
+fn allowed() -> Result<Vec<String>, String> {
+    let path = root().join("deny.toml");
+    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let file = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
+    let table: toml::Table = file.parse().map_err(|error: toml::de::Error| wrong(&error))?;
+    let allow = table.get("licenses").and_then(|licences| licences.get("allow")?.as_array());
+    let allow = allow.ok_or_else(|| wrong(&"[licenses] has no `allow`"))?;
+    Ok(allow.iter().filter_map(|licence| licence.as_str().map(str::to_owned)).collect())
+}
+
+/// True if one of the alternatives of a licence expression is allowed whole.
+fn is_allowed(expression: &str, allowed: &[String]) -> bool {
+    let plain = expression.replace(['(', ')'], "").replace('/', " OR ");
+    plain.split(" OR ").any(|all| all.split(" AND ").all(|one| allowed.iter().any(|allowed| allowed == one.trim())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_allowed;
+
+    #[test]
+    fn one_alternative_has_to_be_allowed_whole() {
+        let allowed = ["MIT".to_owned(), "ISC".to_owned()];
+        for licence in ["MIT", "MIT/Apache-2.0", "GPL-3.0 OR MIT", "(MIT OR Zlib)", "MIT AND ISC"] {
+            assert!(is_allowed(licence, &allowed), "{licence}");
+        }
+        for licence in ["", "GPL-3.0", "MIT AND GPL-3.0"] {
+            assert!(!is_allowed(licence, &allowed), "{licence}");
+        }
+    }
+}
