@@ -5,7 +5,9 @@
 //! and reckon nothing themselves.
 #![forbid(unsafe_code)]
 
+pub mod accuracy;
 pub mod batch;
+pub mod compared;
 pub mod cpuidle;
 pub mod eas_energy;
 pub mod energy;
@@ -16,6 +18,7 @@ pub mod idle_cases;
 pub mod idle_clock;
 pub mod idle_predict;
 pub mod idle_replay;
+pub mod latency;
 pub mod linux;
 pub mod linux_rates;
 pub mod loaded;
@@ -26,6 +29,7 @@ pub mod psci_calls;
 pub mod rates;
 pub mod rcu_doses;
 pub mod rcu_lazy;
+mod recorded;
 pub mod rows;
 mod run;
 pub mod spread;
@@ -33,4 +37,5 @@ pub mod strides;
 pub mod tune;
 pub mod working_set;
 
+pub use recorded::{Findings, MeasureRow, command, repeats};
 pub use run::Run;

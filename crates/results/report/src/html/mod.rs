@@ -12,9 +12,9 @@ mod svg;
 mod timeline;
 
 use crate::blocks::{Block, Blocks, Text};
-use crate::model::findings::Findings;
 use blocks::Writer;
 use detail::{DETAILS, Detail};
+use findings::Findings;
 use maud::html;
 
 /// A page is no longer than this, in bytes, however many events it is of.

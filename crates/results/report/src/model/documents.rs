@@ -4,8 +4,8 @@
 //! the later releases (a row per CPU by cluster and core, the counter's digits).
 
 use super::figures::{Group, columns, cpus, groups, value_of};
-use super::findings::Findings;
 use crate::blocks::{Block, Cell, Column, Table, Text, code, text};
+use findings::Findings;
 use published::Layout;
 use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP};
 

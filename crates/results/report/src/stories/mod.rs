@@ -37,7 +37,7 @@ pub use findings::functions::folded_stacks;
 pub(crate) use story::StoryContent;
 
 use crate::blocks::Block;
-use crate::model::findings::Findings;
+use findings::Findings;
 use published::Published;
 use recording::Recording;
 use recording::facts::FactsError;
@@ -84,7 +84,7 @@ pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
     let story = STORIES.iter().find(|(experiment, _)| *experiment == header.experiment);
     let mut told = match story.map(|(_, tell)| tell(run, findings)) {
         // Whatever made them, latencies of PSCI calls are told in one way.
-        _ if !findings.compared.is_empty() => StoryContent::new(&latency::read(findings)),
+        _ if !findings.compared.is_empty() => StoryContent::new(&findings::latency::read(findings)),
         Some(Ok(told)) => told,
         Some(Err(error)) => {
             let mut told = measured::tell(findings);

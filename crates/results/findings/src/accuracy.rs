@@ -1,6 +1,6 @@
 //! The accuracy of predictions.
 
-use super::compared::Compared;
+use crate::compared::Compared;
 use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP};
 use recording::stats;
 
@@ -65,10 +65,10 @@ enum Said {
 }
 
 /// The row over all kinds of cells of the parallel suspend tables.
-pub(crate) const SUSPENDS: &str = "parallel suspends";
+pub const SUSPENDS: &str = "parallel suspends";
 
 /// Name of the rows over all releases.
-pub(crate) const ALL: &str = "all";
+pub const ALL: &str = "all";
 
 /// Accuracy of every release that has published figures, over its predicted cells; and where there
 /// are several, over all cells of their parallel suspend tables.
