@@ -26,6 +26,7 @@ pub mod nodes;
 pub mod passages;
 pub mod placement;
 pub mod psci_calls;
+pub mod published_changes;
 pub mod rates;
 pub mod rcu_doses;
 pub mod rcu_lazy;
@@ -35,6 +36,7 @@ mod run;
 pub mod spread;
 pub mod strides;
 pub mod tune;
+pub mod what_if;
 pub mod working_set;
 
 pub use recorded::{Findings, MeasureRow, command, repeats};

@@ -32,12 +32,11 @@ pub use changes::{
     comparison_text, github_action_benchmark, junit, published_changes,
 };
 pub use export::Format;
+pub use findings::what_if::{MOST_VALUES, WhatIf, WhatIfPoint, what_if_point};
 pub use html::MOST_BYTES;
 pub use report::{Report, table_text};
 pub use stories::folded_stacks;
 pub use style::Style;
 pub use sweeps::sweep_report;
-pub use what_if::{
-    MOST_VALUES, WhatIf, WhatIfPoint, what_if_csv, what_if_html, what_if_json, what_if_point, what_if_text,
-};
+pub use what_if::{what_if_csv, what_if_html, what_if_json, what_if_text};
 pub use words::folded;
