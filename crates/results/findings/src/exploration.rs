@@ -20,7 +20,7 @@ pub struct Explored<'r> {
     pub sentences: Vec<String>,
     /// Loads that missed a newer value, the last first.
     pub missed: Vec<String>,
-    /// What the last of these depended on.
+    /// What the run saw that others had stored, what took the place of its own first.
     pub causes: Vec<String>,
     /// The reach of the runs; `None` where it was not watched.
     pub coverage: Option<facts::Coverage>,

@@ -55,7 +55,7 @@ pub struct Intervals {
 pub struct Governor<'r> {
     /// The governor's name.
     pub name: &'r str,
-    /// Its idle states, from shallow to deep.
+    /// The idle states, from shallow to deep.
     pub states: Vec<State<'r>>,
     /// Energy in joules; `None` where no unit is known in watts.
     pub energy_j: Option<Ends>,
@@ -63,7 +63,8 @@ pub struct Governor<'r> {
     pub energy_unit_s: Option<Ends>,
     /// Delays by exit latencies, in microseconds.
     pub delay_us: Delays,
-    /// In what share of the range of what a round trip costs it takes less energy than another.
+    /// The share of the range of a round trip's cost in which it takes less energy than another
+    /// governor, by that governor's name; from 0 to 1.
     pub wins: InOrder<'r, f64>,
     /// The intervals in which it lost most, the worst first.
     pub decided_by: Vec<Decision<'r>>,

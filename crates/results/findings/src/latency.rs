@@ -77,7 +77,7 @@ pub struct CellFacts<'f> {
 /// A wait for another CPU.
 #[derive(Serialize)]
 pub struct WaitFacts {
-    /// What was waited for.
+    /// The cause of the wait.
     pub cause: &'static str,
     /// The number of the lock or resource.
     pub on: u32,

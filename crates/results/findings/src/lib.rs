@@ -35,6 +35,7 @@ pub mod rows;
 mod run;
 pub mod spread;
 pub mod strides;
+pub mod sweep_effects;
 pub mod tune;
 pub mod what_if;
 pub mod working_set;

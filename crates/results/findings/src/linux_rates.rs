@@ -27,7 +27,7 @@ pub struct Programs<'r> {
 pub struct Program<'r> {
     /// The program's name.
     pub program: &'r str,
-    /// Its run time in seconds.
+    /// Run time in seconds.
     pub time_s: f64,
     /// Context switches.
     pub context_switches: f64,
@@ -39,9 +39,9 @@ pub struct Program<'r> {
     pub callbacks_without_maple_tree: f64,
     /// Callbacks per second.
     pub callbacks_per_s: f64,
-    /// Without the start and the end; `None` for a program that is over too soon.
+    /// Callbacks per second without the start and the end; `None` for a program that is over too soon.
     pub callbacks_per_s_in_between: Option<f64>,
-    /// One of the things that it did often.
+    /// The unit of its work, in the singular, such as `fork`.
     pub unit: &'r str,
     /// The number of units of work.
     pub units: f64,
@@ -51,7 +51,7 @@ pub struct Program<'r> {
     pub callbacks_per_unit_without_maple_tree: f64,
     /// Grace periods that ended.
     pub grace_periods: f64,
-    /// The commonest first.
+    /// The functions that callbacks call, the commonest first.
     pub functions: Vec<Function<'r>>,
 }
 

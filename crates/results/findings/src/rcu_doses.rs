@@ -31,11 +31,11 @@ const METRICS: [Metric; 5] = [
 /// Rates of closes, and what they do.
 #[derive(Serialize)]
 pub struct Doses<'r> {
-    /// By metric, the figures of each rate and configuration.
+    /// The figures of each rate and configuration, by metric.
     pub metrics: BTreeMap<&'static str, Vec<Dose>>,
-    /// By rate of closes, the configuration that wakes idle CPUs more.
+    /// The configuration that wakes idle CPUs more, by rate of closes.
     pub wakes_more: Vec<More>,
-    /// By rate of closes, what lazy callbacks save.
+    /// Wake-ups that lazy callbacks save, by rate of closes.
     pub lazy: Vec<Saved>,
     /// Sentences that the run left about itself.
     pub notes: &'r [String],
@@ -50,7 +50,7 @@ pub struct Dose {
     pub closes_per_s: u64,
     /// The configuration of callbacks.
     pub configuration: &'static str,
-    /// By run.
+    /// The guest's figure in each run, per second.
     pub guest: Vec<f64>,
     /// The small kernel's figure, per second.
     pub small_kernel: f64,
@@ -67,7 +67,7 @@ pub struct Dose {
 pub struct More {
     /// Files closed per second, above 0.
     pub closes_per_s: u64,
-    /// In the guest, if all of its runs agree.
+    /// The configuration in the guest; `None` where its runs do not agree.
     pub guest: Option<&'static str>,
     /// The configuration in the small kernel; `neither` where both are equal.
     pub small_kernel: &'static str,
@@ -78,9 +78,9 @@ pub struct More {
 pub struct Saved {
     /// Files closed per second, above 0.
     pub closes_per_s: u64,
-    /// In percent fewer; what both kernels do at 0 is in it.
+    /// Wake-ups fewer in the guest, in percent; what both kernels do at 0 is in it.
     pub guest_percent: f64,
-    /// The same in the small kernel, in percent.
+    /// Wake-ups fewer in the small kernel, in percent.
     pub small_kernel_percent: f64,
 }
 

@@ -41,11 +41,11 @@ pub struct Lazy<'r> {
 pub struct Configuration<'r> {
     /// The configuration's name.
     pub name: &'r str,
-    /// In mW where a unit is known in watts, in units of the platform's table otherwise.
+    /// Power in mW; `None` where no unit is known in watts.
     pub power_mw: Option<Interval>,
     /// Power in units of the platform's table.
     pub power_units: Option<Interval>,
-    /// Of the power of offloaded callbacks that do not wait.
+    /// Power saved against offloaded callbacks that do not wait, in percent; `None` of those.
     pub saved_percent: Option<Interval>,
     /// The share of the time that clusters are in their deepest state, in percent.
     pub deepest_percent: Option<Interval>,

@@ -14,7 +14,7 @@ const FREE_RUNNING: &str = "parallel-free";
 pub struct Findings<'a> {
     /// The recording.
     pub recording: &'a Recording,
-    /// The place where it is, as it was named on the command line.
+    /// The recording's folder, as it was named on the command line.
     pub folder: String,
     /// The published figures that stand beside it, if there are any for its platform.
     pub reference: Option<&'a PsciReference>,
@@ -45,7 +45,7 @@ pub struct MeasureRow {
     pub subject: String,
     /// The quantity that was measured.
     pub metric: String,
-    /// In what unit.
+    /// The unit of all values.
     pub unit: String,
     /// Number of values.
     pub count: usize,

@@ -24,7 +24,7 @@ pub struct Row<'r> {
     pub iteration: u32,
     /// The name of the metric.
     pub metric: &'r str,
-    /// Its subject; empty where it has none.
+    /// The subject; empty where it has none.
     pub subject: &'r str,
     /// The part that its subject played; empty where it played none.
     pub role: &'r str,

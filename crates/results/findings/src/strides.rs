@@ -129,7 +129,7 @@ pub struct Predicted<'r> {
 pub struct Cores {
     /// The number of cores, at least 1.
     pub cores: u64,
-    /// Of each core.
+    /// Ticks per packet of each core.
     pub clocks_per_packet: f64,
     /// The rate of all of them together, as a multiple of one core's. Where the rest of the path is
     /// known, it is part of a packet's time.
@@ -228,9 +228,9 @@ pub struct Gain {
 pub struct Gains {
     /// The gains of each loop.
     pub gains: Vec<Gain>,
-    /// What prefetch gives the best of all loops, as a factor.
+    /// The factor by which prefetch speeds up the best of all loops.
     pub gain_prefetch: Option<f64>,
-    /// What parallelism gives the best of all loops, as a factor.
+    /// The factor by which parallelism speeds up the best of all loops.
     pub gain_parallel: Option<f64>,
 }
 

@@ -33,7 +33,7 @@ pub struct Tune<'r> {
     pub best: Option<Best>,
     /// Each working set and batch.
     pub groups: Vec<Group>,
-    /// What each predictor loses, over all groups.
+    /// The loss of each predictor, over all groups.
     pub predictors: Vec<Predictor>,
     /// Median error of the model's clocks over the cells that it was not fitted to, in percent.
     pub model_error_percent: Option<f64>,

@@ -151,7 +151,7 @@ impl<'r> Cells<'r> {
     }
 }
 
-/// What all cells of a recording are read with.
+/// The measures and figures from which all cells of a recording are read.
 struct Reader<'m, 'r> {
     measured: &'m Measured<'r>,
     mode: &'static str,
@@ -289,7 +289,7 @@ fn ends(values: &[f64]) -> Option<Interval> {
     Some(Interval { low: extreme(f64::min)?, median: stats::median(values)?, high: extreme(f64::max)? })
 }
 
-/// By how many points more is saved than RCU costs and the seeds spread. Where RCU costs less than
+/// The points by which more is saved than RCU costs and the seeds spread. Where RCU costs less than
 /// nothing, nothing is saved below 0 %.
 fn points_beyond(benefit: f64, bound: f64, spread: f64) -> f64 {
     benefit - bound.max(0.0) - spread

@@ -16,8 +16,8 @@ const LATE: &str = "cyclictest";
 pub struct Effects<'r> {
     /// Wake-up latencies by configuration.
     pub latency_us: Latencies,
-    /// How often offloading makes the longest latencies shorter, and longer; `None` where they were
-    /// not recorded.
+    /// Shares of the predictions in which offloading makes the longest latencies shorter, and longer;
+    /// `None` where they were not recorded.
     pub offload_p999_against_reference: Option<Steadiness>,
     /// The share of the time in which the big cluster sleeps, by benchmark.
     pub big_cluster_down: Vec<Asleep<'r>>,
@@ -71,23 +71,23 @@ pub struct Shares<'r> {
     pub benchmark: &'r str,
     /// The configuration's name.
     pub configuration: &'static str,
-    /// By owner, in percent of the energy: means over the predictions, so that they add up.
+    /// Shares by owner in percent of the energy: means over the predictions, so that they add up.
     pub percent: InOrder<'r, f64>,
     /// The distance of the owners' sum from the energy, as a part of it: the most over the
     /// predictions.
     pub sum_off_by: f64,
 }
 
-/// In what shares of the predictions the talk's claims come out.
+/// The shares of the predictions in which the talk's claims about a benchmark come out.
 #[derive(Serialize)]
 pub struct Claim<'r> {
     /// The benchmark's name.
     pub benchmark: &'r str,
-    /// From 0 to 1.
+    /// The share in which enforced idle saves more energy than offloading, from 0 to 1.
     pub enforced_idle_saves_more_than_offload: f64,
-    /// From 0 to 1.
+    /// The share in which both together save at most one point more than the better, from 0 to 1.
     pub both_save_at_most_1_point_more_than_the_better: f64,
-    /// From 0 to 1.
+    /// The share in which offloading takes less time than enforced idle, from 0 to 1.
     pub offload_is_faster_than_enforced_idle: f64,
 }
 
@@ -172,7 +172,7 @@ pub(super) fn shares<'r>(measured: &Measured<'r>, cells: &Cells<'r>) -> Vec<Shar
     cells.filter_map(|(benchmark, configuration)| of(benchmark, configuration)).collect()
 }
 
-/// In what shares of the predictions the talk's claims come out.
+/// The claims about each benchmark.
 pub(super) fn claims<'r>(measured: &Measured<'r>, cells: &Cells<'r>) -> Vec<Claim<'r>> {
     let share = |count: usize, of: usize| if of == 0 { 0.0 } else { count as f64 / of as f64 };
     let of = |of: &Reference<'r>| {

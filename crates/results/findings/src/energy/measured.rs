@@ -21,9 +21,9 @@ struct CurvePoint<'r> {
 
 /// The measures of a recording.
 pub(super) struct Measured<'r> {
-    /// In units of the platform's table times seconds.
+    /// Energies in units of the platform's table times seconds.
     pub(super) energy: Values<'r>,
-    /// In seconds.
+    /// Run times in seconds.
     pub(super) time: Values<'r>,
     /// Energy by owner, in the order in which the owners first come.
     pub(super) owned: Vec<(&'r str, Values<'r>)>,

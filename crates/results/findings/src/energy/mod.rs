@@ -47,7 +47,7 @@ pub struct Savings<'r> {
     pub best_order: Option<&'static str>,
     /// Figures that no fit was made for.
     pub without_a_fit: Unfitted<'r>,
-    /// In what shares of the predictions the talk's claims come out, by benchmark.
+    /// The talk's claims, by benchmark.
     pub claims: Vec<Claim<'r>>,
     /// Effects beside energy.
     pub effects: Effects<'r>,

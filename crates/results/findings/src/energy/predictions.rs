@@ -14,10 +14,11 @@ pub struct Predictor {
     /// The number of its parameters that were fitted to the published benefits.
     #[serde(rename = "fitted_to_published_benefits")]
     pub fitted: usize,
-    /// In points of benefit.
+    /// Root mean square of the errors, in points of benefit.
     #[serde(rename = "rms_points")]
     pub rms: f64,
-    /// `None` where it says the same of all.
+    /// Spearman's rank correlation with the published benefits, from -1 to 1; `None` where it says the
+    /// same of all.
     pub spearman: Option<f64>,
 }
 
@@ -32,7 +33,7 @@ pub struct Unfitted<'r> {
     pub callback_core_energy_big_to_little: Option<f64>,
     /// Time of a callback on a LITTLE CPU over that on a big one.
     pub callback_time_little_to_big: Option<f64>,
-    /// What the talk says of callbacks on LITTLE CPUs.
+    /// The talk's words about callbacks on LITTLE CPUs.
     pub talk_says: Option<&'r str>,
 }
 

@@ -15,7 +15,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Of some values; `None` if there are none.
+    /// The interval of some values; `None` if there are none.
     pub(super) fn new(values: &[f64]) -> Option<Self> {
         let quantile = |q| stats::quantile(values, q);
         Some(Self { low: quantile(0.025)?, median: quantile(0.5)?, high: quantile(0.975)? })

@@ -31,7 +31,7 @@ pub struct Placement<'r> {
     pub workload: String,
     /// The platform's name.
     pub platform: Option<&'r str>,
-    /// How frequencies are set: `schedutil`, or at the highest operating points.
+    /// The rule for frequencies: `schedutil`, or the highest operating points.
     pub frequency: String,
     /// The configuration of RCU.
     pub rcu: String,
@@ -43,7 +43,7 @@ pub struct Placement<'r> {
     pub policies: Vec<Policy<'r>>,
     /// The policies for which latency or energy is least.
     pub wins: Wins<'r>,
-    /// What was expected of the usual workload before it ran; empty for others.
+    /// Expectations of the usual workload from before it ran; empty for others.
     pub expectations: Vec<Expected>,
     /// The cost of work at each operating point.
     pub operating_points: Vec<Point<'r>>,
@@ -69,8 +69,8 @@ pub struct Policy<'r> {
     pub energy_j: Option<Option<Interval>>,
     /// Energy as a multiple of that of all-big, seed by seed.
     pub energy_of_all_big: Option<Interval>,
-    /// By which share it finished fewer periods than the policy that finished most: what was left
-    /// undone took no energy.
+    /// The share of periods that it left undone, against the policy that finished most: what is not
+    /// done takes no energy.
     pub unfinished_share: f64,
     /// Run time in seconds.
     pub run_time_s: Option<Interval>,
@@ -113,11 +113,11 @@ pub struct Task<'r> {
     pub skipped_periods: f64,
     /// Moves between CPUs, mean over the seeds.
     pub migrations: f64,
-    /// Of a second, means over the seeds.
+    /// CPU time in microseconds per second, over all seeds.
     pub cpu_time_us_per_s: f64,
     /// Wake-ups per second, over all seeds.
     pub wake_ups_per_s: f64,
-    /// Shares of the task's CPU time.
+    /// Shares of the task's CPU time by CPU, from 0 to 1.
     pub share_by_cpu: InOrder<'r, f64>,
     /// Shares of its CPU time by operating point, from 0 to 1.
     pub share_by_operating_point: InOrder<'r, f64>,
@@ -167,7 +167,7 @@ pub struct Expected {
     pub expectation: &'static str,
     /// True if it holds.
     pub holds: bool,
-    /// What came out, in words.
+    /// The outcome, in words.
     pub found: String,
 }
 

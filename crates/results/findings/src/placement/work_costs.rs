@@ -32,11 +32,11 @@ pub struct Top<'r> {
     pub fast: &'r str,
     /// The slowest domain.
     pub slow: &'r str,
-    /// How many times as fast the fastest is.
+    /// The speed of the fastest as a multiple of the slowest's.
     pub times_as_fast: f64,
-    /// How many times the energy its core takes for the same work.
+    /// The energy of its core for the same work, as a multiple of the slowest's.
     pub times_the_energy: f64,
-    /// The same with the cluster.
+    /// The energy of its core and cluster for the same work, as a multiple of the slowest's.
     pub times_the_energy_with_cluster: f64,
 }
 
