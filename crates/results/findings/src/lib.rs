@@ -31,7 +31,7 @@ pub mod rates;
 pub mod rcu_doses;
 pub mod rcu_lazy;
 mod recorded;
-pub mod rows;
+mod rows;
 mod run;
 pub mod spread;
 pub mod strides;
@@ -41,4 +41,5 @@ pub mod what_if;
 pub mod working_set;
 
 pub use recorded::{Findings, MeasureRow, command, repeats};
+pub use rows::InOrder;
 pub use run::Run;

@@ -39,7 +39,8 @@ pub struct Program<'r> {
     pub callbacks_without_maple_tree: f64,
     /// Callbacks per second.
     pub callbacks_per_s: f64,
-    /// Callbacks per second without the start and the end; `None` for a program that is over too soon.
+    /// Callbacks per second without the start and the end; `None` for a program that is over too
+    /// soon.
     pub callbacks_per_s_in_between: Option<f64>,
     /// The unit of its work, in the singular, such as `fork`.
     pub unit: &'r str,
@@ -115,5 +116,12 @@ fn program(recording: &Recording, series: recording::Series) -> Program<'_> {
         callbacks_per_unit_without_maple_tree: per_unit(callbacks - maple),
         grace_periods: value(metrics::GRACE_PERIODS),
         functions,
+    }
+}
+
+impl Program<'_> {
+    /// Callbacks of all functions but the `most` commonest.
+    pub fn others(&self, most: usize) -> f64 {
+        self.functions.iter().skip(most).map(|of| of.callbacks).sum()
     }
 }

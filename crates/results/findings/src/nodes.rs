@@ -86,3 +86,12 @@ pub fn read<'r>(recording: &'r Recording, case: &'static str) -> Nodes<'r> {
         tick_ns: tick_ns(recording),
     }
 }
+
+impl Nodes<'_> {
+    /// Packets per call of a node in the last window, over all nodes; 0 without calls.
+    pub fn vectors_per_call(&self) -> f64 {
+        let total = |at: usize| self.nodes.iter().map(|node| node.last[at]).sum::<f64>();
+        let calls = total(0);
+        if calls == 0.0 { 0.0 } else { total(1) / calls }
+    }
+}

@@ -190,3 +190,19 @@ impl Doses<'_> {
         self.metrics.get(metric.name).map_or(&[], Vec::as_slice)
     }
 }
+
+impl Doses<'_> {
+    /// The number of rates above 0 at which the small kernel's figure is near the guest's, and the
+    /// number of all such rates, over all configurations.
+    pub fn near(&self, metric: Metric) -> (usize, usize) {
+        let predicted = self.doses(metric).iter().filter(|dose| dose.closes_per_s != 0);
+        predicted.fold((0, 0), |(near, all), dose| (near + usize::from(dose.near), all + 1))
+    }
+}
+
+impl Dose {
+    /// The least and the greatest figure of the guest's runs, per second.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.guest.iter().copied().fold(f64::INFINITY, f64::min), self.guest.iter().copied().fold(0.0, f64::max)]
+    }
+}

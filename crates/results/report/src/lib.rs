@@ -1,12 +1,12 @@
 //! The reports that people and programs read.
 //!
-//! A story is data until it is drawn. Each experiment has a type, whose fields are its JSON, and
-//! tells it in blocks; each format lays out blocks and reads nothing else.
+//! A story is data until it is drawn: what an experiment found is a type of [`findings`], which is
+//! told in blocks here; each format lays out blocks and reads nothing else.
 //!
 //! | folder | what it holds |
 //! |---|---|
-//! | `model` | findings of a recording: latencies beside published ones, critical paths, lanes |
-//! | `stories` | for each experiment a type, a function that reads it and one that tells it |
+//! | `model` | tables, headlines and pictures of a recording: cases, critical paths, lanes |
+//! | `stories` | for each finding a function that tells it |
 //! | `changes`, `what_if.rs` | the same for comparisons and what-ifs |
 //! | `blocks` | headings, paragraphs, tables, pictures: what stories are made of |
 //! | `terminal`, `markup`, `html` | blocks laid out |

@@ -16,8 +16,8 @@ const LATE: &str = "cyclictest";
 pub struct Effects<'r> {
     /// Wake-up latencies by configuration.
     pub latency_us: Latencies,
-    /// Shares of the predictions in which offloading makes the longest latencies shorter, and longer;
-    /// `None` where they were not recorded.
+    /// Shares of the predictions in which offloading makes the longest latencies shorter, and
+    /// longer; `None` where they were not recorded.
     pub offload_p999_against_reference: Option<Steadiness>,
     /// The share of the time in which the big cluster sleeps, by benchmark.
     pub big_cluster_down: Vec<Asleep<'r>>,

@@ -134,6 +134,20 @@ impl<'r> Savings<'r> {
         self.cells.iter().filter(|cell| cell.verdict == Some("certain")).count()
     }
 
+    /// The number of predictions in which more is saved than RCU costs and the seeds spread, over
+    /// all cells, and the cell where it is most.
+    pub fn beyond_bound(&self) -> (usize, Option<&Cell<'r>>) {
+        let beyond = || self.cells.iter().filter(|cell| cell.draws_beyond_bound > 0);
+        let by_points =
+            |a: &&Cell<'_>, b: &&Cell<'_>| a.most_points_beyond_bound.total_cmp(&b.most_points_beyond_bound);
+        (beyond().map(|cell| cell.draws_beyond_bound).sum(), beyond().max_by(by_points))
+    }
+
+    /// The greatest distance of the owners' sum from the energy, as a part of it.
+    pub fn owners_off_by(&self) -> f64 {
+        self.owners.iter().map(|shares| shares.sum_off_by).fold(0.0, f64::max)
+    }
+
     /// The published benefits beside the predicted ones; `None` where none was published.
     pub fn judged(&self) -> Option<Judged> {
         let published: Vec<(Interval, f64)> =

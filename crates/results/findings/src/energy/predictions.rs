@@ -17,8 +17,8 @@ pub struct Predictor {
     /// Root mean square of the errors, in points of benefit.
     #[serde(rename = "rms_points")]
     pub rms: f64,
-    /// Spearman's rank correlation with the published benefits, from -1 to 1; `None` where it says the
-    /// same of all.
+    /// Spearman's rank correlation with the published benefits, from -1 to 1; `None` where it says
+    /// the same of all.
     pub spearman: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! The findings of a recording, from which stories are made.
+//! Tables, headlines and pictures of a recording, before they are drawn.
 
 pub(crate) mod cells;
 pub(crate) mod documents;

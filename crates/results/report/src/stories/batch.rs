@@ -1,9 +1,8 @@
 //! `batch`: frame sizes.
 
+use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Number, Picture, Table, fixed, name, percent, whole};
 use findings::batch::{Batch, Row, kb};
-
-use super::story::Story;
 
 /// The mark of a figure that is not to be trusted.
 fn doubtful(number: Number, is: bool) -> Number {

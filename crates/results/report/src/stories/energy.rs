@@ -25,7 +25,7 @@ impl Story for Savings<'_> {
         compared(self, told);
         told.rest();
         savings(self, told);
-        tell_owners(&self.owners, told);
+        tell_owners(self, told);
         told.table(times(self));
         reference_power(self, told);
         self.without_a_fit.tell(told);
@@ -107,9 +107,7 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
     let note = "RCU costs: the reference less the same run without callbacks, in percent of the reference; 97.5 % of the predictions \
                 are below. A published benefit above it exceeds what RCU costs at all.";
     told.table(table.done().titled(title).noted(note));
-    let beyond: Vec<_> = savings.cells.iter().filter(|cell| cell.draws_beyond_bound > 0).collect();
-    let count: usize = beyond.iter().map(|cell| cell.draws_beyond_bound).sum();
-    let worst = beyond.iter().max_by(|a, b| a.most_points_beyond_bound.total_cmp(&b.most_points_beyond_bound));
+    let (count, worst) = savings.beyond_bound();
     let worst = worst.map_or_else(String::new, |cell| {
         let most = cell.most_points_beyond_bound;
         format!("; by {most:.2} points at most, in {} with {}", cell.benchmark, cell.configuration)
@@ -252,18 +250,18 @@ fn benefits<'i, 'r>(
 }
 
 /// Tells the owners' shares in the reference.
-fn tell_owners(all: &[Shares<'_>], told: &mut Blocks) {
-    let reference: Vec<&Shares<'_>> = all.iter().filter(|shares| shares.configuration == REFERENCE).collect();
+fn tell_owners(savings: &Savings<'_>, told: &mut Blocks) {
+    let reference: Vec<&Shares<'_>> =
+        savings.owners.iter().filter(|shares| shares.configuration == REFERENCE).collect();
     let Some(first) = reference.first() else { return };
     let owners = first.percent.names();
     let table = Table::with_rows(&owners).words("owner", |owner| name(*owner)).each(&reference, |table, shares| {
         table.numbers(shares.benchmark, "", |owner| shares.percent.get(owner).map(|share| fixed(*share, 2)))
     });
-    let off = all.iter().map(|shares| shares.sum_off_by).fold(0.0, f64::max);
     let title = "Whose energy it is in the reference, in percent, means over the predictions:";
     told.table(table.done().titled(title).noted(format!(
         "In no prediction and no configuration is the owners' sum further than {} of it from the integral.",
-        scientific(off, 0)
+        scientific(savings.owners_off_by(), 0)
     )));
 }
 

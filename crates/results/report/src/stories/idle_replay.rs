@@ -1,11 +1,10 @@
 //! `idle-replay`: what governors did with a trace, and what it cost.
 
+use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, name, text, whole,
 };
 use findings::idle_replay::{Agreement, Between, Counters, Governor, Intervals, RECORDED, Replay, SHALLOWEST};
-
-use super::story::Story;
 
 fn cell(between: Between, number: fn(f64) -> Number) -> Cell {
     Cell::Range(number(between.low), number(between.high))

@@ -45,7 +45,7 @@ impl Story for Programs<'_> {
         told.table(table.done().noted("In between: without the first and the last 50 ms."));
         let functions = |of: &Program<'_>| {
             let most = of.functions.iter().take(SHOWN).map(|of| format!("{} {:.0}", of.function, of.callbacks));
-            let others: f64 = of.functions.iter().skip(SHOWN).map(|of| of.callbacks).sum();
+            let others = of.others(SHOWN);
             let others = (others > 0.0).then(|| format!("others {others:.0}"));
             most.chain(others).collect::<Vec<_>>().join(", ")
         };

@@ -1,5 +1,4 @@
-//! The stories of experiments: for each a type, whose fields are its JSON, a function that reads it
-//! from a recording, and one that tells it in blocks.
+//! The stories of experiments: for each finding a function that tells it in blocks.
 //!
 //! A recording of an experiment that has no story is told by tables of its measures.
 

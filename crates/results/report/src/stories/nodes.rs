@@ -8,12 +8,11 @@ impl Story for Nodes<'_> {
     /// Tells what nodes did in the last window.
     fn tell(&self, told: &mut Blocks) {
         let each = |sum: f64, count: f64| if count == 0.0 { 0.0 } else { sum / count };
-        let total = |at: usize| self.nodes.iter().map(|node| node.last[at]).sum::<f64>();
         let [rates_in, out, drop, punt] = self.rates.map(|rate| scientific(rate, 4));
         told.paragraph(format!(
             "Time {:.1}, average vectors/node {:.2}, {:.2} loops/sec; vector rates in {rates_in}, out {out}, drop {drop}, punt {punt}.",
             self.seconds,
-            each(total(1), total(0)),
+            self.vectors_per_call(),
             self.loops
         ));
         let table = Table::with_rows(&self.nodes)

@@ -5,10 +5,10 @@ use crate::blocks::{
     Bar, Blocks, Cell, Dot, Drawing, Figure, IntervalRow, Number, Picture, Table, Text, figure, fixed, listed, name,
     text, whole,
 };
+use findings::InOrder;
 use findings::placement::{
     Expected, Interval, MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, distinct, natural,
 };
-use findings::rows::InOrder;
 
 fn ends(interval: Interval, number: impl Fn(f64) -> Number) -> Cell {
     Cell::Range(number(interval.low), number(interval.high))

@@ -23,8 +23,7 @@ fn picture(doses: &Doses<'_>, metric: Metric) -> Picture {
 impl Story for Doses<'_> {
     fn tell(&self, told: &mut Blocks) {
         let waking = self.doses(metrics::WAKE_UP_RATE);
-        let predicted = waking.iter().filter(|dose| dose.closes_per_s != 0);
-        let (near, all) = predicted.fold((0, 0), |(near, all), dose| (near + usize::from(dose.near), all + 1));
+        let (near, all) = self.near(metrics::WAKE_UP_RATE);
         told.answer(format!(
             "The small kernel wakes idle CPUs as often as the guest does, within 25 % or the guest's own spread, at {near} of {all} rates \
              of closes."
@@ -38,8 +37,8 @@ impl Story for Doses<'_> {
         ];
         let rows: Vec<usize> = (0..waking.len()).collect();
         let range = |dose: &Dose| {
-            let (least, most) = dose.guest.iter().fold((f64::INFINITY, 0.0_f64), |(l, m), v| (l.min(*v), m.max(*v)));
-            Cell::Range(figure(least), figure(most))
+            let [least, most] = dose.ends().map(figure);
+            Cell::Range(least, most)
         };
         let table = Table::with_rows(&rows)
             .numbers("closes/s", "", |&row| whole(waking[row].closes_per_s as f64))

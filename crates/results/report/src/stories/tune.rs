@@ -1,9 +1,8 @@
 //! `tune`: distances and batch of a loop that somebody wrote.
 
+use super::story::Story;
 use crate::blocks::{Axis, Blocks, Cell, Curve, Drawing, Figure, HeatMap, Picture, Table, fixed, name, percent, whole};
 use findings::tune::{Best, NEAR, Pick, Tune, TunedCell, size, spread};
-
-use super::story::Story;
 
 /// Values of knobs in words.
 fn words(tune: &Tune<'_>, values: &[u32]) -> String {
