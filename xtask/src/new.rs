@@ -1,5 +1,5 @@
-//! `cargo xtask new`: writes what a new metric, cause, fault or platform fact begins with, and lists
-//! what is left to do. `cargo xtask stored` makes the stored recording of a story.
+//! `cargo xtask new`: writes what a new metric, cause, fault or platform fact begins with, and
+//! lists what is left to do. `cargo xtask stored` makes the stored recording of a story.
 
 use crate::tools::{cargo, check, root};
 use std::fs;

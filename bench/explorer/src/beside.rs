@@ -1,10 +1,10 @@
 //! The five programs in loom, in shuttle and in the explorer: executions, time, and what was found.
 
 use crate::programs::{PROGRAMS, in_explorer, in_loom, in_shuttle};
+use interleavings::{Config, Core, Strategy};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
-use interleavings::{Config, Core, Strategy};
 
 /// Runs that are drawn, where not all are tried.
 const DRAWN: usize = 20_000;

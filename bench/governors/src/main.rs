@@ -6,7 +6,9 @@
 //! own. Both are told the same random steps; ours is told the outcome of the kernel's choice, so
 //! that one difference does not make others.
 
-use idle::{Choice, Family, Governor, Kind, KnownSituation, NEVER_NS, NO_LIMIT_NS, Outcome, Release, SleepLength, State, States};
+use idle::{
+    Choice, Family, Governor, Kind, KnownSituation, NEVER_NS, NO_LIMIT_NS, Outcome, Release, SleepLength, State, States,
+};
 use std::error::Error;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -38,7 +40,8 @@ fn run() -> Result<bool, Box<dyn Error>> {
     let mut releases: Vec<(Release, PathBuf)> = Vec::new();
     for entry in fs::read_dir(sources)? {
         let path = entry?.path();
-        releases.extend(path.file_name().and_then(|name| Release::parse(name.to_str()?)).map(|release| (release, path)));
+        releases
+            .extend(path.file_name().and_then(|name| Release::parse(name.to_str()?)).map(|release| (release, path)));
     }
     releases.sort();
     let mut is_good = true;
@@ -53,7 +56,12 @@ fn run() -> Result<bool, Box<dyn Error>> {
             let same = compare(&source, kind, steps)?;
             let share = |count: u64| count as f64 / steps as f64;
             is_good &= share(same.states) >= LEAST && share(same.choices) >= LEAST;
-            println!("{:22} {steps:>8} {:>9.3}% {:>9.3}%", kind.to_string(), 100.0 * share(same.states), 100.0 * share(same.choices));
+            println!(
+                "{:22} {steps:>8} {:>9.3}% {:>9.3}%",
+                kind.to_string(),
+                100.0 * share(same.states),
+                100.0 * share(same.choices)
+            );
         }
     }
     Ok(is_good)
@@ -90,7 +98,9 @@ fn compare(source: &Path, kind: Kind, steps: u64) -> Result<Same, Box<dyn Error>
                 same.choices += u64::from(is_state && is_tick);
                 if !(is_state && is_tick) && shown < 3 && std::env::var_os("SHOW").is_some() {
                     shown += 1;
-                    eprintln!("{kind} at {hz} Hz, step {made}: theirs {theirs:?}, ours {ours:?}, {situation:?}, {states:?}");
+                    eprintln!(
+                        "{kind} at {hz} Hz, step {made}: theirs {theirs:?}, ours {ours:?}, {situation:?}, {states:?}"
+                    );
                 }
                 let outcome = machine.outcome(&mut random, theirs, &situation);
                 governor.reflect(&states, &outcome);
@@ -219,7 +229,15 @@ impl Kernel {
         let program = build.join("governor");
         let mut compiler = Command::new("gcc");
         compiler.args(["-O1", "-w", "-fwrapv", "-fno-strict-aliasing"]).arg(format!("-DHZ={hz}"));
-        compiler.arg("-I").arg(&build).arg("-I").arg(&shim).arg("-o").arg(&program).arg(source).arg(shim.join("driver.c"));
+        compiler
+            .arg("-I")
+            .arg(&build)
+            .arg("-I")
+            .arg(&shim)
+            .arg("-o")
+            .arg(&program)
+            .arg(source)
+            .arg(shim.join("driver.c"));
         if !compiler.status()?.success() {
             return Err(format!("{} does not compile", source.display()).into());
         }

@@ -12,10 +12,10 @@
 //! `--beside`, the other program is this one as another checkout built it, and only the engines
 //! take turns.
 
+use document::Document;
 use nexosim::model::{Context, Model, schedulable};
 use nexosim::simulation::{Mailbox, SimInit};
 use nexosim::time::MonotonicTime;
-use document::Document;
 use soc::config::{Machine, Sources};
 use soc::{Boot, Soc, System};
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! `stopwatt list`.
 
-use crate::data::Data;
+use crate::data::{Data, Part};
 use crate::experiments::EXPERIMENTS;
 use crate::output::{self, Format};
 use console::Console;
@@ -48,26 +48,7 @@ impl ListOptions {
 /// and cases.
 pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Result<()> {
     let (files, published) = (data.platforms(), data.published());
-    let mut platforms = Vec::new();
-    for name in PlatformFiles::names(&files)? {
-        let opened = PlatformFiles::open(&files, &name)?;
-        let platform = Platform::read(opened.document())?;
-        let reference = PsciReference::for_platform(&published, &name)?;
-        let mut releases = Vec::new();
-        for release in opened.releases()? {
-            let release = Release::read(&opened.release(&release)?, &platform)?;
-            let cells = reference.as_ref().map_or(&[][..], |reference| &reference.cells);
-            let count = cells.iter().filter(|cell| cell.release == release.name).count();
-            releases.push((release, count));
-        }
-        platforms.push((platform, releases));
-    }
-    let mut cores = Vec::new();
-    for name in CorePlatform::names(&files)? {
-        let core = CorePlatform::read(&files, &name)?;
-        let cells = StrideReference::for_platform(&published, &name)?.map_or(0, |reference| reference.cells.len());
-        cores.push((core, cells));
-    }
+    let (platforms, cores) = (platforms(&files, &published)?, cores(&files, &published)?);
     let abouts: Vec<&About> = EXPERIMENTS.iter().map(|experiment| experiment.about()).collect();
     match options.format {
         Format::Json => {
@@ -122,6 +103,38 @@ pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Res
             output::print_text(console, &out)
         }
     }
+}
+
+/// A platform with its releases, each with its number of published cells.
+type Listed = (Platform, Vec<(Release, usize)>);
+
+fn platforms(files: &Part, published: &Part) -> miette::Result<Vec<Listed>> {
+    let mut platforms = Vec::new();
+    for name in PlatformFiles::names(files)? {
+        let opened = PlatformFiles::open(files, &name)?;
+        let platform = Platform::read(opened.document())?;
+        let reference = PsciReference::for_platform(published, &name)?;
+        let mut releases = Vec::new();
+        for release in opened.releases()? {
+            let release = Release::read(&opened.release(&release)?, &platform)?;
+            let cells = reference.as_ref().map_or(&[][..], |reference| &reference.cells);
+            let count = cells.iter().filter(|cell| cell.release == release.name).count();
+            releases.push((release, count));
+        }
+        platforms.push((platform, releases));
+    }
+    Ok(platforms)
+}
+
+/// Cores, each with its number of published cells.
+fn cores(files: &Part, published: &Part) -> miette::Result<Vec<(CorePlatform, usize)>> {
+    let mut cores = Vec::new();
+    for name in CorePlatform::names(files)? {
+        let core = CorePlatform::read(files, &name)?;
+        let cells = StrideReference::for_platform(published, &name)?.map_or(0, |reference| reference.cells.len());
+        cores.push((core, cells));
+    }
+    Ok(cores)
 }
 
 fn experiment_json(about: &About) -> Value {

@@ -82,28 +82,7 @@ pub fn run(
     matches: &ArgMatches,
 ) -> miette::Result<()> {
     let about = experiment.about();
-    let shipped = matches.try_get_one::<String>("shipped").ok().flatten();
-    let shipped = about.shipped_sweeps.iter().find(|known| shipped.is_some_and(|name| name == known.name));
-    let vary: Vec<Vary> = match shipped {
-        Some(shipped) => shipped.vary.iter().map(|text| text.parse()).collect::<Result<_, _>>().into_diagnostic()?,
-        None => matches.get_many("vary").into_iter().flatten().cloned().collect(),
-    };
-    if vary.is_empty() {
-        return Err(miette!(
-            help = "give --vary KEY=VALUES, such as --vary iterations=1,10",
-            "there is nothing to vary"
-        ));
-    }
-    let mut base = given(about, matches);
-    if let Some(vary) = vary.iter().find(|vary| base.iter().any(|(name, value)| is_about(name, value, &vary.key))) {
-        return Err(miette!(help = "leave one of them out", "`{}` is set and varied", vary.key));
-    }
-    for (setting, value) in about.sweep_defaults {
-        let name = setting.name();
-        if base.iter().all(|(known, _)| known != name) && vary.iter().all(|vary| vary.key != name) {
-            base.push((name.to_owned(), (*value).to_owned()));
-        }
-    }
+    let Varied { shipped, vary, base } = Varied::of(about, matches)?;
     let wanted = wanted_metric(matches)?;
     let folder: Option<&PathBuf> = matches.get_one("output");
     if let Some(folder) = folder {
@@ -128,26 +107,7 @@ pub fn run(
         requests.push((combination, request));
     }
 
-    let progress: Arc<Progress> = Arc::default();
-    let shown = console.show(progress.clone());
-    progress.expect(requests.len() as u64, "combinations");
-    let results: Vec<miette::Result<_>> = requests
-        .par_iter()
-        .map(|(combination, request)| {
-            progress.check()?;
-            // A run's own steps are not those of the sweep.
-            let mut sink = Memory::new(Progress::of_part(&progress));
-            experiment.run(request, &mut sink)?;
-            progress.step();
-            let recording = sink.finish();
-            let metric = metric_of(&recording, wanted)?;
-            let point = report::what_if_point(&recording, &metric, combination)
-                .ok_or_else(|| miette!("{} {}", about.name, missing(&recording, &metric)))?;
-            Ok((point, metric, recording))
-        })
-        .collect();
-    drop(shown);
-
+    let results = all(console, experiment, &requests, wanted);
     let (mut points, mut measured, mut whole) = (Vec::new(), None, None);
     for (result, (combination, _)) in results.into_iter().zip(&requests) {
         let (point, metric, recording) = result?;
@@ -163,6 +123,77 @@ pub fn run(
     let what_if = WhatIf { release, measured, points };
     let how = (output::format(matches), matches.get_flag("all"));
     print(console, &what_if, how, shipped.map(|shipped| shipped.what))
+}
+
+/// What varies in a what-if, and what every run has.
+struct Varied {
+    shipped: Option<&'static sweep::ShippedSweep>,
+    vary: Vec<Vary>,
+    base: Vec<(String, String)>,
+}
+
+impl Varied {
+    /// Reads it from the command line: a sweep that comes with the experiment, or `--vary`.
+    fn of(about: &'static About, matches: &ArgMatches) -> miette::Result<Self> {
+        let shipped = matches.try_get_one::<String>("shipped").ok().flatten();
+        let shipped = about.shipped_sweeps.iter().find(|known| shipped.is_some_and(|name| name == known.name));
+        let vary: Vec<Vary> = match shipped {
+            Some(shipped) => {
+                shipped.vary.iter().map(|text| text.parse()).collect::<Result<_, _>>().into_diagnostic()?
+            }
+            None => matches.get_many("vary").into_iter().flatten().cloned().collect(),
+        };
+        if vary.is_empty() {
+            return Err(miette!(
+                help = "give --vary KEY=VALUES, such as --vary iterations=1,10",
+                "there is nothing to vary"
+            ));
+        }
+        let mut base = given(about, matches);
+        if let Some(vary) = vary.iter().find(|vary| base.iter().any(|(name, value)| is_about(name, value, &vary.key))) {
+            return Err(miette!(help = "leave one of them out", "`{}` is set and varied", vary.key));
+        }
+        for (setting, value) in about.sweep_defaults {
+            let name = setting.name();
+            if base.iter().all(|(known, _)| known != name) && vary.iter().all(|vary| vary.key != name) {
+                base.push((name.to_owned(), (*value).to_owned()));
+            }
+        }
+        Ok(Self { shipped, vary, base })
+    }
+}
+
+/// A combination's point, with its metric and the recording.
+type Ran = (report::WhatIfPoint, String, Recording);
+
+/// Runs all combinations, side by side.
+fn all(
+    console: &Console,
+    experiment: &'static dyn Experiment,
+    requests: &[(Combination, Request<'_>)],
+    wanted: Option<&str>,
+) -> Vec<miette::Result<Ran>> {
+    let about = experiment.about();
+    let progress: Arc<Progress> = Arc::default();
+    let shown = console.show(progress.clone());
+    progress.expect(requests.len() as u64, "combinations");
+    let results = requests
+        .par_iter()
+        .map(|(combination, request)| {
+            progress.check()?;
+            // A run's own steps are not those of the sweep.
+            let mut sink = Memory::new(Progress::of_part(&progress));
+            experiment.run(request, &mut sink)?;
+            progress.step();
+            let recording = sink.finish();
+            let metric = metric_of(&recording, wanted)?;
+            let point = report::what_if_point(&recording, &metric, combination)
+                .ok_or_else(|| miette!("{} {}", about.name, missing(&recording, &metric)))?;
+            Ok((point, metric, recording))
+        })
+        .collect();
+    drop(shown);
+    results
 }
 
 /// Prints a what-if in one of [`FORMATS`], the answers alone or all; `asked` is the question, if it

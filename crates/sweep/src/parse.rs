@@ -56,6 +56,27 @@ impl Parser<'_> {
             let help = "say experiment = \"psci-latency\"; `stopwatt list` names them";
             return Err(self.source.wrong_as_a_whole("the plan names no experiment", help));
         };
+        let (axes, settings) = (self.axes(table)?, self.settings(table)?);
+        self.no_key_twice(&axes, &settings)?;
+        let texts = |key: &str| table.get(key).map_or(Ok(Vec::new()), |value| self.texts(value, key));
+        let chunk = table.get("chunk").map(|value| self.number(value, "chunk", 1..=1_000_000)).transpose()?;
+        let world = table.get("world").map(|value| self.text(value, "world")).transpose()?;
+        Ok(Plan {
+            experiment: self.text(experiment, "experiment")?,
+            experiment_place: experiment.span(),
+            world_place: table.get("world").map_or(0..0, Spanned::span),
+            world,
+            settings,
+            axes,
+            chunk,
+            keep: self.keep(table.get("keep"))?,
+            metrics: texts("metrics")?.into_iter().map(|(text, _)| text).collect(),
+            source: self.source.clone(),
+        })
+    }
+
+    /// The axes of a plan, in the order in which its points count them.
+    fn axes(&self, table: &DeTable<'_>) -> Result<Vec<Axis>, Error> {
         let mut axes = Vec::new();
         if let Some(rows) = table.get("list") {
             axes.push(self.list(rows)?);
@@ -88,6 +109,11 @@ impl Parser<'_> {
                 axes.push(Axis::Repetitions(count));
             }
         }
+        Ok(axes)
+    }
+
+    /// The settings of every point. A list gives a setting several times.
+    fn settings(&self, table: &DeTable<'_>) -> Result<Vec<(String, PlacedValue)>, Error> {
         let mut settings = Vec::new();
         if let Some(given) = table.get("settings") {
             for (key, _, value) in self.leaves(given, "settings")? {
@@ -101,22 +127,7 @@ impl Parser<'_> {
                 }
             }
         }
-        self.no_key_twice(&axes, &settings)?;
-        let texts = |key: &str| table.get(key).map_or(Ok(Vec::new()), |value| self.texts(value, key));
-        let chunk = table.get("chunk").map(|value| self.number(value, "chunk", 1..=1_000_000)).transpose()?;
-        let world = table.get("world").map(|value| self.text(value, "world")).transpose()?;
-        Ok(Plan {
-            experiment: self.text(experiment, "experiment")?,
-            experiment_place: experiment.span(),
-            world_place: table.get("world").map_or(0..0, Spanned::span),
-            world,
-            settings,
-            axes,
-            chunk,
-            keep: self.keep(table.get("keep"))?,
-            metrics: texts("metrics")?.into_iter().map(|(text, _)| text).collect(),
-            source: self.source.clone(),
-        })
+        Ok(settings)
     }
 
     fn wrong<T>(&self, place: Range<usize>, message: &str, help: &str) -> Result<T, Error> {

@@ -206,7 +206,8 @@ struct Standing {
 }
 
 impl Standing {
-    /// Reads what is said of each chunk, and holds the inputs to what earlier chunks were made from.
+    /// Reads what is said of each chunk, and holds the inputs to what earlier chunks were made
+    /// from.
     fn of(
         dataset: &Dataset,
         plan: &Plan,

@@ -3,8 +3,8 @@
 //! All of the normal world's memory, but for what the machine itself fills again at each reset,
 //! before the firmware runs: the device tree and the images.
 
-use core::ops::Range;
 use crate::options::Options;
+use core::ops::Range;
 
 /// Number of parts that [`Options::protected`] has at most.
 pub const PARTS: usize = 4;

@@ -11,17 +11,17 @@
 
 extern crate alloc;
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use boot::options::{Options, SuspendMode};
+use boot::states::{IdleState, STATES};
 use core::ops::Range;
-use alloc::format;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node, Property, ToPropertyValue};
 use psci::Level;
 use thiserror::Error;
-use boot::options::{Options, SuspendMode};
-use boot::states::{IdleState, STATES};
 
 /// The largest tree that is read, in bytes of its blocks (QEMU pads its own to a megabyte of
 /// zeros).

@@ -1,10 +1,10 @@
 //! The begin of EL3's stack, and where it is forgotten: at a reset, real or emulated, and into the
 //! normal world.
 
-use core::arch::naked_asm;
-use psci::EntryPoint;
 use crate::layout::STACK_STRIDE;
 use crate::registers::{set_endianness, spsr_of_normal_world};
+use core::arch::naked_asm;
+use psci::EntryPoint;
 
 /// Sets TPIDR_EL3 to the CPU's index and SP to the top of its stack; clobbers X19 to X23.
 macro_rules! identify {

@@ -4,15 +4,15 @@
 //! one the emulated power controller turns CPUs on, by the other it stops them for a warm reset.
 //! Group 0 comes to EL3, which masks it while it works.
 
-use core::ptr::{NonNull, addr_of_mut};
+use crate::layout::{POWER_ON_SGI, RESET_SGI};
+use crate::registers::has_gic_registers;
 use arm_gic::gicv2::registers::{Gicc, Gicd as GicdV2};
 use arm_gic::gicv3::registers::{Gicd, GicrSgi};
 use arm_gic::gicv3::{
     GicCpuInterface, GicDistributor, GicRedistributor, Group, SecureIntGroup, SgiTarget, SgiTargetGroup,
 };
 use arm_gic::{IntId, InterruptGroup, UniqueMmioPointer};
-use crate::layout::{POWER_ON_SGI, RESET_SGI};
-use crate::registers::has_gic_registers;
+use core::ptr::{NonNull, addr_of_mut};
 use machine::{CLUSTER, GIC_CPU_INTERFACE, GIC_DISTRIBUTOR, GIC_REDISTRIBUTORS};
 
 /// Which controller the machine has.

@@ -1,11 +1,11 @@
 //! The PSCI library over this machine.
 
+use crate::platform::{Virt, give_up};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use psci::{CpuDesc, CpuRecord, DomainDesc, DomainRecord, Psci, StorageRef, SystemRecord, Topology};
 use spin::Once;
-use crate::platform::{Virt, give_up};
 
 /// The library, made by the first CPU before any other runs.
 pub static PSCI: Once<Psci<'static, Virt>> = Once::new();

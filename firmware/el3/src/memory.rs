@@ -1,12 +1,12 @@
 //! EL3's view of memory: the translation table, the caches, and the words that CPUs share.
 
+use crate::layout::is_guard;
 use core::arch::{asm, naked_asm};
 use core::cell::UnsafeCell;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
-use psci::{Level, Scalar, SharedCell, SharedWord};
-use crate::layout::is_guard;
 use machine::{MEMORY, SECURE_RAM};
+use psci::{Level, Scalar, SharedCell, SharedWord};
 
 /// SCTLR_EL3 after a reset: the bits that are always one.
 pub const SCTLR_RESET: u64 = 0x30c5_0830;

@@ -1,18 +1,18 @@
 //! QEMU's `virt` machine, as the PSCI library sees it.
 
-use core::arch::asm;
-use core::cell::Cell;
-use core::ops::Range;
-use ::points::{Point, Sink};
-use arm_sysregs::el0::accessors::read_cntfrq_el0;
-use boot::protection::PARTS;
-use boot::states;
-use psci::*;
 use crate::gic::{Gic, Interface};
 use crate::memory::{Word, barrier, coherency, data_cache_off, data_cache_on, enable_mmu_uncached};
 use crate::power;
 use crate::registers::{self, interrupt_signalled, read, set_up_el3, set_up_normal_world};
+use ::points::{Point, Sink};
+use arm_sysregs::el0::accessors::read_cntfrq_el0;
+use boot::protection::PARTS;
+use boot::states;
+use core::arch::asm;
+use core::cell::Cell;
+use core::ops::Range;
 use machine::{MAX_CPUS, index_of, say};
+use psci::*;
 
 /// The state that a CPU keeps for itself, in a line of its own.
 #[repr(align(64))]

@@ -15,14 +15,14 @@
 //! | retention | contents kept at low voltage | WFI |
 //! | timers | stop with the power domain | run on |
 
-use core::arch::{asm, naked_asm};
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use crate::entry::identify;
 use crate::gic::Gic;
 use crate::layout::STACK_STRIDE;
 use crate::memory::SCTLR_RESET;
 use crate::registers::{interrupt_signalled, reset_timers, this_cpu};
 use boot::states;
+use core::arch::{asm, naked_asm};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use machine::{CLUSTER, MAX_CPUS, SECURE_GPIO};
 use psci::{CompositeState, HwState, Level, LocalState};
 

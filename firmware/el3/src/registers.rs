@@ -1,8 +1,8 @@
 //! System registers: EL3's own, and those that the normal world finds when it is entered.
 
+use arm_sysregs::el1::accessors::{read_id_aa64pfr0_el1, read_isr_el1};
 use core::arch::asm;
 use core::sync::atomic::{AtomicBool, Ordering};
-use arm_sysregs::el1::accessors::{read_id_aa64pfr0_el1, read_isr_el1};
 use exceptions::controls::{Controls, Features, controls};
 use exceptions::cores::{self, Core, Predictor, StoreBypass};
 use exceptions::undefined::{Level, Syndrome, Target, TrappedException, UndefinedInstruction};

@@ -1,14 +1,6 @@
 //! The start of a CPU: its first instruction, the boot of the first one, and the way of those that
 //! were down.
 
-use alloc::format;
-use alloc::vec::Vec;
-use core::arch::naked_asm;
-use core::ptr::slice_from_raw_parts;
-use boot::{Options, options};
-use device_tree::MAX_SIZE;
-use machine::{CLUSTER, MAX_CPUS, MEMORY, fw_cfg, index_of, say};
-use psci::{Endianness, EntryPoint, Platform, PowerUp};
 use crate::entry::{self, identify};
 use crate::gic::Gic;
 use crate::heap::HEAP;
@@ -17,6 +9,15 @@ use crate::library::{self, PSCI};
 use crate::memory::{self, Window, enable_mmu_and_caches};
 use crate::platform::{Virt, give_up, stop};
 use crate::{power, registers};
+use alloc::format;
+use alloc::vec::Vec;
+use boot::{Options, options};
+use core::arch::naked_asm;
+use core::ops::Range;
+use core::ptr::slice_from_raw_parts;
+use device_tree::MAX_SIZE;
+use machine::{CLUSTER, MAX_CPUS, MEMORY, fw_cfg, index_of, say};
+use psci::{Endianness, EntryPoint, Platform, PowerUp};
 
 /// First instruction of every CPU. All start at once: the first boots, the others are off until a
 /// CPU_ON. The power controller comes here again for a warm reset.
@@ -82,14 +83,7 @@ extern "C" fn cold_boot() -> ! {
     let mut text = alloc::vec![0; options::MAX_SIZE];
     let options = fw_cfg::read(options::FILE, &mut text).unwrap_or_default();
     let options = Options::parse(options).unwrap_or_else(|error| give_up(&error));
-    let level = match (options.exception_level, registers::has_el2()) {
-        (Some(2), false) => {
-            give_up(&"boot options: exception-level cannot be 2, the machine was started without virtualization=on")
-        }
-        (Some(level), _) => level,
-        (None, true) => 2,
-        (None, false) => 1,
-    };
+    let level = exception_level(&options);
     registers::choose_exception_level(level);
     registers::set_up_el3();
 
@@ -97,12 +91,7 @@ extern "C" fn cold_boot() -> ! {
     let window = Window::of_the_tree();
     let blob = machines_tree(warm);
     let (mut tree, machine) = device_tree::read(blob).unwrap_or_else(|error| give_up(&error));
-    let affinities: Vec<u64> = machine.cpus.iter().map(|cpu| cpu.affinity).collect();
-    if let Some((cpu, mpidr)) = (0..).zip(&affinities).find(|(cpu, mpidr)| index_of(**mpidr) != Some(*cpu)) {
-        give_up(&format!(
-            "device tree: CPU {cpu} has the affinity {mpidr:#x}; clusters of 16 should be full, at most 2 of them"
-        ));
-    }
+    let affinities = affinities(&machine);
     let cpus = affinities.len();
     let gic = Gic::find();
     let memory = machine.memory.clone();
@@ -115,12 +104,7 @@ extern "C" fn cold_boot() -> ! {
         say!("stopwatt: memory is overwritten (MEM_PROTECT)");
         protected.iter().for_each(memory::overwrite);
     }
-    if !memory.contains(&options.entry) {
-        give_up(&format!(
-            "boot options: entry {:#x} should be in memory, {:#x}..{:#x}",
-            options.entry, memory.start, memory.end
-        ));
-    }
+    check_entry(options.entry, &memory);
     device_tree::edit(&mut tree, &machine, &options).unwrap_or_else(|error| give_up(&error));
     let blob = tree.to_dtb();
     if blob.len() > MAX_SIZE {
@@ -149,6 +133,39 @@ extern "C" fn cold_boot() -> ! {
         after: PowerUp::On,
         endianness: Endianness::Little,
     })
+}
+
+/// Gives up if the normal world's entry is outside of its memory.
+fn check_entry(entry: u64, memory: &Range<u64>) {
+    if !memory.contains(&entry) {
+        give_up(&format!(
+            "boot options: entry {:#x} should be in memory, {:#x}..{:#x}",
+            entry, memory.start, memory.end
+        ));
+    }
+}
+
+/// The exception level of the normal world: the one that was asked for, or the highest.
+fn exception_level(options: &Options) -> u8 {
+    match (options.exception_level, registers::has_el2()) {
+        (Some(2), false) => {
+            give_up(&"boot options: exception-level cannot be 2, the machine was started without virtualization=on")
+        }
+        (Some(level), _) => level,
+        (None, true) => 2,
+        (None, false) => 1,
+    }
+}
+
+/// The affinities of the CPUs, in their order.
+fn affinities(machine: &device_tree::Machine) -> Vec<u64> {
+    let affinities: Vec<u64> = machine.cpus.iter().map(|cpu| cpu.affinity).collect();
+    if let Some((cpu, mpidr)) = (0..).zip(&affinities).find(|(cpu, mpidr)| index_of(**mpidr) != Some(*cpu)) {
+        give_up(&format!(
+            "device tree: CPU {cpu} has the affinity {mpidr:#x}; clusters of 16 should be full, at most 2 of them"
+        ));
+    }
+    affinities
 }
 
 /// The tree that the machine brings. The one in memory is the normal world's to overwrite, so a

@@ -10,15 +10,15 @@
 //! * **Trained branch predictors** (feature `predictor`): a table of vectors for each kind of core,
 //!   see [`exceptions::cores`].
 
-use core::arch::global_asm;
-use psci::{Call, Outcome};
 use crate::layout::{STACK_STRIDE, is_guard};
 use crate::library::PSCI;
 use crate::platform::stop;
 use crate::registers::{self, FEATURES};
 use crate::{entry, power};
+use core::arch::global_asm;
 use exceptions::undefined::undefined;
 use machine::say;
+use psci::{Call, Outcome};
 
 // An SMC keeps X4 to X30 (SMCCC DEN0028, 2.6: all but the result registers). The function below
 // keeps X19 to X29 by itself, so 16 registers are saved, and the results are laid beside them.

@@ -1,8 +1,8 @@
 //! The console, a line at a time.
 
+use arm_pl011_uart::{PL011Registers, Uart, UniqueMmioPointer};
 use core::fmt::Write;
 use core::ptr::NonNull;
-use arm_pl011_uart::{PL011Registers, Uart, UniqueMmioPointer};
 use spin::mutex::SpinMutex;
 
 static LOCK: SpinMutex<()> = SpinMutex::new(());

@@ -1,13 +1,13 @@
 //! Counts calls: with QEMU's `-icount`, the counter's ticks are instructions.
 
-use core::arch::asm;
-use core::sync::atomic::{AtomicU64, Ordering};
-use aarch64_rt::SuspendContext;
-use boot::states::STATES;
-use psci::{PowerStateFormat, id};
 use crate::cpu::{self, counter};
 use crate::interrupts;
+use aarch64_rt::SuspendContext;
+use boot::states::STATES;
+use core::arch::asm;
+use core::sync::atomic::{AtomicU64, Ordering};
 use machine::{mpidr_of, say};
+use psci::{PowerStateFormat, id};
 
 /// Marks for a plugin of the emulator that counts by function (`crates/worlds/tcg-plugin`): hints
 /// that mean nothing to a core. A passage begins, ends, and passages of another kind follow.

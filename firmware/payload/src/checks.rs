@@ -1,14 +1,14 @@
 //! Checks on the machine that the host's tests of the library cannot make: registers that the
 //! vector keeps, stamps of real calls, a real power-down beside a real CPU_ON.
 
-use core::arch::asm;
-use core::sync::atomic::{AtomicU64, Ordering};
-use aarch64_rt::SuspendContext;
-use boot::states::STATES;
-use machine::{CLUSTER, mpidr_of, say};
-use psci::{PowerStateFormat, id};
 use crate::cpu;
 use crate::{interrupts, traps};
+use aarch64_rt::SuspendContext;
+use boot::states::STATES;
+use core::arch::asm;
+use core::sync::atomic::{AtomicU64, Ordering};
+use machine::{CLUSTER, mpidr_of, say};
+use psci::{PowerStateFormat, id};
 
 const SUSPEND: u32 = id::CPU_SUSPEND | id::SMC64;
 const ON: u32 = id::CPU_ON | id::SMC64;

@@ -1,8 +1,8 @@
 //! The abilities of a CPU: calls to the firmware, suspends that come back, the counter, the timer.
 
-use core::arch::{asm, naked_asm};
 use aarch64_rt::{SuspendContext, warm_boot_entry};
 use arm_sysregs::el1::accessors::read_mpidr_el1;
+use core::arch::{asm, naked_asm};
 use machine::{MAX_CPUS, index_of, mpidr_of};
 
 /// Bytes of stack of a CPU.

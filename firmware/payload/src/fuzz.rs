@@ -9,13 +9,13 @@
 //! sends to a wild address in the normal world's memory, as it was told, is no fault of the
 //! firmware.
 
-use core::arch::naked_asm;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use boot::states::STATES;
-use machine::{CLUSTER, MAX_CPUS, mpidr_of, say};
-use psci::{PowerStateFormat, id};
 use crate::cpu;
 use crate::interrupts;
+use boot::states::STATES;
+use core::arch::naked_asm;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use machine::{CLUSTER, MAX_CPUS, mpidr_of, say};
+use psci::{PowerStateFormat, id};
 
 /// The progress of each CPU, in a line of its own.
 #[repr(align(64))]

@@ -1,12 +1,12 @@
 //! The interrupt controller of the normal world: one software interrupt and the timer of each CPU.
 //! Interrupts stay masked; WFI sees them, and the program asks for them.
 
-use core::ptr::NonNull;
 use arm_gic::gicv2::{self, GicV2};
 use arm_gic::gicv3::registers::{Gicd, GicrSgi};
 use arm_gic::gicv3::{GicCpuInterface, GicDistributor, GicRedistributor, SgiTarget, SgiTargetGroup};
 use arm_gic::{IntId, InterruptGroup, UniqueMmioPointer};
 use arm_sysregs::el1::accessors::read_id_aa64pfr0_el1;
+use core::ptr::NonNull;
 use machine::{
     CLUSTER, GIC_CPU_INTERFACE as CPU_INTERFACE, GIC_DISTRIBUTOR as DISTRIBUTOR, GIC_REDISTRIBUTORS as REDISTRIBUTORS,
 };

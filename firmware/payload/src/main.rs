@@ -15,8 +15,8 @@ mod resets;
 mod traps;
 mod world;
 
-use core::panic::PanicInfo;
 use aarch64_rt::{ExceptionHandlers, InitialPagetable, RegisterStateRef, entry, exception_handlers, initial_pagetable};
+use core::panic::PanicInfo;
 use machine::say;
 use options::Run;
 use psci::{PowerStateFormat, id};

@@ -1,13 +1,13 @@
 //! Warm and cold resets, and what they leave of memory: each step ends in a reset, and the next one
 //! finds it in memory that no reset touches.
 
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use aarch64_rt::SuspendContext;
-use boot::states::STATES;
-use machine::{MAX_CPUS, mpidr_of, say};
-use psci::{PowerStateFormat, id};
 use crate::cpu;
 use crate::interrupts;
+use aarch64_rt::SuspendContext;
+use boot::states::STATES;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use machine::{MAX_CPUS, mpidr_of, say};
+use psci::{PowerStateFormat, id};
 
 /// Step of the test, in memory that the machine fills at each reset and that MEM_PROTECT leaves
 /// alone; behind the image, so that the machine does.

@@ -1,10 +1,10 @@
 //! Tries what EL3 traps: each thing either works, because the core has it, or is an undefined
 //! instruction here; and the CPU lives on.
 
+use crate::cpu;
+use aarch64_rt::RegisterStateRef;
 use core::arch::{asm, naked_asm};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use aarch64_rt::RegisterStateRef;
-use crate::cpu;
 
 /// An instruction that may be undefined is about to run.
 static EXPECTED: AtomicBool = AtomicBool::new(false);

@@ -1,13 +1,13 @@
 //! The procedures' normal world, on this machine.
 
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use aarch64_rt::SuspendContext;
-use boot::states::STATES;
-use psci::{PowerStateFormat, id};
-use psci_cases::{CASES, Case, Depth, Failure, Mode, NormalWorld, STAMPS, Stamps, Word};
 use crate::cpu;
 use crate::interrupts::{self, Taken};
+use aarch64_rt::SuspendContext;
+use boot::states::STATES;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use machine::{CLUSTER, MAX_CPUS, mpidr_of, say};
+use psci::{PowerStateFormat, id};
+use psci_cases::{CASES, Case, Depth, Failure, Mode, NormalWorld, STAMPS, Stamps, Word};
 
 static WORDS: [AtomicU64; Word::COUNT] = [const { AtomicU64::new(0) }; Word::COUNT];
 static CASE: AtomicUsize = AtomicUsize::new(0);

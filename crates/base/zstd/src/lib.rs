@@ -1,6 +1,6 @@
-//! The part of the crate `zstd` that `parquet` uses, on `ruzstd`, which the program has anyway: so a
-//! build compiles no C, and needs no C compiler. `Cargo.toml` puts it in the place of the crate of
-//! that name. Levels of compression mean nothing here; recordings are written with Snappy.
+//! The part of the crate `zstd` that `parquet` uses, on `ruzstd`, which the program has anyway: so
+//! a build compiles no C, and needs no C compiler. `Cargo.toml` puts it in the place of the crate
+//! of that name. Levels of compression mean nothing here; recordings are written with Snappy.
 #![forbid(unsafe_code)]
 
 /// Compression and decompression of whole frames.
@@ -79,7 +79,8 @@ pub mod bulk {
 
 /// Facts of frames.
 pub mod zstd_safe {
-    /// The bytes of a frame's content; `None`, since `ruzstd` does not tell: Parquet's page headers do.
+    /// The bytes of a frame's content; `None`, since `ruzstd` does not tell: Parquet's page headers
+    /// do.
     ///
     /// # Errors
     /// None.
@@ -87,7 +88,8 @@ pub mod zstd_safe {
         Ok(None)
     }
 
-    /// The most bytes that a frame with so much content takes: raw blocks of 128 KiB and their headers.
+    /// The most bytes that a frame with so much content takes: raw blocks of 128 KiB and their
+    /// headers.
     #[must_use]
     pub fn compress_bound(content: usize) -> usize {
         content + content / 1024 + 64

@@ -97,6 +97,19 @@ impl Teo {
         if stay_ns >= latency_ns { stay_ns - latency_ns / 2 } else { stay_ns / 2 }
     }
 
+    /// Takes the oldest of the recent intercepts out; returns its place, which the next one gets.
+    fn forget_oldest(&mut self) -> usize {
+        let place = self.oldest;
+        if self.rules.has(Rule::TeoRecent) {
+            self.oldest = (self.oldest + 1) % RECENT;
+            if let Some(bin) = self.recent[place] {
+                let recent = &mut self.bins[usize::from(bin)].recent;
+                *recent = recent.wrapping_sub(1);
+            }
+        }
+        place
+    }
+
     fn update(&mut self, states: &States, latency_ns: u64, measured_ns: u64, got_tick: bool) {
         let (mut of_timer, mut of_stay) = (0, 0);
         let mut sum = 0;
@@ -112,14 +125,7 @@ impl Teo {
                 }
             }
         }
-        let place = self.oldest;
-        if self.rules.has(Rule::TeoRecent) {
-            self.oldest = (self.oldest + 1) % RECENT;
-            if let Some(bin) = self.recent[place] {
-                let recent = &mut self.bins[usize::from(bin)].recent;
-                *recent = recent.wrapping_sub(1);
-            }
-        }
+        let place = self.forget_oldest();
         let is_sum = !self.rules.has(Rule::TeoShortIdles) || self.rules.has(Rule::TeoDecayToZero);
         self.total = PULSE + if is_sum { sum } else { self.decay(self.total) };
         if self.rules.has(Rule::TeoShortIdles) {

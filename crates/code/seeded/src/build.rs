@@ -344,17 +344,7 @@ pub fn compile(sources: &str) {
     println!("cargo::rerun-if-env-changed={LENIENT}");
     println!("cargo::rerun-if-env-changed={MUTANTS}");
     let lenient = env::var_os(LENIENT).is_some();
-    let named = files(&here.join("faults"), "toml").into_iter().map(|(name, path)| {
-        let fault: Fault = toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        (path, Fault { name, ..fault })
-    });
-    let mut faults: Vec<(PathBuf, Fault)> = named.collect();
-    if let Some(folder) = env::var_os(MUTANTS) {
-        let library = library.parent().and_then(Path::file_name).unwrap_or_default();
-        let path = Path::new(&folder).join(library).with_extension("toml");
-        let list: Mutants = toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        faults.extend(list.mutant.into_iter().map(|mutant| (path.clone(), mutant)));
-    }
+    let faults = faults(&here, &library);
 
     let mut places = Vec::new();
     let mut first_places = BTreeMap::new();
@@ -393,6 +383,33 @@ pub fn compile(sources: &str) {
         writeln!(table, "    seeded::Fault {{ name: {name:?}, commit: {commit:?}, what: {what:?}, id: {id:#x} }},")
             .expect("a string grows");
     }
+    write_places(&mut table, &places, &first_places);
+
+    let library = sources.remove("lib").expect("the library has a lib.rs").text;
+    write(&out.join("library.rs"), &format!("{}{table}{}", include_str!("head.rs"), as_included(&library, &out)));
+    for (name, source) in &mut sources {
+        write(&out.join(format!("{name}.rs")), &source.with_faults(&ids));
+    }
+}
+
+/// The faults of the crate's folder, and mutants where they are asked for, each with its file.
+fn faults(here: &Path, library: &Path) -> Vec<(PathBuf, Fault)> {
+    let named = files(&here.join("faults"), "toml").into_iter().map(|(name, path)| {
+        let fault: Fault = toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        (path, Fault { name, ..fault })
+    });
+    let mut faults: Vec<(PathBuf, Fault)> = named.collect();
+    if let Some(folder) = env::var_os(MUTANTS) {
+        let library = library.parent().and_then(Path::file_name).unwrap_or_default();
+        let path = Path::new(&folder).join(library).with_extension("toml");
+        let list: Mutants = toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        faults.extend(list.mutant.into_iter().map(|mutant| (path.clone(), mutant)));
+    }
+    faults
+}
+
+/// Writes the table of the branches.
+fn write_places(table: &mut String, places: &[Place], first_places: &BTreeMap<usize, String>) {
     table.push_str("];\n\n/// The branches of the library, in the order of `seeded::reached`.\n");
     table.push_str("pub static PLACES: &[seeded::Place] = &[\n");
     for (number, Place { line, function, kind }) in places.iter().enumerate() {
@@ -404,12 +421,6 @@ pub fn compile(sources: &str) {
         .expect("a string grows");
     }
     table.push_str("];\n");
-
-    let library = sources.remove("lib").expect("the library has a lib.rs").text;
-    write(&out.join("library.rs"), &format!("{}{table}{}", include_str!("head.rs"), as_included(&library, &out)));
-    for (name, source) in &mut sources {
-        write(&out.join(format!("{name}.rs")), &source.with_faults(&ids));
-    }
 }
 
 /// The library's root without what an included file may not have, and with its modules in `out`.

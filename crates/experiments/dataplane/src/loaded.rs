@@ -278,20 +278,7 @@ impl Experiment for Dataplane {
         let settings = &request.settings;
         let (graph, shape, strides) = (settings.get(GRAPH), settings.get(LOOP), settings.get(STRIDES));
         let objects = settings.get(NODES).unwrap_or_default();
-        let load = Load {
-            kind: if let GraphAsked::Ours(kind) = graph { kind } else { GraphKind::Ip4Route },
-            settings: Settings {
-                shape,
-                strides,
-                frame_size: settings.get(FRAME_SIZE),
-                verify_checksum: !settings.get(NO_CHECKSUM),
-            },
-            buffers: settings.get(BUFFERS),
-            reuse: if settings.get(HOT) { Reuse::Hot } else { Reuse::Cycle },
-            routes: settings.get(ROUTES),
-            outputs: settings.get(OUTPUTS),
-            flows: settings.get(FLOWS),
-        };
+        let load = load_of(settings, &graph);
         if load.kind == GraphKind::L2CrossConnect && load.outputs > 1 {
             let message = "--outputs is of routes, which l2-xconnect has not".to_owned();
             return Err(Error::Usage { message, help: None });
@@ -348,6 +335,24 @@ impl Experiment for Dataplane {
         let recording = results::graph(header, &name, &loaded);
         sink.start(recording.header.clone())?;
         sink.append(&recording)
+    }
+}
+
+/// The load that the settings describe; for a graph of a file its kind means nothing.
+fn load_of(settings: &experiment::Settings, graph: &GraphAsked) -> Load {
+    Load {
+        kind: if let GraphAsked::Ours(kind) = graph { *kind } else { GraphKind::Ip4Route },
+        settings: Settings {
+            shape: settings.get(LOOP),
+            strides: settings.get(STRIDES),
+            frame_size: settings.get(FRAME_SIZE),
+            verify_checksum: !settings.get(NO_CHECKSUM),
+        },
+        buffers: settings.get(BUFFERS),
+        reuse: if settings.get(HOT) { Reuse::Hot } else { Reuse::Cycle },
+        routes: settings.get(ROUTES),
+        outputs: settings.get(OUTPUTS),
+        flows: settings.get(FLOWS),
     }
 }
 

@@ -432,24 +432,7 @@ impl Reader<'_> {
         let span = read.span();
         let read = read.into_inner();
         let of = |message: &str| format!("task `{}`: {message}", read.name);
-        let when = match read.when {
-            None => None,
-            Some(when) => {
-                let span = when.span();
-                let mut pairs = when.into_inner().into_iter();
-                let (Some((name, value)), None) = (pairs.next(), pairs.next()) else {
-                    return Err(self.wrong(span, &of("`when` is one unknown and its value"), "{ \"NAME\" = VALUE }"));
-                };
-                let known = unknowns.iter().find(|unknown| unknown.name == name);
-                match known.map(|unknown| &unknown.range) {
-                    Some(Range::Values(values)) if values.contains(&value) => Some((name, value)),
-                    _ => {
-                        let message = of(&format!("no unknown `{name}` has the value `{value}`"));
-                        return Err(self.wrong(span, &message, "take one of the `values` of an [[unknown]]"));
-                    }
-                }
-            }
-        };
+        let when = read.when.map(|when| self.condition(when, unknowns, &of)).transpose()?;
         let instances = match read.instances {
             None => Term::Is(1),
             Some(instances) => {
@@ -485,10 +468,48 @@ impl Reader<'_> {
         if read.main && read.loops.is_none() {
             return Err(self.wrong(span, &of("it is main and never ends"), "give it `loops`"));
         }
+        let phases = self.phases(&read.phase, unknowns, (names, semaphores), &of)?;
+        if phases.iter().all(|(repeat, actions)| *repeat == 0 || actions.is_empty()) {
+            return Err(self.wrong(span, &of("it does nothing"), "phase = [{ do = [\"run 1ms\"] }]"));
+        }
+        let (name, main, loops) = (read.name, read.main, read.loops);
+        Ok(Task { name, when, instances, policy, cpus, calibrated, main, loops, phases })
+    }
+
+    /// An unknown and the value of it with which a task is there.
+    fn condition(
+        &self,
+        when: Spanned<BTreeMap<String, Value>>,
+        unknowns: &[Unknown],
+        of: &impl Fn(&str) -> String,
+    ) -> Result<(String, Value), Error> {
+        let span = when.span();
+        let mut pairs = when.into_inner().into_iter();
+        let (Some((name, value)), None) = (pairs.next(), pairs.next()) else {
+            return Err(self.wrong(span, &of("`when` is one unknown and its value"), "{ \"NAME\" = VALUE }"));
+        };
+        let known = unknowns.iter().find(|unknown| unknown.name == name);
+        match known.map(|unknown| &unknown.range) {
+            Some(Range::Values(values)) if values.contains(&value) => Ok((name, value)),
+            _ => {
+                let message = of(&format!("no unknown `{name}` has the value `{value}`"));
+                Err(self.wrong(span, &message, "take one of the `values` of an [[unknown]]"))
+            }
+        }
+    }
+
+    /// The phases of a task, each with its repetitions.
+    fn phases(
+        &self,
+        read: &[PhaseRead],
+        unknowns: &[Unknown],
+        (names, semaphores): (&[String], &[(String, u32)]),
+        of: &impl Fn(&str) -> String,
+    ) -> Result<Vec<(u32, Vec<Do>)>, Error> {
         let mut phases = Vec::new();
-        for phase in read.phase {
+        for phase in read {
             let mut all = Vec::new();
-            for text in phase.actions {
+            for text in &phase.actions {
                 let wrong = |what: String, help: &str| Err(self.wrong(text.span(), &of(&what), help));
                 let action = match actions::parse(text.get_ref()) {
                     Ok(action) => action,
@@ -511,11 +532,7 @@ impl Reader<'_> {
             }
             phases.push((phase.repeat, all));
         }
-        if phases.iter().all(|(repeat, actions)| *repeat == 0 || actions.is_empty()) {
-            return Err(self.wrong(span, &of("it does nothing"), "phase = [{ do = [\"run 1ms\"] }]"));
-        }
-        let (name, main, loops) = (read.name, read.main, read.loops);
-        Ok(Task { name, when, instances, policy, cpus, calibrated, main, loops, phases })
+        Ok(phases)
     }
 
     fn number(&self, term: &Term, unknowns: &[Unknown], place: Bytes<usize>) -> Result<(), Error> {

@@ -22,42 +22,11 @@ pub fn record<S: Recordable>(
     limits: Limits,
     seed: u64,
 ) -> Recording {
-    let mut header = Header::new(&experiment::<S>(), "explore", "us");
-    header.seed = seed;
-    header.iterations = 1;
-    let cpus = subject.cpus();
-    header.notes.push(format!(
-        "An explored run has no time: on its timeline an operation takes a microsecond, and CPU {cpus} is {}.",
-        S::LAST
-    ));
-    header.complaints.push(sentence(&found.failure.what));
     let narrator = S::narrator(found.machine, &found.script);
-    let sentences = found.schedule.iter().map(|deviation| narrator.deviation(steps, deviation));
-    let missed = (0..steps.len()).rev().filter_map(|at| narrator.missed(steps, at));
-    header.set_facts(&facts::Exploration {
-        schedule: Schedule::new(found, subject, limits).text(),
-        sentences: sentences.collect(),
-        scenario: found.script.sentences(),
-        missed: missed.take(MISSED_SHOWN).collect(),
-        causes: narrator.causes(steps),
-        coverage: None,
-    });
-    let (calls, operations) = (names_of_calls(&found.script), names_of_operations(steps));
-    let lane = |title: &str, begin: &str, end: &str, names: &mut dyn Iterator<Item = String>| Lane {
-        title: title.to_owned(),
-        begin: begin.to_owned(),
-        end: Some(end.to_owned()),
-        names: (0..).zip(names).collect(),
-        ..Lane::default()
-    };
-    let mut of_operations =
-        lane("operation", "operation", "operation-end", &mut operations.keys().map(|name| (*name).to_owned()));
-    of_operations.marks = MARKS.iter().map(|(_, point, mark)| ((*point).to_owned(), (*mark).to_owned())).collect();
-    of_operations.telling =
-        MARKS.iter().map(|(_, point, _)| (*point).to_owned()).chain([BROKEN.0.to_owned()]).collect();
-    of_operations.marks.extend([STALE, BROKEN].map(|(point, mark)| (point.to_owned(), mark.to_owned())));
-    header.lanes = vec![lane("call", "call", "call-end", &mut calls.into_iter()), of_operations];
-
+    let operations = names_of_operations(steps);
+    let cpus = subject.cpus();
+    let mut header = header(subject, found, steps, limits, seed);
+    header.lanes = lanes(names_of_calls(&found.script), &operations);
     let mut recording = Recording::new(header);
     let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
     let series = recording.series(variant, found.failure.invariant.name(), "");
@@ -111,6 +80,55 @@ pub fn record<S: Recordable>(
         recording.measure(series, 0, metric, unit, value);
     }
     recording
+}
+
+/// The header of a finding, but for its lanes.
+fn header<S: Recordable>(
+    subject: &S,
+    found: &CounterexampleIn<S>,
+    steps: &[Step],
+    limits: Limits,
+    seed: u64,
+) -> Header {
+    let narrator = S::narrator(found.machine, &found.script);
+    let mut header = Header::new(&experiment::<S>(), "explore", "us");
+    header.seed = seed;
+    header.iterations = 1;
+    let cpus = subject.cpus();
+    header.notes.push(format!(
+        "An explored run has no time: on its timeline an operation takes a microsecond, and CPU {cpus} is {}.",
+        S::LAST
+    ));
+    header.complaints.push(sentence(&found.failure.what));
+    let sentences = found.schedule.iter().map(|deviation| narrator.deviation(steps, deviation));
+    let missed = (0..steps.len()).rev().filter_map(|at| narrator.missed(steps, at));
+    header.set_facts(&facts::Exploration {
+        schedule: Schedule::new(found, subject, limits).text(),
+        sentences: sentences.collect(),
+        scenario: found.script.sentences(),
+        missed: missed.take(MISSED_SHOWN).collect(),
+        causes: narrator.causes(steps),
+        coverage: None,
+    });
+    header
+}
+
+/// The lanes of calls and of operations, by the numbers that their points carry.
+fn lanes(calls: Vec<String>, operations: &BTreeMap<&'static str, u32>) -> Vec<Lane> {
+    let lane = |title: &str, begin: &str, end: &str, names: &mut dyn Iterator<Item = String>| Lane {
+        title: title.to_owned(),
+        begin: begin.to_owned(),
+        end: Some(end.to_owned()),
+        names: (0..).zip(names).collect(),
+        ..Lane::default()
+    };
+    let mut of_operations =
+        lane("operation", "operation", "operation-end", &mut operations.keys().map(|name| (*name).to_owned()));
+    of_operations.marks = MARKS.iter().map(|(_, point, mark)| ((*point).to_owned(), (*mark).to_owned())).collect();
+    of_operations.telling =
+        MARKS.iter().map(|(_, point, _)| (*point).to_owned()).chain([BROKEN.0.to_owned()]).collect();
+    of_operations.marks.extend([STALE, BROKEN].map(|(point, mark)| (point.to_owned(), mark.to_owned())));
+    vec![lane("call", "call", "call-end", &mut calls.into_iter()), of_operations]
 }
 
 /// Deviations that are marks on the timeline: their point, and what to call it.

@@ -7,11 +7,13 @@ use crate::oracle::MIDDLE;
 use crate::published_reads::{Reads, Spread};
 use crate::reads::{self, Division, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};
+use crate::trace::Traced;
 use experiment::setting::{self, Checked, Folder, InputFile, Number, Or};
 use experiment::{About, Error, Example, Experiment, Need, Request, Settings, Sink, World, WorldAbout};
 use qemu::{Build, Images, Machine, clock_reads, linux};
 use rayon::prelude::*;
 use recording::{Header, Recording, facts, metrics};
+use soc::config::IdlePlatform as Platform;
 
 /// Reads clocks and divides, here; or replays a trace with reads that take as long as published
 /// ones.
@@ -257,30 +259,14 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
         kinds.iter().flat_map(|&kind| unsaid.iter().map(move |&unsaid| (kind, unsaid))).collect();
     progress.expect(jobs.len() as u64, "governors");
 
-    /// Choices and energy that differ from those with the first clock and the first division.
-    type Changed = Vec<(String, f64, f64)>;
-    let changes: Vec<Changed> = jobs
+    let with = Replays { platform: &platform, traced: &traced, segments: &segments, spreads: &spreads, tick_ns, seed };
+    let changes: Vec<Vec<Change>> = jobs
         .par_iter()
         .map(|&(kind, unsaid)| {
             progress.check()?;
-            let mut base = None;
-            let mut changed = Changed::new();
-            for (name, spread) in &spreads {
-                for (conversion, clock) in CONVERSIONS {
-                    let mut reads = Reads::new(*spread, clock, seed);
-                    let chooser = Chooser::Governor(kind);
-                    let replayed = replay(&platform, &traced, chooser, unsaid, tick_ns, &mut reads);
-                    let energy = energy(&platform, &segments, &replayed)[MIDDLE];
-                    let (chosen, of) = base.get_or_insert_with(|| (replayed.chosen.clone(), energy));
-                    let pairs = || chosen.iter().flatten().zip(replayed.chosen.iter().flatten());
-                    let others = pairs().filter(|(a, b)| a != b).count();
-                    let share = others as f64 / pairs().count().max(1) as f64;
-                    let more = if *of == 0 { 0.0 } else { (energy as f64 - *of as f64) / *of as f64 };
-                    changed.push((format!("{name}, {conversion}"), share, more));
-                }
-            }
+            let changes = with.changes(kind, unsaid);
             progress.step();
-            Ok::<_, Error>(changed)
+            Ok::<_, Error>(changes)
         })
         .collect::<Result<_, _>>()?;
 
@@ -288,8 +274,8 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
     for ((kind, unsaid), changed) in jobs.iter().zip(changes) {
         let mode = if unsaid_modes(&jobs) { unsaid.name() } else { "" };
         let series = recording.series(&kind.to_string(), "changed", mode);
-        for (name, choices, energy) in changed {
-            let subject = recording.name(&name);
+        for Change { condition, choices, energy } in changed {
+            let subject = recording.name(&condition);
             for (metric, value) in [(metrics::CHANGED_CHOICES, choices), (metrics::CHANGED_ENERGY, energy)] {
                 if metric.name == metrics::CHANGED_CHOICES.name || platform.power.is_some() {
                     recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
@@ -319,6 +305,48 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
     );
     header.notes.extend(traced.notes.iter().cloned());
     Ok(recording)
+}
+
+/// Choices and energy that differ from those with the first clock and the first division, as
+/// shares.
+struct Change {
+    /// Clock and conversion.
+    condition: String,
+    choices: f64,
+    energy: f64,
+}
+
+/// A trace that governors are replayed on, with reads of every clock.
+struct Replays<'r> {
+    platform: &'r Platform,
+    traced: &'r Traced,
+    segments: &'r Segments,
+    spreads: &'r [(String, Spread)],
+    tick_ns: u64,
+    seed: u64,
+}
+
+impl Replays<'_> {
+    /// Changes of a governor's choices under each condition; the first one is none.
+    fn changes(&self, kind: idle::Kind, unsaid: Unsaid) -> Vec<Change> {
+        let mut base = None;
+        let mut changes = Vec::new();
+        for (name, spread) in self.spreads {
+            for (conversion, clock) in CONVERSIONS {
+                let mut reads = Reads::new(*spread, clock, self.seed);
+                let chooser = Chooser::Governor(kind);
+                let replayed = replay(self.platform, self.traced, chooser, unsaid, self.tick_ns, &mut reads);
+                let energy = energy(self.platform, self.segments, &replayed)[MIDDLE];
+                let (chosen, of) = base.get_or_insert_with(|| (replayed.chosen.clone(), energy));
+                let pairs = || chosen.iter().flatten().zip(replayed.chosen.iter().flatten());
+                let others = pairs().filter(|(a, b)| a != b).count();
+                let choices = others as f64 / pairs().count().max(1) as f64;
+                let energy = if *of == 0 { 0.0 } else { (energy as f64 - *of as f64) / *of as f64 };
+                changes.push(Change { condition: format!("{name}, {conversion}"), choices, energy });
+            }
+        }
+        changes
+    }
 }
 
 fn unsaid_modes(jobs: &[(idle::Kind, Unsaid)]) -> bool {

@@ -326,6 +326,18 @@ fn goes_down(cpus: &[Cpu<'_>], nap: &Nap, waker: usize, next: &Sleep) -> Option<
 }
 
 impl Cpu<'_> {
+    /// When the timer is due that a nap waits for, moved as much as what armed it; `None` if there
+    /// is none.
+    fn due_ns(&self, nap: &Nap) -> Option<u64> {
+        let armed = nap.first.timer_armed_ns.map_or(0, |armed_ns| self.shift_at(armed_ns));
+        match nap.first.length {
+            SleepLength::Known { timer_ns, .. } if timer_ns < u64::MAX / 2 => {
+                Some((nap.first.enter_ns + timer_ns).saturating_add_signed(armed))
+            }
+            _ => None,
+        }
+    }
+
     /// Lives through a nap, and returns when it ends. With `held_ns` the CPU that ends it goes down
     /// then.
     #[expect(clippy::too_many_arguments, reason = "what is known of one nap")]
@@ -348,13 +360,7 @@ impl Cpu<'_> {
         if !nap.idle_before {
             self.stopped = false;
         }
-        let armed = nap.first.timer_armed_ns.map_or(0, |armed_ns| self.shift_at(armed_ns));
-        let due_ns = match nap.first.length {
-            SleepLength::Known { timer_ns, .. } if timer_ns < u64::MAX / 2 => {
-                Some((nap.first.enter_ns + timer_ns).saturating_add_signed(armed))
-            }
-            _ => None,
-        };
+        let due_ns = self.due_ns(nap);
         while now < wake_ns {
             let tick_at = now + tick_ns - (now + tick_ns - self.phase_ns) % tick_ns;
             let length = match (nap.first.length, due_ns) {

@@ -54,21 +54,28 @@ pub struct Grid {
     today: Vec<u32>,
 }
 
+/// The working sets of a loop: a batch, halves of the second and the last cache, and `memory`
+/// bytes.
+fn working_sets(about: &LoopAbout, batch: u64, caches: &[u64], memory: u64) -> Vec<WorkingSet> {
+    let least = 2 * batch.max(1024);
+    let most = about.most_records.unwrap_or(u64::MAX).max(least);
+    let records = |bytes: u64| (bytes.min(memory) / about.record_bytes).clamp(least, most);
+    let mut sets = vec![WorkingSet { name: "warm", records: batch }];
+    // Which caches there are, the system says: the first is not worth a set of its own.
+    let names: &[&str] = if caches.len() > 2 { &["l2", "llc"] } else { &["llc"] };
+    for (name, bytes) in names.iter().zip(&caches[1.min(caches.len())..]) {
+        sets.push(WorkingSet { name, records: records(bytes / 2) });
+    }
+    sets.push(WorkingSet { name: "memory", records: records(memory) });
+    sets.dedup_by_key(|set| set.records);
+    sets
+}
+
 impl Grid {
     /// The cells of a loop, for a batch, with working sets of half the second and the last cache
     /// and of `memory` bytes.
     pub fn new(about: &LoopAbout, batch: u64, caches: &[u64], memory: u64) -> Self {
-        let least = 2 * batch.max(1024);
-        let most = about.most_records.unwrap_or(u64::MAX).max(least);
-        let records = |bytes: u64| (bytes.min(memory) / about.record_bytes).clamp(least, most);
-        let mut sets = vec![WorkingSet { name: "warm", records: batch }];
-        // Which caches there are, the system says: the first is not worth a set of its own.
-        let names: &[&str] = if caches.len() > 2 { &["l2", "llc"] } else { &["llc"] };
-        for (name, bytes) in names.iter().zip(&caches[1.min(caches.len())..]) {
-            sets.push(WorkingSet { name, records: records(bytes / 2) });
-        }
-        sets.push(WorkingSet { name: "memory", records: records(memory) });
-        sets.dedup_by_key(|set| set.records);
+        let sets = working_sets(about, batch, caches, memory);
         let mut grid = Self {
             sets,
             batch,
@@ -83,48 +90,7 @@ impl Grid {
                 .collect(),
         };
         let far = grid.sets.len() - 1;
-        let choices: Vec<Vec<u32>> = about
-            .knobs
-            .iter()
-            .filter(|knob| knob.kind == KnobKind::Choice)
-            .map(|knob| {
-                let powers = (0..u32::BITS).map(|bit| 1 << bit);
-                powers.filter(|value| (knob.least..=knob.most).contains(value)).collect()
-            })
-            .collect();
-        let ladders: [&[u32]; 3] = [&LADDER, &SHORT_LADDER, &SHORTEST_LADDER];
-        let distances = grid.distances();
-        let size = |ladder: &[u32]| {
-            choices.iter().map(Vec::len).fold(ladder.len().saturating_pow(distances as u32), usize::saturating_mul)
-        };
-        let first = usize::from(distances > 1);
-        let ladder = ladders[first..].iter().find(|ladder| size(ladder) <= PRODUCT_MAX);
-        match ladder {
-            Some(ladder) => {
-                let axes: Vec<Vec<u32>> = {
-                    let mut choices = choices.iter();
-                    let axis = |kind: &KnobKind| match kind {
-                        KnobKind::Distance => ladder.to_vec(),
-                        KnobKind::Choice => choices.next().cloned().unwrap_or_default(),
-                        KnobKind::Line => vec![0],
-                    };
-                    grid.kinds.iter().map(axis).collect()
-                };
-                for values in product(&axes) {
-                    grid.add(far, batch, values);
-                }
-            }
-            // Too many knobs for all their values together: one after the other.
-            None => {
-                for knob in (0..about.knobs.len()).filter(|knob| about.knobs[*knob].is_distance()) {
-                    for &value in &SHORT_LADDER {
-                        let mut values = grid.all(8);
-                        values[knob] = value;
-                        grid.add(far, batch, values);
-                    }
-                }
-            }
-        }
+        grid.add_products(about, far);
         for set in 0..=far {
             for &ahead in &LADDER {
                 grid.add(set, batch, grid.all(ahead));
@@ -139,6 +105,53 @@ impl Grid {
             grid.add(0, batch, grid.all(0));
         }
         grid
+    }
+
+    /// Adds every combination of the knobs, with the longest ladder that leaves few enough; with
+    /// too many knobs one after the other.
+    fn add_products(&mut self, about: &LoopAbout, far: usize) {
+        let choices: Vec<Vec<u32>> = about
+            .knobs
+            .iter()
+            .filter(|knob| knob.kind == KnobKind::Choice)
+            .map(|knob| {
+                let powers = (0..u32::BITS).map(|bit| 1 << bit);
+                powers.filter(|value| (knob.least..=knob.most).contains(value)).collect()
+            })
+            .collect();
+        let ladders: [&[u32]; 3] = [&LADDER, &SHORT_LADDER, &SHORTEST_LADDER];
+        let distances = self.distances();
+        let size = |ladder: &[u32]| {
+            choices.iter().map(Vec::len).fold(ladder.len().saturating_pow(distances as u32), usize::saturating_mul)
+        };
+        let first = usize::from(distances > 1);
+        let ladder = ladders[first..].iter().find(|ladder| size(ladder) <= PRODUCT_MAX);
+        match ladder {
+            Some(ladder) => {
+                let axes: Vec<Vec<u32>> = {
+                    let mut choices = choices.iter();
+                    let axis = |kind: &KnobKind| match kind {
+                        KnobKind::Distance => ladder.to_vec(),
+                        KnobKind::Choice => choices.next().cloned().unwrap_or_default(),
+                        KnobKind::Line => vec![0],
+                    };
+                    self.kinds.iter().map(axis).collect()
+                };
+                for values in product(&axes) {
+                    self.add(far, self.batch, values);
+                }
+            }
+            // Too many knobs for all their values together: one after the other.
+            None => {
+                for knob in (0..about.knobs.len()).filter(|knob| about.knobs[*knob].is_distance()) {
+                    for &value in &SHORT_LADDER {
+                        let mut values = self.all(8);
+                        values[knob] = value;
+                        self.add(far, self.batch, values);
+                    }
+                }
+            }
+        }
     }
 
     /// The number of distances.

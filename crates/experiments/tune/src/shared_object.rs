@@ -4,7 +4,7 @@
 use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 use std::ffi::c_void;
 use std::path::Path;
-use stopwatt_loop::{ABI, AFTER_NONE, CHOICE, DISTANCE, KNOBS_MAX, LINE, LoopTable, SYMBOL};
+use stopwatt_loop::{ABI, AFTER_NONE, CHOICE, DISTANCE, KNOBS_MAX, Knob, LINE, LoopTable, SYMBOL};
 use worker_process::Wrong;
 use worker_process::shared_object::{tables, text};
 
@@ -33,6 +33,43 @@ impl Drop for SharedRecords {
             unsafe { tear_down(self.state) };
         }
     }
+}
+
+/// Checks a knob behind those `before` it; what is wrong comes with what would be right.
+fn knob_about(
+    knob: &Knob,
+    own: String,
+    define: Option<String>,
+    before: &[KnobAbout],
+) -> Result<KnobAbout, (String, &'static str)> {
+    let kind = match knob.kind {
+        DISTANCE => KnobKind::Distance,
+        CHOICE => KnobKind::Choice,
+        LINE => KnobKind::Line,
+        kind => {
+            let help = "STOPWATT_DISTANCE, STOPWATT_CHOICE or STOPWATT_LINE";
+            return Err((format!("knob `{own}` is of kind {kind}"), help));
+        }
+    };
+    let range = || format!("knob `{own}` goes from {} to {}", knob.least, knob.most);
+    if knob.most != 0 && knob.least > knob.most {
+        return Err((range(), "`most` is the larger"));
+    }
+    if kind == KnobKind::Choice && (knob.least == 0 || knob.most == 0) {
+        return Err((range(), "from 1 on"));
+    }
+    let after = match knob.after {
+        AFTER_NONE => None,
+        after if (after as usize) < before.len() && before[after as usize].kind != KnobKind::Choice => {
+            Some(after as usize)
+        }
+        after => {
+            let help = "`after` is the number of a line before it, or STOPWATT_AFTER_NONE";
+            return Err((format!("knob `{own}` comes after knob {after}"), help));
+        }
+    };
+    let Knob { least, most, today, beside, .. } = *knob;
+    Ok(KnobAbout { name: own, define, kind, least, most, today, after, beside: beside != 0 && !before.is_empty() })
 }
 
 impl SharedLoop {
@@ -92,46 +129,9 @@ impl SharedLoop {
             if own.is_empty() || knobs.iter().any(|other| other.name == own) {
                 return refused(&format!("a knob is called `{own}`"), "each knob has a name of its own");
             }
-            let kind = match knob.kind {
-                DISTANCE => KnobKind::Distance,
-                CHOICE => KnobKind::Choice,
-                LINE => KnobKind::Line,
-                kind => {
-                    let help = "STOPWATT_DISTANCE, STOPWATT_CHOICE or STOPWATT_LINE";
-                    return refused(&format!("knob `{own}` is of kind {kind}"), help);
-                }
-            };
-            if knob.most != 0 && knob.least > knob.most {
-                return refused(
-                    &format!("knob `{own}` goes from {} to {}", knob.least, knob.most),
-                    "`most` is the larger",
-                );
-            }
-            if kind == KnobKind::Choice && (knob.least == 0 || knob.most == 0) {
-                return refused(&format!("knob `{own}` goes from {} to {}", knob.least, knob.most), "from 1 on");
-            }
-            let after = match knob.after {
-                AFTER_NONE => None,
-                after if (after as usize) < knobs.len() && knobs[after as usize].kind != KnobKind::Choice => {
-                    Some(after as usize)
-                }
-                after => {
-                    return refused(
-                        &format!("knob `{own}` comes after knob {after}"),
-                        "`after` is the number of a line before it, or STOPWATT_AFTER_NONE",
-                    );
-                }
-            };
-            knobs.push(KnobAbout {
-                name: own,
-                define,
-                kind,
-                least: knob.least,
-                most: knob.most,
-                today: knob.today,
-                after,
-                beside: knob.beside != 0 && !knobs.is_empty(),
-            });
+            let about = knob_about(knob, own, define, &knobs)
+                .map_err(|(what, help)| Wrong::new(format!("{shown}, loop `{name}`: {what}"), help))?;
+            knobs.push(about);
         }
         if !knobs.iter().any(KnobAbout::is_distance) {
             return refused(

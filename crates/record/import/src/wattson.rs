@@ -7,6 +7,7 @@
 
 use document::{Document, Error};
 use serde::Deserialize;
+use std::ops::Range;
 use std::path::Path;
 
 /// The most power of a row, in milliwatts: what is beyond is a mistake.
@@ -132,85 +133,92 @@ impl Curves {
         for document in files {
             for row in document.rows::<RowRead>()? {
                 let place = row.span();
-                let row = row.into_inner();
-                let wrong = |what: String, help: &str| Err(document.wrong(place.clone(), what, help));
-                let (Some(policy), Some(fixed), Some(active), Some(idle0), Some(idle1)) =
-                    (row.policy, row.fixed, row.active, row.idle0, row.idle1)
-                else {
-                    let help = "a curve has policy, freq_khz, static, active, idle0 and idle1";
-                    return wrong("a column is missing".to_owned(), help);
-                };
-                let powers = [fixed, active, idle0, idle1, row.interconnect.unwrap_or(0.0)];
-                if powers.iter().any(|power| !power.is_finite() || !(0.0..=MOST_MW).contains(power)) {
-                    return wrong("a power is no number from 0 to 100000 mW".to_owned(), "powers are in milliwatts");
-                }
-                if policy >= MOST_CPUS || !(1..=MOST_KHZ).contains(&row.freq_khz) {
-                    return wrong(
-                        format!("policy {policy} at {} kHz", row.freq_khz),
-                        "a policy is its first CPU, from 0 to 63, and a clock is 1 to 20000000 kHz",
-                    );
-                }
-                if row.device.is_empty() || row.device.contains(|c: char| c.is_control() || "\"\\".contains(c)) {
-                    let what = format!("{:?} is no name of a device", row.device);
-                    return wrong(what, "a name has letters, digits, spaces and signs, but no quotes");
-                }
-                if curves.device.is_empty() {
-                    curves.device.clone_from(&row.device);
-                } else if curves.device != row.device {
-                    let what = format!("the device is {}, and was {} before", row.device, curves.device);
-                    return wrong(what, "keep the curves of one device in a folder");
-                }
-                let dependency = match (row.dep_policy, row.dep_freq) {
-                    (Some(policy), Some(khz)) => Some(Clock { policy, khz }),
-                    (None, None) => None,
-                    _ => return wrong("half of a dependency".to_owned(), "give dep_policy and dep_freq, or neither"),
-                };
-                let new = Row {
-                    khz: row.freq_khz,
-                    dependency,
-                    fixed_mw: fixed,
-                    active_mw: active,
-                    idle_mw: [idle0, idle1],
-                    interconnect_mw: row.interconnect.unwrap_or(0.0),
-                };
-                let at = curves.policies.iter().position(|known| known.first_cpu == policy);
-                let at = at.unwrap_or_else(|| {
-                    curves.policies.push(Policy { first_cpu: policy, rows: Vec::new() });
-                    curves.policies.len() - 1
-                });
-                let rows = &mut curves.policies[at].rows;
-                if rows.iter().any(|other| (other.khz, other.dependency) == (new.khz, new.dependency)) {
-                    return wrong(format!("a second row for {} kHz", new.khz), "leave one of them out");
-                }
-                rows.push(new);
+                curves.add(document, place, row.into_inner())?;
             }
         }
         curves.policies.sort_by_key(|policy| policy.first_cpu);
         curves.policies.iter_mut().for_each(|policy| policy.rows.sort_by_key(|row| row.khz));
         if let Some(document) = cache {
-            for row in document.rows::<RowRead>()? {
-                let (place, row) = (row.span(), row.into_inner());
-                if row.device != curves.device {
-                    let what = format!("the device is {}, and {} before", row.device, curves.device);
-                    return Err(document.wrong(place, what, "keep the curves of one device in a folder"));
-                }
-                let (Some(policy), Some(khz), Some(hit), Some(miss)) =
-                    (row.dep_policy, row.dep_freq, row.l3_hit, row.l3_miss)
-                else {
-                    let help = "the L3 has freq_khz, dep_policy, dep_freq, l3_hit and l3_miss";
-                    return Err(document.wrong(place, "a column is missing", help));
-                };
-                if [hit, miss].iter().any(|energy| !energy.is_finite() || *energy < 0.0) {
-                    return Err(document.wrong(
-                        place,
-                        "a hit or a miss takes no energy",
-                        "it is a number of 0 or more",
-                    ));
-                }
-                curves.cache.push(CacheRow { khz: row.freq_khz, dependency: Clock { policy, khz }, hit, miss });
-            }
+            curves.add_cache(document)?;
         }
         Ok(curves)
+    }
+
+    /// Adds a row of a policy's curve.
+    fn add(&mut self, document: &Document, place: Range<usize>, row: RowRead) -> Result<(), Error> {
+        let wrong = |what: String, help: &str| Err(document.wrong(place.clone(), what, help));
+        let (Some(policy), Some(fixed), Some(active), Some(idle0), Some(idle1)) =
+            (row.policy, row.fixed, row.active, row.idle0, row.idle1)
+        else {
+            let help = "a curve has policy, freq_khz, static, active, idle0 and idle1";
+            return wrong("a column is missing".to_owned(), help);
+        };
+        let powers = [fixed, active, idle0, idle1, row.interconnect.unwrap_or(0.0)];
+        if powers.iter().any(|power| !power.is_finite() || !(0.0..=MOST_MW).contains(power)) {
+            return wrong("a power is no number from 0 to 100000 mW".to_owned(), "powers are in milliwatts");
+        }
+        if policy >= MOST_CPUS || !(1..=MOST_KHZ).contains(&row.freq_khz) {
+            return wrong(
+                format!("policy {policy} at {} kHz", row.freq_khz),
+                "a policy is its first CPU, from 0 to 63, and a clock is 1 to 20000000 kHz",
+            );
+        }
+        if row.device.is_empty() || row.device.contains(|c: char| c.is_control() || "\"\\".contains(c)) {
+            let what = format!("{:?} is no name of a device", row.device);
+            return wrong(what, "a name has letters, digits, spaces and signs, but no quotes");
+        }
+        if self.device.is_empty() {
+            self.device.clone_from(&row.device);
+        } else if self.device != row.device {
+            let what = format!("the device is {}, and was {} before", row.device, self.device);
+            return wrong(what, "keep the curves of one device in a folder");
+        }
+        let dependency = match (row.dep_policy, row.dep_freq) {
+            (Some(policy), Some(khz)) => Some(Clock { policy, khz }),
+            (None, None) => None,
+            _ => return wrong("half of a dependency".to_owned(), "give dep_policy and dep_freq, or neither"),
+        };
+        let new = Row {
+            khz: row.freq_khz,
+            dependency,
+            fixed_mw: fixed,
+            active_mw: active,
+            idle_mw: [idle0, idle1],
+            interconnect_mw: row.interconnect.unwrap_or(0.0),
+        };
+        let at = self.policies.iter().position(|known| known.first_cpu == policy);
+        let at = at.unwrap_or_else(|| {
+            self.policies.push(Policy { first_cpu: policy, rows: Vec::new() });
+            self.policies.len() - 1
+        });
+        let rows = &mut self.policies[at].rows;
+        if rows.iter().any(|other| (other.khz, other.dependency) == (new.khz, new.dependency)) {
+            return wrong(format!("a second row for {} kHz", new.khz), "leave one of them out");
+        }
+        rows.push(new);
+        Ok(())
+    }
+
+    /// Adds the energies of the L3 cache.
+    fn add_cache(&mut self, document: &Document) -> Result<(), Error> {
+        for row in document.rows::<RowRead>()? {
+            let (place, row) = (row.span(), row.into_inner());
+            if row.device != self.device {
+                let what = format!("the device is {}, and {} before", row.device, self.device);
+                return Err(document.wrong(place, what, "keep the curves of one device in a folder"));
+            }
+            let (Some(policy), Some(khz), Some(hit), Some(miss)) =
+                (row.dep_policy, row.dep_freq, row.l3_hit, row.l3_miss)
+            else {
+                let help = "the L3 has freq_khz, dep_policy, dep_freq, l3_hit and l3_miss";
+                return Err(document.wrong(place, "a column is missing", help));
+            };
+            if [hit, miss].iter().any(|energy| !energy.is_finite() || *energy < 0.0) {
+                return Err(document.wrong(place, "a hit or a miss takes no energy", "it is a number of 0 or more"));
+            }
+            self.cache.push(CacheRow { khz: row.freq_khz, dependency: Clock { policy, khz }, hit, miss });
+        }
+        Ok(())
     }
 
     /// The row of a policy at its clock, beside the clocks of the others. A policy that depends on

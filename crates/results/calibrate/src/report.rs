@@ -24,6 +24,27 @@ impl Calibration {
         );
         line(out, format_args!(""));
         line(out, format_args!("release = \"{}\"", self.release));
+        self.write_costs(out);
+        line(out, format_args!("\n[fit]"));
+        line(out, format_args!("cells = {}", self.cells.len()));
+        line(out, format_args!("rms_us = {:.3}", self.rms_us));
+        if let Some(carried) = &self.carried_from {
+            line(out, format_args!("carried_from = \"{carried}\""));
+        }
+        line(out, format_args!("rules = ["));
+        for rule in &self.rules {
+            line(out, format_args!("  \"{rule}\","));
+        }
+        line(out, format_args!("]"));
+        self.write_gate(out);
+        self.write_uncertainty(out);
+        self.write_indistinct(out);
+        self.write_cells(out);
+        text
+    }
+
+    /// The costs, in a table for each section of their keys.
+    fn write_costs(&self, out: &mut String) {
         let split = |key: &str| match key.rsplit_once('.') {
             Some((section, name)) => (section.to_owned(), name.to_owned()),
             None => ("shared".to_owned(), key.to_owned()),
@@ -42,20 +63,10 @@ impl Calibration {
                 line(out, format_args!("{} = {value}  # +- {}", split(&parameter.key).1, error.trim_matches('"')));
             }
         }
+    }
 
-        line(out, format_args!("\n[fit]"));
-        line(out, format_args!("cells = {}", self.cells.len()));
-        line(out, format_args!("rms_us = {:.3}", self.rms_us));
-        if let Some(carried) = &self.carried_from {
-            line(out, format_args!("carried_from = \"{carried}\""));
-        }
-        line(out, format_args!("rules = ["));
-        for rule in &self.rules {
-            line(out, format_args!("  \"{rule}\","));
-        }
-        line(out, format_args!("]"));
-        self.write_gate(out);
-        self.write_uncertainty(out);
+    /// The groups of costs that the cells cannot tell apart.
+    fn write_indistinct(&self, out: &mut String) {
         line(
             out,
             format_args!(
@@ -85,6 +96,10 @@ impl Calibration {
                 ),
             );
         }
+    }
+
+    /// The cells that the fit used, with their residuals.
+    fn write_cells(&self, out: &mut String) {
         for cell in &self.cells {
             let published = &cell.cell;
             line(out, format_args!("\n[[fit.cell]]"));
@@ -99,7 +114,6 @@ impl Calibration {
             line(out, format_args!("fitted_us = {:.2}", cell.fitted));
             line(out, format_args!("residual_us = {:.2}", cell.fitted - published.value_us));
         }
-        text
     }
 
     /// The numbers that draws of the costs are made from.

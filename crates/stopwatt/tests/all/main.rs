@@ -7,6 +7,7 @@ mod chromium;
 mod common;
 mod compare;
 mod dataplane;
+mod documents;
 mod explore;
 mod floors;
 mod idle;

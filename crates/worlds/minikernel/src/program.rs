@@ -9,6 +9,9 @@ use soc::Work;
 use soc::meter::OwnerId;
 use std::rc::Rc;
 
+/// Actions that compute for less than this in sum are taken as one, in ns.
+const SHORT_NS: u64 = 20_000;
+
 /// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
@@ -145,6 +148,15 @@ impl Task {
             };
             self.place.action += 1;
             return Some(*action);
+        }
+    }
+
+    /// Adds work. Much short work in a row is computed as one, for each takes time to simulate.
+    pub(crate) fn add_work(&mut self, action: Action) {
+        let mut sum = self.add(action);
+        while sum < SHORT_NS {
+            let Some(more) = self.next_that_computes() else { break };
+            sum += self.add(more).max(1);
         }
     }
 

@@ -17,9 +17,6 @@ use std::rc::Rc;
 const LIFE_2013: u16 = 14;
 const LIFE_MODERN: u16 = 21;
 
-/// Actions that compute for less than this in sum are taken as one, in ns.
-const SHORT_NS: u64 = 20_000;
-
 /// The most copies of tasks at once.
 const MOST_COPIES: usize = 4_096;
 
@@ -67,14 +64,7 @@ impl Kernel {
     fn act(&mut self, soc: &Soc, cpu: usize, task: TaskId, action: Action) {
         let this = &mut self.tasks[task];
         match action {
-            Action::Run { .. } | Action::RunTime(_) => {
-                let mut sum = this.add(action);
-                // Much short work in a row is computed as one, for each takes time to simulate.
-                while sum < SHORT_NS {
-                    let Some(more) = this.next_that_computes() else { break };
-                    sum += this.add(more).max(1);
-                }
-            }
+            Action::Run { .. } | Action::RunTime(_) => this.add_work(action),
             Action::Sleep(time) => {
                 let until = self.now.saturating_add(time.next(&mut this.random).saturating_mul(1_000));
                 self.sleep_until(soc, cpu, task, until);

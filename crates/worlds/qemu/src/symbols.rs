@@ -92,6 +92,7 @@ impl Symbols {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     /// The error of a file of these bytes.
     fn wrong(bytes: &[u8]) -> String {
@@ -105,8 +106,14 @@ mod tests {
     fn files_without_functions_are_refused_with_what_would_be_right() {
         assert!(wrong(b"text").contains("no whole ELF file; name the one"));
         assert!(Symbols::read(Path::new("not/there")).unwrap_err().to_string().starts_with("not/there: No such file"));
-        // A program of this machine; with another machine's number it would be AArch64's.
-        let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        // A program of this machine, with a name as Rust mangles it; with another machine's number
+        // it would be AArch64's.
+        let folder = tempfile::tempdir().unwrap();
+        let (source, path) = (folder.path().join("program.c"), folder.path().join("image"));
+        let text = "int _ZN4qemu5tests5wrong17h0123456789abcdefE(void) { return 1; }\nint main(void) { return 0; }\n";
+        std::fs::write(&source, text).unwrap();
+        assert!(Command::new("cc").arg(&source).arg("-o").arg(&path).status().unwrap().success());
+        let program = std::fs::read(&path).unwrap();
         if cfg!(target_arch = "x86_64") {
             assert!(wrong(&program).contains("of another machine than AArch64"));
         }
@@ -119,8 +126,6 @@ mod tests {
         stripped[60..64].fill(0);
         assert!(wrong(&stripped).contains("it has no sections"), "{}", wrong(&stripped));
         assert!(wrong(&other[..other.len() / 2]).contains("no whole ELF file"));
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("image");
         std::fs::write(&path, &other).unwrap();
         let symbols = Symbols::read(&path).unwrap();
         let main = symbols.address("main").unwrap();

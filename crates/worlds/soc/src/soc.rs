@@ -1,6 +1,6 @@
 //! The simulated machine: its state, and the small steps that its operations are made of.
 
-use crate::config::{Costs, Machine, ScpProtocol, Spread};
+use crate::config::{Costs, Machine, ScpProtocol, Spread, WorldCpu};
 use crate::cpu::{Cpu, CpuState, Waiting};
 use crate::declared_order::DeclaredOrder;
 use crate::event::{Event, Measured};
@@ -102,42 +102,43 @@ enum Tick {
     Hertz(u64),
 }
 
+/// A CPU that is off, with nothing in its caches.
+fn cold(machine: &Machine, cpu: &WorldCpu) -> Cpu {
+    let platform = &machine.platform;
+    Cpu {
+        costs: machine.costs.cores[&cpu.core_type],
+        cluster: cpu.cluster,
+        l1_lines: platform.cores[&cpu.core_type].l1_data / platform.line,
+        l2_lines: platform.topology.domains[cpu.domain].l2 / platform.line,
+        own_l2_lines: platform.cores[&cpu.core_type].l2 / platform.line,
+        l3_lines: platform.topology.domains[cpu.domain].l3 / platform.line,
+        caches_on: Cell::new(false),
+        l1_dirty: Cell::new(0),
+        calls: Cell::new(0),
+        call_begins: Cell::default(),
+        asked: Cell::new(None),
+        pending_interrupts: Cell::default(),
+        waiting: Cell::default(),
+        events_taken: Cell::new(0),
+        turned_on: Cell::new(false),
+        has_power: Cell::new(false),
+        has_called: Cell::new(false),
+        watched_by: Cell::new(None),
+        unit: Cell::new(None),
+        state: Cell::new(CpuState::Off),
+        state_since: Cell::new(0),
+        state_time: Default::default(),
+        call: Cell::new(None),
+        result: Cell::new(None),
+    }
+}
+
 impl Soc {
     /// A cold machine: every CPU is off. [`crate::run()`] starts one. `seed` draws what the machine
     /// leaves to chance.
     pub fn new(machine: &Machine, seed: u64) -> Self {
         let platform = &machine.platform;
-        let cpus: Vec<Cpu> = platform
-            .topology
-            .cpus
-            .iter()
-            .map(|cpu| Cpu {
-                costs: machine.costs.cores[&cpu.core_type],
-                cluster: cpu.cluster,
-                l1_lines: platform.cores[&cpu.core_type].l1_data / platform.line,
-                l2_lines: platform.topology.domains[cpu.domain].l2 / platform.line,
-                own_l2_lines: platform.cores[&cpu.core_type].l2 / platform.line,
-                l3_lines: platform.topology.domains[cpu.domain].l3 / platform.line,
-                caches_on: Cell::new(false),
-                l1_dirty: Cell::new(0),
-                calls: Cell::new(0),
-                call_begins: Cell::default(),
-                asked: Cell::new(None),
-                pending_interrupts: Cell::default(),
-                waiting: Cell::default(),
-                events_taken: Cell::new(0),
-                turned_on: Cell::new(false),
-                has_power: Cell::new(false),
-                has_called: Cell::new(false),
-                watched_by: Cell::new(None),
-                unit: Cell::new(None),
-                state: Cell::new(CpuState::Off),
-                state_since: Cell::new(0),
-                state_time: Default::default(),
-                call: Cell::new(None),
-                result: Cell::new(None),
-            })
-            .collect();
+        let cpus: Vec<Cpu> = platform.topology.cpus.iter().map(|cpu| cold(machine, cpu)).collect();
         let places = (0u16..).zip(&platform.topology.cpus);
         let mut by_mpidr: Vec<(u64, u16)> = places.map(|(place, cpu)| (cpu.mpidr(), place)).collect();
         by_mpidr.sort_unstable();

@@ -6,6 +6,7 @@ use crate::names::{Declared, Objects};
 use crate::options::Options;
 use crate::task::{instances, task};
 use crate::values::Source;
+use document::json::{Item, Key};
 use document::{Document, Error, quoted};
 use minikernel::{GroupSpec, Start, Workload};
 use std::collections::BTreeMap;
@@ -31,6 +32,27 @@ pub struct File {
     pub warnings: Vec<String>,
 }
 
+/// Declares the tasks, so that each may name those behind it.
+fn declare(source: &Source<'_>, tasks: &Item, declared: &[(Key, Item)], objects: &mut Objects) -> Result<(), Error> {
+    let mut count = 0;
+    for (key, item) in declared {
+        if key.name.is_empty() {
+            return Err(source.error(key.at, "a task without a name", "give it one"));
+        }
+        let instances = instances(source, item)?;
+        objects.tasks.push(Declared { name: key.name.clone(), first: count, instances });
+        count += instances.max(1);
+        if count > MOST_TASKS {
+            let what = format!("with {} there are more than {MOST_TASKS} tasks", quoted(&key.name));
+            return Err(source.error(key.at, what, "let there be fewer instances"));
+        }
+    }
+    if count == 0 {
+        return Err(source.error(tasks.at, "there is no task", "write `\"name\": { \"run\": 1000, \"sleep\": 1000 }`"));
+    }
+    Ok(())
+}
+
 /// Reads a file of rt-app.
 ///
 /// # Errors
@@ -47,22 +69,7 @@ pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
     };
     let declared = source.object(tasks, "`tasks`")?;
     let mut objects = Objects::default();
-    let mut count = 0;
-    for (key, item) in declared {
-        if key.name.is_empty() {
-            return Err(source.error(key.at, "a task without a name", "give it one"));
-        }
-        let instances = instances(&source, item)?;
-        objects.tasks.push(Declared { name: key.name.clone(), first: count, instances });
-        count += instances.max(1);
-        if count > MOST_TASKS {
-            let what = format!("with {} there are more than {MOST_TASKS} tasks", quoted(&key.name));
-            return Err(source.error(key.at, what, "let there be fewer instances"));
-        }
-    }
-    if count == 0 {
-        return Err(source.error(tasks.at, "there is no task", "write `\"name\": { \"run\": 1000, \"sleep\": 1000 }`"));
-    }
+    declare(&source, tasks, declared, &mut objects)?;
     let mut specs = Vec::new();
     let mut mains = Vec::new();
     let mut barriers = Vec::new();

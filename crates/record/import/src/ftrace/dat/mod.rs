@@ -48,13 +48,8 @@ fn error(options: &Options, bad: &Bad) -> ImportError {
     ImportError::whole(&options.file, format!("at byte {}: {}", bad.at, bad.what), bad.right)
 }
 
-fn read_file<R: Read + Seek>(
-    file: &mut File<R>,
-    options: &Options,
-    collector: &mut Collector<'_>,
-    left: &mut Remainder,
-) -> Result<(), Bad> {
-    let layout = Layout::read(file)?;
+/// Notes the file's form, and what it leaves in doubt.
+fn describe(layout: &Layout, left: &mut Remainder) -> Result<(), Bad> {
     left.format = format!("trace.dat version {}", layout.version);
     left.clock = (!layout.clock.is_empty()).then(|| layout.clock.clone());
     if layout.counts_no_time() {
@@ -70,6 +65,17 @@ fn read_file<R: Read + Seek>(
         let names = layout.instances.join(", ");
         left.doubts.push(format!("the file has instances beside its top buffer, which are not read: {names}"));
     }
+    Ok(())
+}
+
+fn read_file<R: Read + Seek>(
+    file: &mut File<R>,
+    options: &Options,
+    collector: &mut Collector<'_>,
+    left: &mut Remainder,
+) -> Result<(), Bad> {
+    let layout = Layout::read(file)?;
+    describe(&layout, left)?;
     for (pid, comm) in &layout.tasks {
         collector.task(*pid, comm);
     }
