@@ -1,12 +1,12 @@
 //! The reports that people and programs read.
 //!
-//! A story is data until it is drawn. Each experiment has a type, whose fields are its JSON, and
-//! tells it in blocks; each format lays out blocks and reads nothing else.
+//! A story is data until it is drawn: what an experiment found is a type of [`findings`], which is
+//! told in blocks here; each format lays out blocks and reads nothing else.
 //!
 //! | folder | what it holds |
 //! |---|---|
-//! | `model` | findings of a recording: latencies beside published ones, critical paths, lanes |
-//! | `stories` | for each experiment a type, a function that reads it and one that tells it |
+//! | `model` | tables, headlines and pictures of a recording: cases, critical paths, lanes |
+//! | `stories` | for each finding a function that tells it |
 //! | `changes`, `what_if.rs` | the same for comparisons and what-ifs |
 //! | `blocks` | headings, paragraphs, tables, pictures: what stories are made of |
 //! | `terminal`, `markup`, `html` | blocks laid out |
@@ -32,12 +32,11 @@ pub use changes::{
     comparison_text, github_action_benchmark, junit, published_changes,
 };
 pub use export::Format;
+pub use findings::what_if::{MOST_VALUES, WhatIf, WhatIfPoint, what_if_point};
 pub use html::MOST_BYTES;
 pub use report::{Report, table_text};
 pub use stories::folded_stacks;
 pub use style::Style;
 pub use sweeps::sweep_report;
-pub use what_if::{
-    MOST_VALUES, WhatIf, WhatIfPoint, what_if_csv, what_if_html, what_if_json, what_if_point, what_if_text,
-};
+pub use what_if::{what_if_csv, what_if_html, what_if_json, what_if_text};
 pub use words::folded;

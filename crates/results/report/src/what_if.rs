@@ -3,142 +3,8 @@
 use crate::blocks::{Bar, Blocks, Curve, Drawing, Figure, Picture, Sample, Table, figure, whole};
 use crate::words::case_title;
 use crate::{Style, terminal};
-use attribution::{Cause, Spending};
-use recording::{Recording, Series};
+use findings::what_if::{WhatIf, WhatIfPoint};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-
-/// A combination of settings, and what it came to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WhatIfPoint {
-    /// Keys with their values.
-    pub settings: Vec<(String, String)>,
-    /// CPUs of the machine.
-    pub cpus: usize,
-    /// The smallest over the CPUs of an iteration, in microseconds; the median of that over the
-    /// iterations.
-    pub shortest: f64,
-    /// The median over the CPUs of an iteration; the median of that.
-    pub median: f64,
-    /// The largest over the CPUs of an iteration; the median of that.
-    pub longest: f64,
-    /// The middle 90 % of the largest ones, where iterations are draws with a seed each, and the
-    /// number of them.
-    pub over_seeds: Option<(f64, f64, usize)>,
-    /// Values of all CPUs in all iterations, in order; of more than [`MOST_VALUES`] as many that
-    /// are evenly spread among them.
-    pub values: Vec<f64>,
-    /// On what the CPU with the largest spent most, as a part of its figure, from 0 to 1. This and
-    /// the next are of an iteration with events: of many seeds none has any.
-    pub most: Option<(Cause, f64)>,
-    /// On what the critical path of that CPU was spent most, as a part of it. Where the CPU waited
-    /// for another one, it is what that one did.
-    pub hung_on: Option<(&'static str, f64)>,
-}
-
-/// The measurements of a what-if.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WhatIf {
-    /// The release that it starts from.
-    pub release: String,
-    /// Case, mode and metric.
-    pub measured: (String, String, String),
-    /// The combinations, in order.
-    pub points: Vec<WhatIfPoint>,
-}
-
-/// The figures of the CPUs in one iteration, in order.
-struct Iteration {
-    series: Series,
-    number: u32,
-    cpus: Vec<(f64, u16)>,
-}
-
-impl Iteration {
-    /// The largest and its CPU.
-    fn longest(&self) -> (f64, u16) {
-        self.cpus.last().copied().unwrap_or_default()
-    }
-}
-
-/// Reads a combination's figures from its recording; `None` where the recording has no such metric.
-///
-/// Where iterations with a seed each were recorded they alone are read: other iterations share the
-/// order that one seed gave. In free order another CPU can be the last in each, so the CPUs of an
-/// iteration are put in order first, and medians over the iterations are taken then (of an even
-/// number the lower one, which occurred).
-pub fn what_if_point(recording: &Recording, metric: &str, settings: &[(String, String)]) -> Option<WhatIfPoint> {
-    let is_drawn = |series: Series| {
-        let (_, _, mode) = recording.series_texts(series);
-        recording.header.seeded_modes.iter().any(|drawn| drawn == mode)
-    };
-    let iterations = |drawn: bool| -> Option<Vec<Iteration>> {
-        let mut iterations: BTreeMap<(Series, u32), Vec<(f64, u16)>> = BTreeMap::new();
-        let of_metric = recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric);
-        for measure in of_metric.filter(|measure| is_drawn(measure.series) == drawn) {
-            iterations.entry((measure.series, measure.iteration)).or_default().push((measure.value, measure.cpu?));
-        }
-        for cpus in iterations.values_mut() {
-            cpus.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        }
-        let mut ordered: Vec<Iteration> =
-            iterations.into_iter().map(|((series, number), cpus)| Iteration { series, number, cpus }).collect();
-        ordered.sort_by(|a, b| a.longest().0.total_cmp(&b.longest().0));
-        (!ordered.is_empty()).then_some(ordered)
-    };
-    let (drawn, shared) = (iterations(true), iterations(false));
-    let ordered = drawn.as_ref().or(shared.as_ref())?;
-    let middle = (ordered.len() - 1) / 2;
-    let median_of = |pick: fn(&[(f64, u16)]) -> Option<f64>| {
-        let mut values: Vec<f64> = ordered.iter().filter_map(|iteration| pick(&iteration.cpus)).collect();
-        values.sort_by(f64::total_cmp);
-        values.get(middle).copied()
-    };
-    let end = |part: f64| ordered[((ordered.len() - 1) as f64 * part).round() as usize].longest().0;
-    let over_seeds = (drawn.is_some() && ordered.len() > 1).then(|| (end(0.05), end(0.95), ordered.len()));
-    // Runs of many seeds leave no events.
-    let with_events = shared.as_ref().unwrap_or(ordered);
-    let told = &with_events[(with_events.len() - 1) / 2];
-    let (told_longest, cpu) = told.longest();
-    let spans = attribution::each(recording);
-    let split = spans
-        .iter()
-        .find(|span| (span.series, span.iteration, span.cpu, span.metric) == (told.series, told.number, cpu, metric));
-    let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
-    let share = |ticks: u64| ticks as f64 * tick_us / told_longest;
-    let most = split.and_then(|span| span.split.causes.iter().max_by_key(|(_, ticks)| **ticks));
-    let hung_on = split.and_then(|span| {
-        let timelines = attribution::Timelines::new(recording);
-        let path = timelines.iteration(span.series, told.number)?.path(cpu, metric);
-        let (spent, ticks) = Spending::new(&path).parts.first().copied()?;
-        Some((spent.title(), share(ticks)))
-    });
-    let longest = ordered[middle].longest().0;
-    let values: Vec<f64> = ordered.iter().flat_map(|iteration| iteration.cpus.iter().map(|cpu| cpu.0)).collect();
-    Some(WhatIfPoint {
-        values: spread_evenly(values, MOST_VALUES),
-        settings: settings.to_vec(),
-        cpus: ordered[0].cpus.len(),
-        shortest: median_of(|cpus| cpus.first().map(|cpu| cpu.0))?,
-        median: median_of(|cpus| recording::stats::median(&cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>()))?,
-        longest,
-        over_seeds,
-        most: most.map(|(&cause, &ticks)| (cause, share(ticks))),
-        hung_on,
-    })
-}
-
-/// The most values of a combination that are kept.
-pub const MOST_VALUES: usize = 400;
-
-/// Values in order, with both ends; of more than `most` as many that are evenly spread among them.
-pub(crate) fn spread_evenly(mut values: Vec<f64>, most: usize) -> Vec<f64> {
-    values.sort_by(f64::total_cmp);
-    if values.len() <= most || most < 2 {
-        return values;
-    }
-    (0..most).map(|index| values[index * (values.len() - 1) / (most - 1)]).collect()
-}
 
 /// Keys that decide how many CPUs there are are the chart's axis, not its lines.
 fn is_shape(key: &str) -> bool {
@@ -206,6 +72,7 @@ fn with_seeds(point: &WhatIfPoint) -> String {
 
 /// Combinations of the picture of samples at most.
 const MOST_SAMPLES: usize = 60;
+
 /// Combinations that a terminal shows without being asked for all.
 const FEW: usize = 24;
 
@@ -347,41 +214,4 @@ pub fn what_if_csv(what_if: &WhatIf) -> Result<String, csv::Error> {
     }
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use recording::Header;
-
-    #[test]
-    fn the_longest_is_that_of_each_iteration_whoever_had_it() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        let series = recording.series("r", "suspend-deepest", "parallel");
-        // The two CPUs take turns at being last, so neither's own median is the longest.
-        for (iteration, values) in [(0, [10.0, 100.0]), (1, [102.0, 12.0]), (2, [11.0, 101.0])] {
-            for (cpu, value) in (0..).zip(values) {
-                recording.measure(series, iteration, "powerdown", "us", value).cpu = Some(cpu);
-            }
-        }
-        let point = what_if_point(&recording, "powerdown", &[]).unwrap();
-        assert_eq!((point.cpus, point.shortest, point.median, point.longest), (2, 11.0, 56.0, 101.0));
-        assert_eq!((what_if_point(&recording, "latency", &[]), point.over_seeds), (None, None));
-    }
-
-    /// Twenty seeds from 100 to 119 beside iterations that share one order.
-    #[test]
-    fn iterations_with_seeds_of_their_own_are_read_alone_and_have_an_interval() {
-        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
-        let shared = recording.series("r", "suspend-deepest", "parallel");
-        recording.measure(shared, 0, "powerdown", "us", 500.0).cpu = Some(0);
-        let drawn = recording.series("r", "suspend-deepest", "parallel-free");
-        for seed in 0..20 {
-            recording.measure(drawn, seed, "powerdown", "us", 100.0 + f64::from(seed)).cpu = Some(0);
-        }
-        assert_eq!(what_if_point(&recording, "powerdown", &[]).unwrap().over_seeds, None, "nothing says that they are");
-        recording.header.seeded_modes = vec!["parallel-free".to_owned()];
-        let point = what_if_point(&recording, "powerdown", &[]).unwrap();
-        assert_eq!((point.longest, point.over_seeds), (109.0, Some((101.0, 118.0, 20))));
-    }
 }

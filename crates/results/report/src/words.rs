@@ -1,7 +1,7 @@
 //! The names of things in every output: cases, causes, CPUs, figures.
 
-use crate::model::accuracy::Accuracy;
 use attribution::CellResult;
+use findings::accuracy::Accuracy;
 
 /// A case's title as the documents have it, without the mode.
 pub(crate) fn case_title(case: &str) -> &str {

@@ -9,7 +9,6 @@
 //! | `json.rs` | JSON |
 //! | `names.rs` | names of recordings and tables |
 //! | `ci.rs` | the formats that continuous integration reads |
-//! | `published_changes.rs` | changes that a document prints beside its figures |
 
 mod answer;
 mod blocks;
@@ -18,9 +17,8 @@ mod functions;
 mod idle;
 mod json;
 mod names;
-mod published_changes;
 
 pub use blocks::{comparison_html, comparison_markdown, comparison_text};
 pub use ci::{bencher, benchstat, github_action_benchmark, junit};
+pub use findings::published_changes::{PrintedChange, PublishedChanges, published_changes};
 pub use json::comparison_json;
-pub use published_changes::{PrintedChange, PublishedChanges, published_changes};

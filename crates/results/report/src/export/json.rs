@@ -1,8 +1,8 @@
 //! JSON: a story's facts, and what every recording has.
 
 use crate::blocks::{Bar, Curve, Drawing, Figure, HeatMap};
-use crate::model::findings::{Findings, MeasureRow};
 use crate::model::pictures::{Declared, pictures};
+use findings::{Findings, MeasureRow};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

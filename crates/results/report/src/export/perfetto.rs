@@ -9,8 +9,8 @@
 //! decodes a trace with the descriptors that Perfetto publishes.
 
 use crate::blocks::lanes::argument_name;
-use crate::model::findings::Findings;
 use attribution::{Activity, CpuLane, Iteration, LaneSpan, cpu_lanes};
+use findings::Findings;
 use prost::Message;
 use recording::{Event, PointName, Series};
 use std::collections::{BTreeMap, HashMap};

@@ -6,7 +6,7 @@ use super::palette::Palette;
 use super::pictures::{self, MOST_PICTURES};
 use super::timeline::{self, Names, Section};
 use crate::blocks::{Bars, Block, Cell, Column, Drawing, Paint, Table, Text, Tone, figure};
-use crate::model::findings::Findings;
+use findings::Findings;
 use maud::{Markup, PreEscaped, html};
 use std::fmt::Write;
 

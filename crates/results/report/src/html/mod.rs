@@ -12,9 +12,9 @@ mod svg;
 mod timeline;
 
 use crate::blocks::{Block, Blocks, Text};
-use crate::model::findings::Findings;
 use blocks::Writer;
 use detail::{DETAILS, Detail};
+use findings::Findings;
 use maud::html;
 
 /// A page is no longer than this, in bytes, however many events it is of.
@@ -85,7 +85,7 @@ fn without_marks(short: &mut String, tag: &str) {
     let mut parts = tag.split("=\"");
     short.push_str(parts.next().unwrap_or_default());
     for part in parts {
-        let (value, after) = part.split_once('"').unwrap_or((part, ""));
+        let (value, after) = part.find('"').map_or((part, ""), |at| (&part[..at], &part[at + 1..]));
         let plain =
             !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.%".contains(&byte));
         // A slash after a bare value would be part of it.

@@ -6,8 +6,8 @@ use super::frame::{document, frame};
 use super::inline::{cut, inline};
 use super::style::{patterns, without_indents};
 use super::timeline::{Names, Section, geometry, kinds_json};
-use crate::blocks::{Block, grouped};
-use crate::model::findings::Findings;
+use crate::blocks::{Block, Text, code, grouped, text};
+use findings::Findings;
 use maud::{Markup, PreEscaped, html};
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub(super) fn page(findings: &Findings<'_>, blocks: &[Block], sections: &[Sectio
     let with_timeline = with_timeline(sections, detail.most_timelines);
     let has_timeline = with_timeline.iter().any(|&index| sections[index].series.is_some());
     let cases = Cases { findings, sections, names: &names, with_timeline };
-    let mut writer = Writer::new(blocks, detail, findings.source_text(), Some(cases));
+    let mut writer = Writer::new(blocks, detail, source_text(findings), Some(cases));
     let told = writer.write(blocks);
     let has_contents = blocks.iter().filter(|block| matches!(block, Block::Heading { .. })).count() > 2;
     let body = html! {
@@ -176,5 +176,21 @@ fn leaves_out(findings: &Findings<'_>, detail: Detail, left_out: &LeftOut, is_ps
                 }
             }
         }
+    }
+}
+
+/// The source of the figures in a sentence, for places where there is room for no more.
+fn source_text(findings: &Findings<'_>) -> Text {
+    let header = &findings.recording.header;
+    let mut line = format!("Source: recording {}", findings.folder);
+    if let Some(platform) = &header.platform {
+        line.push_str(&format!(", platform {}", platform.name));
+    }
+    if header.iterations > 0 {
+        line.push_str(&format!(", {}", findings::repeats(header)));
+    }
+    match findings::command(header) {
+        Some(command) => text![line, ", made by ", code(command), "."],
+        None => text![line, "."],
     }
 }

@@ -1,9 +1,9 @@
 //! The cells of PSCI latencies as one table, a row for each, for programs.
 
-use super::findings::Findings;
 use crate::blocks::{Table, fixed, whole};
 use crate::words::place;
 use attribution::Cause;
+use findings::Findings;
 
 /// The cells with published figures, causes and waits.
 ///

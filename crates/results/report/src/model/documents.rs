@@ -4,8 +4,8 @@
 //! the later releases (a row per CPU by cluster and core, the counter's digits).
 
 use super::figures::{Group, columns, cpus, groups, value_of};
-use super::findings::Findings;
 use crate::blocks::{Block, Cell, Column, Table, Text, code, text};
+use findings::Findings;
 use published::Layout;
 use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP};
 
@@ -86,7 +86,7 @@ fn by_cluster(group: &Group<'_>) -> Block {
 
 /// A release as the documents write it: `v2.12` for `juno-v2.12`.
 fn label(release: &str) -> &str {
-    release.split_once('-').map_or(release, |(_, rest)| rest)
+    release.find('-').map_or(release, |at| &release[at + 1..])
 }
 
 /// The value with at most two decimals and at least one: 416.1, 27.0, 5.54.

@@ -1,9 +1,10 @@
 //! Tables of PSCI latencies before they are drawn: a case's CPUs with their figures, and with what
 //! their time went to.
 
-use super::compared::{Compared, by_rank, ordinal};
 use crate::words::{capital, place};
 use attribution::Cause;
+use attribution::lock_order_decides as by_rank;
+use findings::compared::{Compared, ordinal};
 use recording::metrics::{self, CACHE_FLUSH, Metric};
 
 /// A case of a release: the rows of one table.

@@ -4,11 +4,11 @@
 //! lock is told what the holder did meanwhile: a reader who is told of the lock alone mends the
 //! lock, and nothing gets faster.
 
-use super::compared::Compared;
 use super::figures::{Group, slowest, whole_metrics};
-use super::findings::Findings;
 use crate::words::{listed, place};
 use attribution::{Cause, Iteration, Spending, Spent};
+use findings::Findings;
+use findings::compared::Compared;
 use recording::Series;
 use recording::metrics::{Metric, POWERDOWN, WAKEUP};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
 //! Measures as tables: a row per CPU or subject, a column per metric.
 
-use super::findings::MeasureRow;
 use crate::blocks::{Cell, Table, name, quantity, whole};
 use crate::words::case_title;
+use findings::MeasureRow;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 

@@ -1,11 +1,8 @@
-//! The findings of a recording, from which stories are made.
+//! Tables, headlines and pictures of a recording, before they are drawn.
 
-pub(crate) mod accuracy;
 pub(crate) mod cells;
-pub(crate) mod compared;
 pub(crate) mod documents;
 pub(crate) mod figures;
-pub(crate) mod findings;
 pub(crate) mod headline;
 pub(crate) mod measures;
 pub(crate) mod pictures;

@@ -1,7 +1,7 @@
 //! The pictures that a recording's header declares: bars, curves and heat maps of its measures.
 
-use super::findings::{Findings, MeasureRow};
 use crate::blocks::{Axis, Bar, Curve, Drawing, Figure, HeatMap, Picture};
+use findings::{Findings, MeasureRow};
 use recording::PictureKind;
 use recording::metrics::{self, Better};
 use std::collections::BTreeMap;

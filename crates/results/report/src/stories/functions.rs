@@ -3,55 +3,23 @@
 use crate::blocks::{
     Block, Blocks, Cell, Drawing, Flame, Picture, Table, Text, code, figure, fixed, listed, percent, text,
 };
-use recording::Recording;
-use recording::facts::{Counted, FactsError, FunctionCounts, Functions, Passage};
+use findings::functions::of_first_build;
+use recording::facts::{Counted, FunctionCounts, Functions, Passage};
 use std::collections::BTreeMap;
-
-/// The counts by function of a recording; `None` if it has none.
-///
-/// # Errors
-/// They are of another version or form.
-pub(super) fn read(recording: &Recording) -> Result<Option<Functions>, FactsError> {
-    recording.header.facts.is_some().then(|| recording.header.facts()).transpose()
-}
-
-/// The stacks of a recording as tools for flame graphs read them, below the build and the call;
-/// empty if it was not counted by function.
-pub fn folded_stacks(recording: &Recording) -> String {
-    let counts = read(recording).ok().flatten().unwrap_or_default();
-    let plain = |words: &str| words.replace(';', ",");
-    let lines = counts.passages.iter().flat_map(|passage| {
-        let stacks = passage.stacks.lines();
-        stacks.map(|stack| format!("{};{};{stack}\n", plain(&passage.build), plain(&passage.call)))
-    });
-    lines.collect()
-}
 
 /// Functions that the sentence names.
 const MOST_NAMED: usize = 3;
 
 /// The functions with the most instructions, over all passages of the first build.
 pub(super) fn largest(counts: &Functions) -> Text {
-    let Some(build) = counts.passages.first().map(|passage| &passage.build) else { return Text::default() };
-    let mut functions: BTreeMap<&str, f64> = BTreeMap::new();
-    let of_build = || counts.passages.iter().filter(|passage| passage.build == *build);
-    for passage in of_build() {
-        for function in &passage.functions {
-            *functions.entry(&function.name).or_default() += passage.each(function.instructions);
-        }
-    }
-    let whole: f64 = functions.values().sum();
-    let mut functions: Vec<_> = functions.into_iter().collect();
-    functions.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let named = functions.iter().take(MOST_NAMED).map(|(name, _)| code(*name));
-    let share = functions.iter().take(MOST_NAMED).map(|(_, count)| count).sum::<f64>() / whole.max(1.0);
+    let Some(sums) = of_first_build(counts) else { return Text::default() };
     let mut words = text!["By function: "];
-    words.extend(listed(named));
-    let of_all = match of_build().count() {
-        1 => format!("the {} instructions", count(whole)),
+    words.extend(listed(sums.functions.iter().take(MOST_NAMED).map(|(name, _)| code(*name))));
+    let of_all = match sums.passages {
+        1 => format!("the {} instructions", count(sums.all())),
         calls => format!("the instructions of these {calls} calls, each made once"),
     };
-    words.push(format!(" have {} of {of_all} ({build}).", percent(share, 0)));
+    words.push(format!(" have {} of {of_all} ({}).", percent(sums.share_of(MOST_NAMED), 0), sums.build));
     words
 }
 

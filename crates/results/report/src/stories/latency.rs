@@ -5,203 +5,17 @@ use super::story::Story;
 use crate::blocks::{
     Bars, Block, Blocks, Cell, Drawing, Paint, Picture, Span, Table, Text, Tone, code, figure, fixed, text, whole,
 };
-use crate::model::accuracy::{ALL, Accuracy, Errors, SUSPENDS};
-use crate::model::compared::{Compared, Spread};
 use crate::model::figures::{
     CauseTable, FigureTable, Group, cell_of, cpus, groups, principal_metric, slowest, whole_metrics,
 };
-use crate::model::findings::Findings;
 use crate::model::headline::{Headline, headlines, spendings, spent_on};
 use crate::words::{GUESS, INTERVALS, ORDER_VARIES, case_title, guess, held, place};
 use attribution::{Cause, Spending, Spent};
-use recording::{metrics, stats};
-use serde::Serialize;
-use std::collections::BTreeMap;
-
-/// Latencies of PSCI calls. Times are in microseconds.
-#[derive(Serialize)]
-pub(super) struct Latency<'f> {
-    experiment: &'static str,
-    recording: &'f str,
-    cells: Vec<CellFacts<'f>>,
-    accuracy: Vec<AccuracyFacts<'f>>,
-    free_running: Vec<SpreadFacts<'f>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<String>,
-    #[serde(skip)]
-    findings: &'f Findings<'f>,
-}
-
-/// A cell with what was published, the error, and the causes in microseconds, which add up to the
-/// simulated value.
-#[derive(Serialize)]
-struct CellFacts<'f> {
-    release: &'f str,
-    case: &'f str,
-    mode: &'f str,
-    cluster: u16,
-    core: u16,
-    cpu: u16,
-    role: String,
-    metric: &'f str,
-    unit: &'static str,
-    published: Option<f64>,
-    simulated: f64,
-    error_percent: Option<f64>,
-    used_in_fit: bool,
-    interval: Option<[f64; 2]>,
-    iterations: usize,
-    min: f64,
-    max: f64,
-    causes: BTreeMap<&'static str, f64>,
-    waits: Vec<WaitFacts>,
-}
-
-#[derive(Serialize)]
-struct WaitFacts {
-    cause: &'static str,
-    on: u32,
-    holder: u16,
-    us: f64,
-}
-
-#[derive(Serialize)]
-struct AccuracyFacts<'f> {
-    release: &'f str,
-    what: &'static str,
-    cells: usize,
-    #[serde(flatten)]
-    model: ErrorFacts,
-    intervals: Option<IntervalFacts>,
-    guess: Option<ErrorFacts>,
-}
-
-#[derive(Serialize)]
-struct ErrorFacts {
-    median_error_percent: f64,
-    within_10_percent_or_1_us: usize,
-    worst_error_percent: f64,
-}
-
-#[derive(Serialize)]
-struct IntervalFacts {
-    held: usize,
-    guess_held: Option<usize>,
-    width_against_guess: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct SpreadFacts<'f> {
-    release: &'f str,
-    case: &'f str,
-    seeds: usize,
-    orders: usize,
-    powerdown_by_rank: Vec<Range>,
-}
-
-#[derive(Serialize)]
-struct Range {
-    min: f64,
-    median: f64,
-    max: f64,
-}
-
-/// Picoseconds are exact enough, and read better than what binary fractions make of ticks.
-fn round(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
-}
-
-impl<'f> CellFacts<'f> {
-    fn new(compared: &'f Compared) -> Self {
-        let recorded = &compared.recorded;
-        // A published cell is told in its own unit; what was recorded follows it.
-        let published = compared.published.as_ref();
-        let (unit, factor) = match published {
-            Some(cell) if cell.unit == "ns" => ("ns", 1e3),
-            _ => ("us", 1.0),
-        };
-        let us = |ticks: u64| round(ticks as f64 * recorded.tick_us);
-        let causes = Cause::ALL.into_iter().filter_map(|cause| {
-            let ticks = recorded.split.causes.get(&cause)?;
-            Some((cause.name(), us(*ticks)))
-        });
-        let waits = recorded.split.waits.iter().map(|wait| WaitFacts {
-            cause: wait.cause.name(),
-            on: wait.on,
-            holder: wait.holder,
-            us: us(wait.ticks),
-        });
-        Self {
-            release: &recorded.variant,
-            case: &recorded.case,
-            mode: &recorded.mode,
-            cluster: published.map_or(recorded.cluster, |cell| cell.cluster),
-            core: published.map_or(recorded.core, |cell| cell.core),
-            cpu: recorded.cpu,
-            role: compared.role(),
-            metric: &recorded.metric,
-            unit,
-            published: published.map(|cell| cell.published),
-            simulated: round(recorded.value * factor),
-            error_percent: compared.error_percent(),
-            used_in_fit: compared.used_in_fit(),
-            interval: compared.interval.map(|(low, high)| [low, high]),
-            iterations: recorded.count,
-            min: round(recorded.min * factor),
-            max: round(recorded.max * factor),
-            causes: causes.collect(),
-            waits: waits.collect(),
-        }
-    }
-}
-
-impl<'f> AccuracyFacts<'f> {
-    fn new(accuracy: &'f Accuracy) -> Self {
-        let errors = |of: Errors| ErrorFacts {
-            median_error_percent: of.median_percent,
-            within_10_percent_or_1_us: of.within,
-            worst_error_percent: of.worst_percent,
-        };
-        Self {
-            release: &accuracy.release,
-            what: accuracy.what,
-            cells: accuracy.model.cells,
-            model: errors(accuracy.model),
-            intervals: accuracy.intervals.map(|of| IntervalFacts {
-                held: of.held,
-                guess_held: of.guess_held,
-                width_against_guess: of.width,
-            }),
-            guess: accuracy.guess.map(errors),
-        }
-    }
-}
-
-impl<'f> SpreadFacts<'f> {
-    fn new(spread: &'f Spread) -> Self {
-        let ranks = spread.by_rank.iter().map(|&(min, median, max)| Range { min, median, max });
-        Self {
-            release: &spread.variant,
-            case: &spread.case,
-            seeds: spread.seeds,
-            orders: spread.orders,
-            powerdown_by_rank: ranks.collect(),
-        }
-    }
-}
-
-/// Reads the latencies.
-pub(super) fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
-    Latency {
-        experiment: "psci-latency",
-        recording: &findings.folder,
-        cells: findings.compared.iter().map(CellFacts::new).collect(),
-        accuracy: findings.accuracy.iter().map(AccuracyFacts::new).collect(),
-        free_running: findings.spreads.iter().map(SpreadFacts::new).collect(),
-        warnings: findings.doubts(),
-        findings,
-    }
-}
+use findings::Findings;
+use findings::accuracy::{ALL, Accuracy, SUSPENDS};
+use findings::compared::{Compared, Spread};
+use findings::latency::{Latency, ends};
+use recording::metrics;
 
 impl Story for Latency<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -584,10 +398,8 @@ fn roles(figures: &FigureTable<'_>, word: &str) -> Table {
         }
     }
     let spread = |rows: &[&crate::model::figures::FigureRow<'_>], column: usize| {
-        let mut values: Vec<f64> = rows.iter().filter_map(|row| Some(row.figures[column]?.recorded.value)).collect();
-        values.sort_by(f64::total_cmp);
-        let (least, most) = (*values.first()?, *values.last()?);
-        Some(Cell::Spread(figure(stats::median(&values)?), figure(least), figure(most)))
+        let [least, median, most] = ends(rows.iter().filter_map(|row| row.figures[column]))?;
+        Some(Cell::Spread(figure(median), figure(least), figure(most)))
     };
     Table::with_rows(&roles)
         .words("role", |(role, _)| *role)

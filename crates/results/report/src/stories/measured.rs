@@ -3,8 +3,8 @@
 
 use super::story::StoryContent;
 use crate::blocks::{Blocks, text};
-use crate::model::findings::Findings;
 use crate::model::measures::measure_tables;
+use findings::Findings;
 use serde_json::json;
 
 /// Tells the measures.

@@ -1,5 +1,4 @@
-//! The stories of experiments: for each a type, whose fields are its JSON, a function that reads it
-//! from a recording, and one that tells it in blocks.
+//! The stories of experiments: for each finding a function that tells it in blocks.
 //!
 //! A recording of an experiment that has no story is told by tables of its measures.
 
@@ -26,20 +25,18 @@ mod psci_calls;
 mod rates;
 mod rcu_doses;
 mod rcu_lazy;
-mod rows;
-mod run;
 mod spread;
 mod story;
 mod strides;
 mod tune;
 mod working_set;
 
-pub use functions::folded_stacks;
-pub(crate) use run::Run;
+pub(crate) use findings::Run;
+pub use findings::functions::folded_stacks;
 pub(crate) use story::StoryContent;
 
 use crate::blocks::Block;
-use crate::model::findings::Findings;
+use findings::Findings;
 use published::Published;
 use recording::Recording;
 use recording::facts::FactsError;
@@ -49,32 +46,35 @@ type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
 
 /// The experiments that have stories, besides those of PSCI latencies.
 const STORIES: [(&str, Teller); 22] = [
-    ("explore-psci", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
-    ("explore-rcu", |run, _| exploration::read(run).map(|story| StoryContent::new(&story))),
-    ("psci-calls", |run, _| psci_calls::read(run).map(|story| StoryContent::new(&story))),
-    ("count", |run, _| passages::read(run).map(|story| StoryContent::new(&story))),
-    ("linux-boot", |run, findings| Ok(StoryContent::new(&linux::read(run, findings)))),
-    ("dataplane", |run, _| loaded::read(run).map(|story| StoryContent::new(&story))),
-    ("prefetch", |run, _| strides::read(run).map(|story| StoryContent::new(&story))),
-    ("batch", |run, _| match working_set::is_of(run.recording) {
-        true => Ok(StoryContent::new(&working_set::read(run))),
-        false => Ok(StoryContent::new(&batch::read(run))),
+    ("explore-psci", |run, _| findings::exploration::read(run).map(|story| StoryContent::new(&story))),
+    ("explore-rcu", |run, _| findings::exploration::read(run).map(|story| StoryContent::new(&story))),
+    ("psci-calls", |run, _| findings::psci_calls::read(run).map(|story| StoryContent::new(&story))),
+    ("count", |run, _| findings::passages::read(run).map(|story| StoryContent::new(&story))),
+    ("linux-boot", |run, findings| {
+        let told = StoryContent::new(&findings::linux::read(run));
+        Ok(StoryContent { json: crate::export::json::with_recording(told.json, findings), ..told })
     }),
-    ("tune", |run, _| tune::read(run).map(|story| StoryContent::new(&story))),
-    ("find-rate", |run, _| rates::read(run).map(|story| StoryContent::new(&story))),
+    ("dataplane", |run, _| findings::loaded::read(run).map(|story| StoryContent::new(&story))),
+    ("prefetch", |run, _| findings::strides::read(run).map(|story| StoryContent::new(&story))),
+    ("batch", |run, _| match findings::working_set::is_of(run.recording) {
+        true => Ok(StoryContent::new(&findings::working_set::read(run))),
+        false => Ok(StoryContent::new(&findings::batch::read(run))),
+    }),
+    ("tune", |run, _| findings::tune::read(run).map(|story| StoryContent::new(&story))),
+    ("find-rate", |run, _| findings::rates::read(run).map(|story| StoryContent::new(&story))),
     // As recordings of earlier versions say.
-    ("forward", |run, _| rates::read(run).map(|story| StoryContent::new(&story))),
-    ("idle-replay", |run, _| idle_replay::read(run).map(|story| StoryContent::new(&story))),
-    ("idle-predict", |run, _| Ok(StoryContent::new(&idle_predict::read(run)))),
-    ("idle-clock", |run, _| idle_clock::read(run).map(|story| StoryContent::new(&story))),
-    ("cpuidle", |run, _| cpuidle::read(run).map(|story| StoryContent::new(&story))),
-    ("idle-cases", |run, _| Ok(StoryContent::new(&idle_cases::read(run)))),
-    ("rcu-doses", |run, _| Ok(StoryContent::new(&rcu_doses::read(run)))),
-    ("linux-rates", |run, _| Ok(StoryContent::new(&linux_rates::read(run)))),
-    ("rcu-energy", |run, _| energy::read(run).map(|story| StoryContent::new(&story))),
-    ("rcu-lazy", |run, _| rcu_lazy::read(run).map(|story| StoryContent::new(&story))),
-    ("eas-energy", |run, _| eas_energy::read(run).map(|story| StoryContent::new(&story))),
-    ("placement", |run, _| placement::read(run).map(|story| StoryContent::new(&story))),
+    ("forward", |run, _| findings::rates::read(run).map(|story| StoryContent::new(&story))),
+    ("idle-replay", |run, _| findings::idle_replay::read(run).map(|story| StoryContent::new(&story))),
+    ("idle-predict", |run, _| Ok(StoryContent::new(&findings::idle_predict::read(run)))),
+    ("idle-clock", |run, _| findings::idle_clock::read(run).map(|story| StoryContent::new(&story))),
+    ("cpuidle", |run, _| findings::cpuidle::read(run).map(|story| StoryContent::new(&story))),
+    ("idle-cases", |run, _| Ok(StoryContent::new(&findings::idle_cases::read(run)))),
+    ("rcu-doses", |run, _| Ok(StoryContent::new(&findings::rcu_doses::read(run)))),
+    ("linux-rates", |run, _| Ok(StoryContent::new(&findings::linux_rates::read(run)))),
+    ("rcu-energy", |run, _| findings::energy::read(run).map(|story| StoryContent::new(&story))),
+    ("rcu-lazy", |run, _| findings::rcu_lazy::read(run).map(|story| StoryContent::new(&story))),
+    ("eas-energy", |run, _| findings::eas_energy::read(run).map(|story| StoryContent::new(&story))),
+    ("placement", |run, _| findings::placement::read(run).map(|story| StoryContent::new(&story))),
 ];
 
 /// Tells a recording: by the story of its experiment, or by tables of its measures.
@@ -83,7 +83,7 @@ pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
     let story = STORIES.iter().find(|(experiment, _)| *experiment == header.experiment);
     let mut told = match story.map(|(_, tell)| tell(run, findings)) {
         // Whatever made them, latencies of PSCI calls are told in one way.
-        _ if !findings.compared.is_empty() => StoryContent::new(&latency::read(findings)),
+        _ if !findings.compared.is_empty() => StoryContent::new(&findings::latency::read(findings)),
         Some(Ok(told)) => told,
         Some(Err(error)) => {
             let mut told = measured::tell(findings);
@@ -103,7 +103,8 @@ pub(crate) fn findings<'a>(recording: &'a Recording, folder: &str, published: &'
     let platform = recording.header.platform.as_ref();
     let reference = platform.and_then(|platform| published.psci_of(&platform.name));
     let findings = Findings::new(recording, folder, reference);
-    findings.with_published(|row| strides::published(recording, published, row))
+    findings
+        .with_published(|row| findings::strides::published(recording, published, &row.case, &row.subject, &row.metric))
 }
 
 #[cfg(test)]

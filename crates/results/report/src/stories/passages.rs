@@ -2,81 +2,12 @@
 //! functions.
 
 use super::functions;
-use super::run::Run;
 use super::story::Story;
 use crate::blocks::{Blocks, Table, code, fixed, percent, text};
-use recording::facts::{FactsError, Functions};
-use serde::Serialize;
-use std::collections::BTreeMap;
+use findings::passages::{Passages, Range};
 
 /// Lengths that the table has, those that came most often.
 const MOST_LENGTHS: usize = 20;
-
-/// The passages of an image.
-#[derive(Serialize)]
-pub(super) struct Passages<'r> {
-    experiment: &'static str,
-    unit: &'static str,
-    recording: &'r str,
-    image: &'r str,
-    passage: &'r str,
-    passages: usize,
-    instructions: Range,
-    lengths: Vec<Length>,
-    by_function: Option<Functions>,
-}
-
-/// Instructions of a passage.
-#[derive(Clone, Copy, Default, Serialize)]
-struct Range {
-    least: u64,
-    median: f64,
-    most: u64,
-}
-
-/// A number of instructions, and the passages that took it.
-#[derive(Serialize)]
-struct Length {
-    instructions: u64,
-    passages: usize,
-    /// The first of them, from 1.
-    first: u32,
-}
-
-/// Reads the passages.
-///
-/// # Errors
-/// The counts by function are of another version or form.
-pub(super) fn read<'r>(run: &Run<'r>) -> Result<Passages<'r>, FactsError> {
-    let measures = run.recording.measures();
-    let first = measures.first();
-    let mut lengths: BTreeMap<u64, Length> = BTreeMap::new();
-    for measure in measures {
-        let new = Length { instructions: measure.value as u64, passages: 0, first: measure.iteration + 1 };
-        lengths.entry(measure.value as u64).or_insert(new).passages += 1;
-    }
-    let all: Vec<u64> =
-        lengths.values().flat_map(|length| std::iter::repeat_n(length.instructions, length.passages)).collect();
-    let middle = |at: usize| all.get(at).map_or(0.0, |value| *value as f64);
-    let instructions = Range {
-        least: all.first().copied().unwrap_or(0),
-        median: (middle(all.len().saturating_sub(1) / 2) + middle(all.len() / 2)) / 2.0,
-        most: all.last().copied().unwrap_or(0),
-    };
-    let mut lengths: Vec<Length> = lengths.into_values().collect();
-    lengths.sort_by_key(|length| (std::cmp::Reverse(length.passages), length.instructions));
-    Ok(Passages {
-        experiment: "count",
-        unit: "instructions",
-        recording: run.folder,
-        image: first.map_or("", |measure| run.recording.series_texts(measure.series).0),
-        passage: first.and_then(|measure| measure.subject).map_or("", |subject| run.recording.text(subject)),
-        passages: all.len(),
-        instructions,
-        lengths,
-        by_function: functions::read(run.recording)?,
-    })
-}
 
 impl Story for Passages<'_> {
     fn tell(&self, told: &mut Blocks) {

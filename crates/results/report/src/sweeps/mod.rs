@@ -1,13 +1,11 @@
 //! The report of a sweep: what was varied, what that moved, and the best and the worst points. A
 //! row for each point is in CSV alone.
 
-mod effects;
-
 use crate::blocks::{
     Axis, Bar, Block, Blocks, Curve, Drawing, Figure, HeatMap, Picture, Table, figure, fixed, grouped, text, whole,
 };
 use crate::{Format, Style, markup, terminal};
-use effects::{Effect, Groups, effects, is_chance, number};
+use findings::sweep_effects::{self, Effect, Groups, effects, is_chance, number};
 use recording::metrics::{self, Better};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
@@ -290,7 +288,7 @@ impl<'s> Told<'s> {
         let is_numbers = |groups: &Groups| groups.groups.iter().all(|group| group.at.is_some());
         let Some(x) = ranked.iter().find(|groups| is_numbers(groups) && groups.groups.len() > 2) else {
             let groups = ranked.first()?;
-            let bar = |(group, mean): (&effects::Group, f64)| Bar {
+            let bar = |(group, mean): (&sweep_effects::Group, f64)| Bar {
                 name: group.name.clone(),
                 parts: vec![(groups.key.clone(), Figure { value: mean, published: None })],
             };
@@ -301,18 +299,17 @@ impl<'s> Told<'s> {
         let second = ranked.iter().find(|groups| groups.key != x.key);
         let lines: Vec<(String, BTreeSet<usize>)> = match second {
             Some(second) => {
-                let name = |group: &effects::Group| format!("{}={}", second.key, group.name);
+                let name = |group: &sweep_effects::Group| format!("{}={}", second.key, group.name);
                 second.groups.iter().map(|group| (name(group), group.points.iter().copied().collect())).collect()
             }
             None => vec![(String::new(), (0..self.summary.points.len()).collect())],
         };
         // The mean of the points that are in a group of both keys.
-        let mean = |group: &effects::Group, line: &BTreeSet<usize>| {
+        let mean = |group: &sweep_effects::Group, line: &BTreeSet<usize>| {
             let both = group.points.iter().filter(|place| line.contains(place));
-            let values = both.map(|&place| self.summary.points[place].figures[quantity]);
-            recording::stats::mean(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
+            sweep_effects::mean(self.summary, quantity, both)
         };
-        let at = |group: &effects::Group| group.at.unwrap_or_default();
+        let at = |group: &sweep_effects::Group| group.at.unwrap_or_default();
         let is_map = lines.len() > CURVES && second.is_some_and(|second| is_numbers(second));
         let title = match second {
             Some(second) => format!("Means of {} by {} and {}", words(of), x.key, second.key),
@@ -403,9 +400,13 @@ fn words(of: &Quantity) -> String {
 }
 
 #[cfg(test)]
+#[path = "../../../findings/src/sweep_effects/swept.rs"]
+mod swept;
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use effects::tests::swept;
+    use swept::swept;
 
     fn printed(summary: &Summary, format: Format) -> String {
         String::from_utf8(sweep_report(summary, "recordings/plan", format, Style::PLAIN, true).unwrap()).unwrap()

@@ -60,7 +60,7 @@ pub(super) fn fitted(mut table: Table, style: Style) -> String {
 /// The columns after the first, in groups of those whose headings have the same first of several
 /// lines.
 fn groups(headings: &[String]) -> Vec<Vec<usize>> {
-    let group = |at: usize| headings.get(at).and_then(|heading| heading.split_once('\n')).map(|(group, _)| group);
+    let group = |at: usize| headings.get(at).and_then(|heading| Some(&heading[..heading.find('\n')?]));
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for at in 1..headings.len() {
         match groups.last_mut().filter(|last| group(at).is_some() && group(last[0]) == group(at)) {

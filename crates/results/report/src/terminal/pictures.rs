@@ -7,7 +7,6 @@ use crate::blocks::{
     Axis, Bar, Curve, Dot, Drawing, Flame, HeatMap, IntervalRow, Node, Picture, Sample, axis_words, on_axis, quantity,
 };
 use crate::style::Style;
-use recording::stats;
 use std::fmt::Write;
 
 /// Blocks from low to high.
@@ -268,7 +267,7 @@ fn draw_samples(text: &mut String, samples: &[Sample], unit: &str, style: Style)
         ((share * (width - 1) as f64).round() as usize).min(width - 1)
     };
     for sample in samples {
-        let at = |q| stats::quantile(&sample.values, q).filter(|value| value.is_finite());
+        let at = |q| findings::quantile(&sample.values, q).filter(|value| value.is_finite());
         let (Some(least), Some(lower), Some(median), Some(upper), Some(most)) =
             (at(0.0), at(0.25), at(0.5), at(0.75), at(1.0))
         else {

@@ -168,7 +168,10 @@ mod tests {
         let line = svg.split("<polyline").nth(1).and_then(|of| of.split('"').nth(3)).unwrap();
         let places: Vec<(f64, f64)> = line
             .split(' ')
-            .map(|point| point.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap())
+            .map(|point| {
+                let mut both = point.split(',').map(|number| number.parse().unwrap());
+                (both.next().unwrap(), both.next().unwrap())
+            })
             .collect();
         assert_eq!(places.len(), 1000);
         assert!(places.iter().all(|(_, y)| (0.0..=height - 40.0).contains(y)), "{places:?}");

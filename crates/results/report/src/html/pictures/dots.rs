@@ -51,7 +51,9 @@ pub(super) fn draw(
         (all, decimals(step))
     };
     let (values, places) = marks(x_low, x_high);
-    let tenfolds = (-9..10).map(|power| 10_f64.powi(power)).filter(|value| (x_low..=x_high).contains(value));
+    let tenfolds = (-9..10)
+        .filter_map(|power| format!("1e{power}").parse::<f64>().ok())
+        .filter(|value| (x_low..=x_high).contains(value));
     let values: Vec<f64> = if by_ratio { tenfolds.collect() } else { values.collect() };
     let places = if by_ratio { decimals(x_low) } else { places };
     for value in values {

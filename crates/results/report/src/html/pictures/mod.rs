@@ -186,8 +186,8 @@ fn legend(picture: &Picture, palette: &Palette) -> Markup {
 #[cfg(test)]
 mod tests {
     use crate::html::{MOST_BYTES, html};
-    use crate::model::findings::Findings;
     use crate::report::Report;
+    use findings::Findings;
     use published::Published;
     use recording::{Header, Picture, PictureKind, Recording};
 

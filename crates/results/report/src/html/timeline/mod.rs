@@ -27,11 +27,11 @@ pub(super) use section::{Section, sections};
 use super::detail::{Detail, LeftOut};
 use crate::blocks::{figure as number, grouped};
 use crate::model::figures::whole_metrics;
-use crate::model::findings::Findings;
 use crate::model::headline::headline;
 use attribution::{Cause, Iteration};
 use draw::{drawing, height};
 use explain::{Answer, answer, full_name};
+use findings::Findings;
 use maud::{Markup, PreEscaped, html};
 use picture::{Axis, Extent, Picture, What, cpu_name};
 use serde_json::json;
@@ -75,13 +75,13 @@ fn what_is_told(told: &AxisAnswer, iteration: usize) -> Markup {
 /// alone.
 pub(super) fn scatter(section: &Section<'_>) -> Markup {
     let Some(chosen) = section.chosen.as_ref().filter(|chosen| chosen.slowest.len() > 1) else { return html! {} };
-    let values: Vec<f64> = chosen.slowest.iter().map(|&(_, value)| value).collect();
-    let Some(summary) = recording::stats::summary(&values) else { return html! {} };
+    let values = || chosen.slowest.iter().map(|&(_, value)| value);
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     html! {
         div.scatter {
             p.note {
-                "The slowest CPU's " (chosen.metric) " in each of " (grouped(summary.count as u64)) " iterations: "
-                (number(summary.min)) " to " (number(summary.max)) " us, drawn from 0. Filled: the median, no. " (chosen.median)
+                "The slowest CPU's " (chosen.metric) " in each of " (grouped(chosen.slowest.len() as u64)) " iterations: "
+                (number(least)) " to " (number(most)) " us, drawn from 0. Filled: the median, no. " (chosen.median)
                 "; ring: the worst, no. " (chosen.worst) "."
             }
             (iterations::draw(chosen))

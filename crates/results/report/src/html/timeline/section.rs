@@ -1,9 +1,9 @@
 //! The PSCI cases of a recording that may have timelines.
 
 use crate::model::figures::{Group, groups};
-use crate::model::findings::Findings;
 use crate::model::headline::series_of;
 use attribution::Chosen;
+use findings::Findings;
 use recording::Series;
 
 /// A case of a release with its series, if that has events.

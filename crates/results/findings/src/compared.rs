@@ -1,7 +1,7 @@
 //! Recorded cells beside published ones.
 
 use attribution::CellResult;
-pub(crate) use attribution::lock_order_decides as by_rank;
+use attribution::lock_order_decides as by_rank;
 use published::{Cell, PsciReference};
 use recording::metrics::{POWERDOWN, WAKEUP};
 use recording::{Interval, Recording, stats};
@@ -55,7 +55,7 @@ impl Compared {
 }
 
 /// "1st", "2nd", ...
-pub(crate) fn ordinal(n: usize) -> String {
+pub fn ordinal(n: usize) -> String {
     let suffix = match (n % 10, n % 100) {
         (1, tens) if tens != 11 => "st",
         (2, tens) if tens != 12 => "nd",
@@ -83,7 +83,7 @@ pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec
 /// Puts the recording's intervals to the cells that they are of, and widens each by what the
 /// intervals of the *other* releases miss: what the model leaves out shows in no draw. The factor
 /// holds nine of ten of their cells of the same kind. A release alone keeps what was drawn.
-pub(crate) fn with_intervals(compared: &mut [Compared], intervals: &[Interval]) {
+pub fn with_intervals(compared: &mut [Compared], intervals: &[Interval]) {
     let place = |interval: &Interval| {
         let Interval { variant, case, mode, cpu, metric, .. } = interval;
         (variant.clone(), case.clone(), mode.clone(), *cpu, metric.clone())

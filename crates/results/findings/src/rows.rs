@@ -5,11 +5,7 @@ use recording::{Measure, Recording, stats};
 use serde::{Serialize, Serializer};
 
 /// The measures of a metric in a case, in the recording's order.
-pub(super) fn measures_of<'r>(
-    recording: &'r Recording,
-    case: &'r str,
-    metric: Metric,
-) -> impl Iterator<Item = &'r Measure> {
+pub fn measures_of<'r>(recording: &'r Recording, case: &'r str, metric: Metric) -> impl Iterator<Item = &'r Measure> {
     recording.measures().iter().filter(move |measure| {
         recording.text(measure.metric) == metric.name && recording.series_texts(measure.series).1 == case
     })
@@ -17,39 +13,39 @@ pub(super) fn measures_of<'r>(
 
 /// A measure with its names.
 #[derive(Clone, Copy)]
-pub(super) struct Row<'r> {
+pub struct Row<'r> {
     /// The release or configuration.
-    pub(super) variant: &'r str,
+    pub variant: &'r str,
     /// The experiment's case.
-    pub(super) case: &'r str,
+    pub case: &'r str,
     /// The case's mode; empty where it has none.
-    pub(super) mode: &'r str,
+    pub mode: &'r str,
     /// The iteration, from 0.
-    pub(super) iteration: u32,
+    pub iteration: u32,
     /// The name of the metric.
-    pub(super) metric: &'r str,
-    /// Its subject; empty where it has none.
-    pub(super) subject: &'r str,
+    pub metric: &'r str,
+    /// The subject; empty where it has none.
+    pub subject: &'r str,
     /// The part that its subject played; empty where it played none.
-    pub(super) role: &'r str,
+    pub role: &'r str,
     /// The number, in the metric's unit.
-    pub(super) value: f64,
+    pub value: f64,
 }
 
 impl<'r> Row<'r> {
     /// Case, variant and mode.
-    pub(super) fn names(&self) -> [&'r str; 3] {
+    pub fn names(&self) -> [&'r str; 3] {
         [self.case, self.variant, self.mode]
     }
 
     /// True if it is of a metric in a case.
-    pub(super) fn is_of(&self, case: &str, metric: Metric) -> bool {
+    pub fn is_of(&self, case: &str, metric: Metric) -> bool {
         self.metric == metric.name && self.case == case
     }
 }
 
 /// All measures with their names, in the recording's order.
-pub(super) fn named(recording: &Recording) -> Vec<Row<'_>> {
+pub fn named(recording: &Recording) -> Vec<Row<'_>> {
     let row = |measure: &Measure| {
         let (variant, case, mode) = recording.series_texts(measure.series);
         let [subject, role] = [measure.subject, measure.role].map(|name| name.map_or("", |name| recording.text(name)));
@@ -60,17 +56,17 @@ pub(super) fn named(recording: &Recording) -> Vec<Row<'_>> {
 }
 
 /// The measure's subject; empty where it has none.
-pub(super) fn subject<'r>(recording: &'r Recording, measure: &Measure) -> &'r str {
+pub fn subject<'r>(recording: &'r Recording, measure: &Measure) -> &'r str {
     measure.subject.map_or("", |name| recording.text(name))
 }
 
 /// The part that the measure's subject played; empty where it played none.
-pub(super) fn role<'r>(recording: &'r Recording, measure: &Measure) -> &'r str {
+pub fn role<'r>(recording: &'r Recording, measure: &Measure) -> &'r str {
     measure.role.map_or("", |name| recording.text(name))
 }
 
 /// Values of a metric in a case, for a subject (empty for what has none), one per iteration.
-pub(super) fn values(recording: &Recording, case: &str, metric: Metric, wanted: &str) -> Vec<f64> {
+pub fn values(recording: &Recording, case: &str, metric: Metric, wanted: &str) -> Vec<f64> {
     measures_of(recording, case, metric)
         .filter(|measure| subject(recording, measure) == wanted)
         .map(|measure| measure.value)
@@ -78,7 +74,7 @@ pub(super) fn values(recording: &Recording, case: &str, metric: Metric, wanted: 
 }
 
 /// Values of a metric of a variant, one per iteration, without those that have a subject.
-pub(super) fn values_of(recording: &Recording, variant: &str, metric: Metric) -> Vec<f64> {
+pub fn values_of(recording: &Recording, variant: &str, metric: Metric) -> Vec<f64> {
     let is_of = |measure: &&Measure| {
         measure.subject.is_none()
             && recording.text(measure.metric) == metric.name
@@ -88,17 +84,17 @@ pub(super) fn values_of(recording: &Recording, variant: &str, metric: Metric) ->
 }
 
 /// The median of [`values`]; 0 where there are none.
-pub(super) fn median(recording: &Recording, case: &str, metric: Metric, wanted: &str) -> f64 {
+pub fn median(recording: &Recording, case: &str, metric: Metric, wanted: &str) -> f64 {
     stats::median(&values(recording, case, metric, wanted)).unwrap_or(0.0)
 }
 
 /// The sum of [`values`].
-pub(super) fn sum(recording: &Recording, case: &str, metric: Metric, wanted: &str) -> f64 {
+pub fn sum(recording: &Recording, case: &str, metric: Metric, wanted: &str) -> f64 {
     values(recording, case, metric, wanted).iter().sum()
 }
 
 /// The subjects of a metric in a case, in the order in which they first come.
-pub(super) fn subjects<'r>(recording: &'r Recording, case: &'r str, metric: Metric) -> Vec<&'r str> {
+pub fn subjects<'r>(recording: &'r Recording, case: &'r str, metric: Metric) -> Vec<&'r str> {
     let mut seen = Vec::new();
     for measure in measures_of(recording, case, metric) {
         let subject = subject(recording, measure);
@@ -110,32 +106,35 @@ pub(super) fn subjects<'r>(recording: &'r Recording, case: &'r str, metric: Metr
 }
 
 /// Length of a tick of the recording's counter in nanoseconds; 0 where its frequency is not known.
-pub(super) fn tick_ns(recording: &Recording) -> f64 {
+pub fn tick_ns(recording: &Recording) -> f64 {
     recording.header.time.counter_hz.map_or(0.0, |hz| 1e9 / hz as f64)
 }
 
 /// The name of the counter whose ticks are clocks.
-pub(super) fn counter(recording: &Recording) -> &str {
+pub fn counter(recording: &Recording) -> &str {
     recording.header.run.counter.as_deref().unwrap_or("counter")
 }
 
 /// Values by name in the order in which they came; a map in JSON.
 #[derive(Clone)]
-pub(super) struct InOrder<'r, V>(pub(super) Vec<(&'r str, V)>);
+pub struct InOrder<'r, V>(
+    /// Name and value of each, in order.
+    pub Vec<(&'r str, V)>,
+);
 
 impl<'r, V> InOrder<'r, V> {
     /// The value of a name.
-    pub(super) fn get(&self, name: &str) -> Option<&V> {
+    pub fn get(&self, name: &str) -> Option<&V> {
         self.0.iter().find(|(other, _)| *other == name).map(|(_, value)| value)
     }
 
     /// The names, in order.
-    pub(super) fn names(&self) -> Vec<&'r str> {
+    pub fn names(&self) -> Vec<&'r str> {
         self.0.iter().map(|(name, _)| *name).collect()
     }
 
     /// The values, in order.
-    pub(super) fn values(&self) -> impl Iterator<Item = &V> {
+    pub fn values(&self) -> impl Iterator<Item = &V> {
         self.0.iter().map(|(_, value)| value)
     }
 }

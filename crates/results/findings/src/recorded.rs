@@ -1,8 +1,7 @@
 //! A recording, what is read from it, and the published figures beside it.
 
-use super::accuracy::{Accuracy, accuracy};
-use super::compared::{Compared, Spread, compare, spread, with_intervals};
-use crate::blocks::{Text, code, text};
+use crate::accuracy::{Accuracy, accuracy};
+use crate::compared::{Compared, Spread, compare, spread, with_intervals};
 use attribution::{Timelines, microseconds};
 use published::{Layout, PsciReference};
 use recording::{Header, Recording, Series, metrics};
@@ -15,7 +14,7 @@ const FREE_RUNNING: &str = "parallel-free";
 pub struct Findings<'a> {
     /// The recording.
     pub recording: &'a Recording,
-    /// The place where it is, as it was named on the command line.
+    /// The recording's folder, as it was named on the command line.
     pub folder: String,
     /// The published figures that stand beside it, if there are any for its platform.
     pub reference: Option<&'a PsciReference>,
@@ -46,7 +45,7 @@ pub struct MeasureRow {
     pub subject: String,
     /// The quantity that was measured.
     pub metric: String,
-    /// In what unit.
+    /// The unit of all values.
     pub unit: String,
     /// Number of values.
     pub count: usize,
@@ -154,24 +153,8 @@ impl<'a> Findings<'a> {
         doubts(&self.recording.header)
     }
 
-    /// [`Findings::source`] in a sentence, for places where there is room for no more.
-    pub(crate) fn source_text(&self) -> Text {
-        let header = &self.recording.header;
-        let mut line = format!("Source: recording {}", self.folder);
-        if let Some(platform) = &header.platform {
-            line.push_str(&format!(", platform {}", platform.name));
-        }
-        if header.iterations > 0 {
-            line.push_str(&format!(", {}", repeats(header)));
-        }
-        match command(header) {
-            Some(command) => text![line, ", made by ", code(command), "."],
-            None => text![line, "."],
-        }
-    }
-
     /// The warnings that a reader must not overlook, a sentence each.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<String> {
         self.what_if().map(str::to_owned).into_iter().chain(self.doubts()).collect()
     }
 
@@ -193,7 +176,7 @@ impl<'a> Findings<'a> {
         is_simulated(&self.recording.header)
     }
 
-    /// The way in which the document of a release lays out its tables.
+    /// The layout of the tables in the document of a release.
     pub fn layout(&self, release: &str) -> Layout {
         self.reference.map_or_else(Layout::default, |reference| reference.layout(release))
     }
@@ -217,7 +200,7 @@ fn is_simulated(header: &Header) -> bool {
 }
 
 /// The number of repeats, and the seed where chance has a part in it.
-fn repeats(header: &Header) -> String {
+pub fn repeats(header: &Header) -> String {
     let iterations = match header.iterations {
         1 => "1 iteration".to_owned(),
         more => format!("{more} iterations"),
@@ -226,7 +209,7 @@ fn repeats(header: &Header) -> String {
 }
 
 /// The command that made a recording, with the program by its name.
-fn command(header: &Header) -> Option<String> {
+pub fn command(header: &Header) -> Option<String> {
     let (program, arguments) = header.run.command.split_first()?;
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let quoted = arguments.iter().map(|argument| match argument.contains(char::is_whitespace) {

@@ -1,6 +1,6 @@
 //! The accuracy of predictions.
 
-use super::compared::Compared;
+use crate::compared::Compared;
 use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP};
 use recording::stats;
 
@@ -11,7 +11,7 @@ pub struct Errors {
     pub cells: usize,
     /// Median of the absolute errors.
     pub median_percent: f64,
-    /// The number of are within that the larger of 10 % and 1 us.
+    /// The number of cells whose error is within the larger of 10 % and 1 us.
     pub within: usize,
     /// The largest absolute error.
     pub worst_percent: f64,
@@ -29,7 +29,7 @@ pub struct Accuracy {
     /// Errors over the same cells of what a reader would guess from the tables alone; `None` where
     /// the tables do not say enough.
     pub guess: Option<Errors>,
-    /// The way in which the 90 % intervals of the same cells did; `None` where nothing was drawn.
+    /// The 90 % intervals of the same cells; `None` where nothing was drawn.
     pub intervals: Option<Intervals>,
 }
 
@@ -65,10 +65,10 @@ enum Said {
 }
 
 /// The row over all kinds of cells of the parallel suspend tables.
-pub(crate) const SUSPENDS: &str = "parallel suspends";
+pub const SUSPENDS: &str = "parallel suspends";
 
 /// Name of the rows over all releases.
-pub(crate) const ALL: &str = "all";
+pub const ALL: &str = "all";
 
 /// Accuracy of every release that has published figures, over its predicted cells; and where there
 /// are several, over all cells of their parallel suspend tables.
@@ -107,7 +107,7 @@ pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
     all
 }
 
-/// The way in which the intervals of some cells did; `None` unless each has one.
+/// The counts of some cells' intervals; `None` unless each has one.
 fn intervals(cells: &[&Compared]) -> Option<Intervals> {
     let cells: Vec<_> = cells.iter().filter_map(|cell| Some((cell, cell.published.as_ref()?.value_us))).collect();
     let holds = |interval: (f64, f64), value: f64| (interval.0..=interval.1).contains(&value);

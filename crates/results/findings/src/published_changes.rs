@@ -1,6 +1,6 @@
 //! Changes that a document prints beside its figures, and whether its own tables give them.
 
-use crate::model::compared::by_rank;
+use attribution::lock_order_decides as by_rank;
 use published::{Cell, PsciReference};
 use recording::metrics::POWERDOWN;
 

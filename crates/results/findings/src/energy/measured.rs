@@ -1,7 +1,7 @@
 //! The measures of `rcu-energy`, read from the recording once; what else is told is reckoned from
 //! them.
 
-use super::super::rows::{Row, named};
+use crate::rows::{Row, named};
 use recording::metrics::{self, Metric};
 use recording::{Recording, stats};
 use std::collections::HashMap;
@@ -21,9 +21,9 @@ struct CurvePoint<'r> {
 
 /// The measures of a recording.
 pub(super) struct Measured<'r> {
-    /// In units of the platform's table times seconds.
+    /// Energies in units of the platform's table times seconds.
     pub(super) energy: Values<'r>,
-    /// In seconds.
+    /// Run times in seconds.
     pub(super) time: Values<'r>,
     /// Energy by owner, in the order in which the owners first come.
     pub(super) owned: Vec<(&'r str, Values<'r>)>,

@@ -1,5 +1,6 @@
 //! The share of what a quantity does over the points of a sweep that goes with each key.
 
+use recording::stats;
 use std::collections::HashMap;
 use sweep::{Summary, Value};
 
@@ -9,30 +10,30 @@ const MOST_VALUES: usize = 16;
 const PARTS: usize = 8;
 
 /// Keys that say which draw of chance a point is, and nothing that one could choose.
-pub(crate) fn is_chance(key: &str) -> bool {
+pub fn is_chance(key: &str) -> bool {
     key == "seed" || key == "repetition"
 }
 
 /// The points of a sweep in groups by the value of one key.
-pub(crate) struct Groups {
+pub struct Groups {
     /// The key.
-    pub(crate) key: String,
+    pub key: String,
     /// The groups, in order.
-    pub(crate) groups: Vec<Group>,
+    pub groups: Vec<Group>,
 }
 
 /// Points that have one value of a key in common, or one part of its range.
-pub(crate) struct Group {
+pub struct Group {
     /// The value, or from where to where.
-    pub(crate) name: String,
+    pub name: String,
     /// The mean of the values, where they are numbers.
-    pub(crate) at: Option<f64>,
+    pub at: Option<f64>,
     /// Places of the points among those of the summary.
-    pub(crate) points: Vec<usize>,
+    pub points: Vec<usize>,
 }
 
 /// The number that a value is, without its unit.
-pub(crate) fn number(value: &Value) -> Option<f64> {
+pub fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Whole(number) => Some(*number as f64),
         Value::Number(number) | Value::Quantity(number, _) => Some(*number),
@@ -43,7 +44,7 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
 impl Groups {
     /// The points by a key's values; `None` where it has one value alone, or too many that are no
     /// numbers to say anything of each.
-    pub(crate) fn new(summary: &Summary, key: usize) -> Option<Self> {
+    pub fn new(summary: &Summary, key: usize) -> Option<Self> {
         let mut groups: Vec<Group> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         for (place, point) in summary.points.iter().enumerate() {
@@ -69,14 +70,16 @@ impl Groups {
     }
 
     /// The mean of a quantity in each group that has it.
-    pub(crate) fn means(&self, summary: &Summary, quantity: usize) -> Vec<(&Group, f64)> {
-        let mean = |group: &Group| {
-            let values = group.points.iter().map(|&place| summary.points[place].figures[quantity]);
-            let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-            recording::stats::mean(&values)
-        };
+    pub fn means(&self, summary: &Summary, quantity: usize) -> Vec<(&Group, f64)> {
+        let mean = |group: &Group| mean(summary, quantity, group.points.iter());
         self.groups.iter().filter_map(|group| Some((group, mean(group)?))).collect()
     }
+}
+
+/// The mean of a quantity over some points, by their places; `None` where none has it.
+pub fn mean<'p>(summary: &Summary, quantity: usize, points: impl Iterator<Item = &'p usize>) -> Option<f64> {
+    let values = points.map(|&place| summary.points[place].figures[quantity]);
+    stats::mean(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
 }
 
 /// Groups in order, put together to parts of about as many points each.
@@ -105,22 +108,22 @@ fn parts(groups: Vec<Group>) -> Vec<Group> {
     merged.into_iter().map(merge).collect()
 }
 
-/// The way in which a quantity goes with a key.
+/// The effect of a key on a quantity.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Effect {
+pub struct Effect {
     /// The key.
-    pub(crate) key: String,
+    pub key: String,
     /// The part of the quantity's variance that lies between the key's groups, from 0 to 1, less
     /// what chance alone would put there.
-    pub(crate) share: f64,
+    pub share: f64,
     /// The group with the least mean, and that mean.
-    pub(crate) least: (String, f64),
+    pub least: (String, f64),
     /// The group with the greatest.
-    pub(crate) greatest: (String, f64),
+    pub greatest: (String, f64),
 }
 
 /// The effects of all keys on a quantity, the largest share first.
-pub(crate) fn effects(summary: &Summary, by_key: &[Groups], quantity: usize) -> Vec<Effect> {
+pub fn effects(summary: &Summary, by_key: &[Groups], quantity: usize) -> Vec<Effect> {
     let mut all: Vec<Effect> = by_key
         .iter()
         .filter(|groups| !is_chance(&groups.key))
@@ -156,47 +159,14 @@ fn effect(summary: &Summary, groups: &Groups, quantity: usize) -> Option<Effect>
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod swept;
+
+#[cfg(test)]
+mod tests {
+    use super::swept::swept;
     use super::*;
-    use sweep::{PointSummary, Quantity};
 
-    /// Three channels by sixteen clusters by ten seeds: channels matter most, and chance a little.
-    pub(crate) fn swept() -> Summary {
-        let quantity = |metric: &str| Quantity {
-            variant: "juno-v2.12".to_owned(),
-            case: "suspend-deepest".to_owned(),
-            mode: "parallel".to_owned(),
-            subject: String::new(),
-            metric: metric.to_owned(),
-            unit: "us".to_owned(),
-        };
-        let mut points = Vec::new();
-        for channels in [1, 2, 4] {
-            for clusters in 1..=16 {
-                for seed in 1..=10 {
-                    let powerdown = 100.0 * f64::from(clusters) / f64::from(channels) + f64::from(seed % 3);
-                    points.push(PointSummary {
-                        number: points.len() as u64,
-                        settings: [channels, clusters, seed].map(|value| Some(Value::Whole(value.into()))).to_vec(),
-                        figures: vec![powerdown, 7.0],
-                    });
-                }
-            }
-        }
-        Summary {
-            experiment: "psci-latency".to_owned(),
-            world: "sim".to_owned(),
-            keys: ["scp.channels", "topology.clusters", "seed"].map(str::to_owned).to_vec(),
-            quantities: vec![quantity("powerdown"), quantity("wakeup")],
-            planned: points.len() as u64,
-            points,
-            chunks: (60, 60),
-            failed: Vec::new(),
-            complaints: Vec::new(),
-        }
-    }
-
-    pub(crate) fn grouped(summary: &Summary) -> Vec<Groups> {
+    fn grouped(summary: &Summary) -> Vec<Groups> {
         (0..summary.keys.len()).filter_map(|key| Groups::new(summary, key)).collect()
     }
 

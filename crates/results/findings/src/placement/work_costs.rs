@@ -1,7 +1,6 @@
 //! The cost of work at each operating point.
 
-use super::super::rows::Row;
-use crate::blocks::{Table, Text, figure, name, text, whole};
+use crate::rows::Row;
 use recording::{Header, metrics};
 use serde::Serialize;
 
@@ -10,23 +9,35 @@ const CASES: [&str; 3] = ["core", "core-and-cluster", "full-cluster"];
 
 /// An operating point with the energy of work there.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Point<'r> {
-    domain: &'r str,
-    point: &'r str,
-    capacity: f64,
-    core: f64,
-    core_and_cluster: f64,
-    full_cluster: f64,
+pub struct Point<'r> {
+    /// The domain's name.
+    pub domain: &'r str,
+    /// The operating point's name.
+    pub point: &'r str,
+    /// Capacity, 1024 for the fastest.
+    pub capacity: f64,
+    /// Energy of a core for the work that a core of capacity 1024 does in a second, in units times
+    /// seconds.
+    pub core: f64,
+    /// The same with the whole cluster, one core busy.
+    pub core_and_cluster: f64,
+    /// The same for each core of a cluster whose cores are all busy.
+    pub full_cluster: f64,
 }
 
 /// The top points of the fastest domain and of the slowest.
 #[derive(Debug, Serialize)]
-pub(super) struct Top<'r> {
-    fast: &'r str,
-    slow: &'r str,
-    times_as_fast: f64,
-    times_the_energy: f64,
-    times_the_energy_with_cluster: f64,
+pub struct Top<'r> {
+    /// The fastest domain.
+    pub fast: &'r str,
+    /// The slowest domain.
+    pub slow: &'r str,
+    /// The speed of the fastest as a multiple of the slowest's.
+    pub times_as_fast: f64,
+    /// The energy of its core for the same work, as a multiple of the slowest's.
+    pub times_the_energy: f64,
+    /// The energy of its core and cluster for the same work, as a multiple of the slowest's.
+    pub times_the_energy_with_cluster: f64,
 }
 
 /// Reads the points, and the top ones if there are two domains.
@@ -70,33 +81,4 @@ fn top<'r>(points: &[Point<'r>]) -> Option<Top<'r>> {
         times_the_energy: fast.core / slow.core,
         times_the_energy_with_cluster: fast.core_and_cluster / slow.core_and_cluster,
     })
-}
-
-impl Top<'_> {
-    /// The price of speed in a sentence.
-    pub(super) fn words(&self) -> Text {
-        text![
-            "At their top points ",
-            name(self.fast),
-            format!(" is {:.2} times as fast as ", self.times_as_fast),
-            name(self.slow),
-            format!(
-                ", and its core takes {:.2} times the energy for the same work ({:.2} times with the cluster).",
-                self.times_the_energy, self.times_the_energy_with_cluster
-            )
-        ]
-    }
-}
-
-/// The table of the points.
-pub(super) fn table(points: &[Point<'_>]) -> Table {
-    let note = "Energy of work against capacity: unit s for what a core of capacity 1024 does in a second.";
-    Table::with_rows(points)
-        .words("operating point", |point| name(point.point))
-        .numbers("capacity", "", |point| whole(point.capacity))
-        .numbers("core", "", |point| figure(point.core))
-        .numbers("core and cluster", "", |point| figure(point.core_and_cluster))
-        .numbers("each core of a full cluster", "", |point| figure(point.full_cluster))
-        .done()
-        .noted(note)
 }

@@ -1,0 +1,176 @@
+//! `cpuidle`: what a kernel counted of its idle states.
+
+use crate::Run;
+use recording::facts::{CountedState, FactsError, IdleCounts};
+use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
+use recording::metrics;
+use serde::Serialize;
+
+/// The counts in each test of each kernel.
+#[derive(Serialize)]
+pub struct Counted<'r> {
+    /// The tests of each kernel.
+    pub tests: Vec<Test<'r>>,
+    /// A sentence about the clusters; empty where nothing is to be said.
+    pub clusters: String,
+    /// The recording's folder, as it was named on the command line.
+    pub recording: &'r str,
+}
+
+/// The counts in a test of a kernel.
+#[derive(Serialize)]
+pub struct Test<'r> {
+    /// The test's name.
+    pub case: &'r str,
+    /// The kernel's name.
+    pub kernel: &'r str,
+    /// Length of the test in seconds; `None` where it is not known.
+    pub seconds: Option<f64>,
+    /// The number of CPUs that were counted each by itself; 0 where all were counted together.
+    pub cpus: usize,
+    /// Entries into idle states.
+    pub entered: f64,
+    /// Entries into a state that was too deep, in percent; `None` where not counted.
+    pub above_percent: Option<f64>,
+    /// Entries into a state that was too shallow, in percent; `None` where not counted.
+    pub below_percent: Option<f64>,
+    /// Both of these, in percent; `None` where not counted.
+    pub misses_percent: Option<f64>,
+    /// The states, summed over each cluster.
+    pub states: Vec<State<'r>>,
+    /// The states of each CPU; empty if there is one CPU.
+    pub states_of_cpus: Vec<State<'r>>,
+    /// The sums over all states and CPUs.
+    #[serde(skip)]
+    pub sum: IdleSum,
+}
+
+/// The counts of a state: of a CPU, of a cluster, or of all CPUs.
+#[derive(Serialize)]
+pub struct State<'r> {
+    /// The cluster's number; `None` where there are no clusters.
+    pub cluster: Option<u16>,
+    /// The CPU's number; `None` in a sum over CPUs.
+    pub cpu: Option<u16>,
+    /// The state's name.
+    pub state: &'r str,
+    /// The kernel's exit latency in microseconds; `None` where it is not known.
+    pub exit_latency_us: Option<u64>,
+    /// The kernel's target residency in microseconds; `None` where it is not known.
+    pub residency_us: Option<u64>,
+    /// True if the state was disabled.
+    pub disabled: bool,
+    /// Entries into the state.
+    pub entered: f64,
+    /// Entries per second; `None` where the length of the test is not known.
+    pub entered_per_second: Option<f64>,
+    /// Time in the state in microseconds; `None` where it was not counted.
+    pub time_us: Option<f64>,
+    /// Mean length of a stay in microseconds; `None` where times were not counted.
+    pub mean_us: Option<f64>,
+    /// The share of the idle time in percent, or of the entries where times were not counted.
+    pub share_percent: Option<f64>,
+    /// Entries that were too deep; `None` where not counted.
+    pub above: Option<f64>,
+    /// Entries that were too shallow; `None` where not counted.
+    pub below: Option<f64>,
+    /// Entries that the hardware refused; `None` where not counted.
+    pub rejected: Option<f64>,
+}
+
+/// Reads what was counted.
+pub fn read<'r>(run: &Run<'r>) -> Result<Counted<'r>, FactsError> {
+    let recording = run.recording;
+    let facts: IdleCounts = recording.header.facts()?;
+    let counts = idle_counts(recording);
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for count in &counts {
+        if !names.contains(&(count.variant, count.case)) {
+            names.push((count.variant, count.case));
+        }
+    }
+    let test = |(kernel, case): (&'r str, &'r str)| {
+        let of: Vec<&IdleCount<'r>> =
+            counts.iter().filter(|count| (count.variant, count.case) == (kernel, case)).collect();
+        let window = recording.measures().iter().find(|measure| {
+            let (variant, test, _) = recording.series_texts(measure.series);
+            recording.text(measure.metric) == metrics::WINDOW.name && (variant, test) == (kernel, case)
+        });
+        let seconds = window.map(|measure| measure.value).filter(|seconds| *seconds > 0.0);
+        let mut cpus: Vec<Option<u16>> = of.iter().map(|count| count.cpu).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        let known: Vec<&CountedState> = facts
+            .states
+            .iter()
+            .filter(|state| (state.variant.as_str(), state.case.as_str()) == (kernel, case))
+            .collect();
+        let sum = IdleSum::over(of.iter().map(|count| count.sum));
+        let each = |by_cpu: bool| grouped_states(&of, &known, seconds, by_cpu);
+        Test {
+            case,
+            kernel,
+            seconds,
+            cpus: cpus.iter().flatten().count(),
+            entered: sum.entered,
+            above_percent: percent_of(sum.above, sum.entered),
+            below_percent: percent_of(sum.below, sum.entered),
+            misses_percent: percent_of(sum.misses(), sum.entered),
+            states: each(false),
+            states_of_cpus: if cpus.len() > 1 { each(true) } else { Vec::new() },
+            sum,
+        }
+    };
+    Ok(Counted { tests: names.into_iter().map(test).collect(), clusters: facts.clusters, recording: run.folder })
+}
+
+/// The states, summed over each cluster or over each CPU, with what is known of them.
+fn grouped_states<'r>(
+    counts: &[&IdleCount<'r>],
+    known: &[&CountedState],
+    seconds: Option<f64>,
+    by_cpu: bool,
+) -> Vec<State<'r>> {
+    type Group<'r> = (Option<u16>, Option<u16>, Vec<(&'r str, IdleSum)>);
+    let mut groups: Vec<Group<'r>> = Vec::new();
+    for count in counts {
+        let key = (count.cluster, count.cpu.filter(|_| by_cpu));
+        let at = groups.iter().position(|(cluster, cpu, _)| (*cluster, *cpu) == key).unwrap_or_else(|| {
+            groups.push((key.0, key.1, Vec::new()));
+            groups.len() - 1
+        });
+        let states = &mut groups[at].2;
+        match states.iter_mut().find(|(state, _)| *state == count.state) {
+            Some((_, sum)) => *sum = sum.plus(count.sum),
+            None => states.push((count.state, count.sum)),
+        }
+    }
+    groups.sort_by_key(|(cluster, cpu, _)| (*cluster, *cpu));
+    let mut all = Vec::new();
+    for (cluster, cpu, states) in groups {
+        let whole = IdleSum::over(states.iter().map(|(_, sum)| *sum));
+        for (state, sum) in states {
+            let fact = known.iter().find(|known| known.name == state && known.cluster == cluster);
+            all.push(State {
+                cluster,
+                cpu,
+                state,
+                exit_latency_us: fact.and_then(|fact| fact.exit_latency_us),
+                residency_us: fact.and_then(|fact| fact.residency_us),
+                disabled: fact.is_some_and(|fact| fact.disabled),
+                entered: sum.entered,
+                entered_per_second: seconds.map(|seconds| sum.entered / seconds),
+                time_us: sum.time_us,
+                mean_us: sum.time_us.filter(|_| sum.entered > 0.0).map(|time| time / sum.entered),
+                share_percent: match (sum.time_us, whole.time_us) {
+                    (Some(time), Some(whole)) => percent_of(Some(time), whole),
+                    _ => percent_of(Some(sum.entered), whole.entered),
+                },
+                above: sum.above,
+                below: sum.below,
+                rejected: sum.rejected,
+            });
+        }
+    }
+    all
+}

@@ -1,0 +1,319 @@
+//! `eas-energy`: more and more equal tasks with the energy model of Linux and without.
+
+use crate::Run;
+use crate::rows::{Row, named};
+use published::EasReference;
+use recording::facts::{self, FactsError};
+use recording::metrics::{self, Metric};
+use serde::Serialize;
+
+/// The rules that the published runs had.
+pub const MEASURED: &str = "eas";
+
+const OFF: &str = "off";
+
+/// The places of round trips into idle states within their ranges, of 1024: the lowest, the usual,
+/// the highest.
+pub const ROUND_TRIPS: [&str; 3] = ["0", "300", "1024"];
+
+/// The index of the usual round trip into an idle state among the three.
+pub const USUAL: usize = 1;
+
+/// A CPU is full when it is used by this part, in percent.
+const FULL: f64 = 80.0;
+
+/// Numbers of equal tasks on some boards.
+#[derive(Serialize)]
+pub struct EasEnergy<'r> {
+    /// The boards, in the order in which they were asked for.
+    pub boards: Vec<Board<'r>>,
+    /// The numbers of equal tasks, each at least 1; lists of a board are in this order.
+    pub tasks: Vec<u32>,
+    /// Period of each task in milliseconds.
+    pub period_ms: u64,
+    /// CPU time of each task on the fastest core, in percent of its period.
+    pub duty_percent: u64,
+    /// Length of a run in seconds.
+    pub seconds: u64,
+    /// The number of seeds.
+    pub seeds: u32,
+    /// The source of the published figures, if there are any for this workload.
+    pub published_source: Option<&'r str>,
+    /// The conditions under which the published figures were measured.
+    pub published_conditions: Option<&'r str>,
+    /// The recording's folder, as it was named on the command line.
+    pub recording: &'r str,
+}
+
+/// A board.
+#[derive(Serialize)]
+pub struct Board<'r> {
+    /// The board's name.
+    pub name: &'r str,
+    /// The board's name as a title.
+    pub title: String,
+    /// `J`, or `unit s` where nobody says how many watts a unit is.
+    pub unit: &'static str,
+    /// Each of the rules of placement that ran.
+    pub rules: Vec<Rules<'r>>,
+    /// Published energy in joules by number of tasks; `None` where none was published.
+    pub published: Vec<Option<f64>>,
+    /// Predictors of the published energies; none without published figures.
+    pub predictors: Vec<Predictor>,
+    /// The name of the domain of the fastest CPUs.
+    #[serde(skip)]
+    pub big: String,
+}
+
+/// Rules of placement on a board; lists are by number of tasks.
+#[derive(Serialize)]
+pub struct Rules<'r> {
+    /// The name of the rules.
+    pub name: &'r str,
+    /// Means over the seeds, with the cheapest round trip into an idle state, the usual and the
+    /// dearest.
+    pub energy: [Vec<f64>; ROUND_TRIPS.len()],
+    /// The share of the energy that the energy model gains, in percent, with the same round trips.
+    pub gain_percent: [Vec<f64>; ROUND_TRIPS.len()],
+    /// The share of the time in which the fastest domain runs, in percent.
+    pub big_runs_percent: Vec<f64>,
+    /// The 95th percentile of the tasks' response in milliseconds.
+    pub p95_ms: Vec<f64>,
+    /// Moves of tasks between CPUs, means over the seeds.
+    pub moves: Vec<f64>,
+}
+
+/// A predictor of the published figures.
+#[derive(Serialize)]
+pub struct Predictor {
+    /// The predictor, in words.
+    pub name: String,
+    /// The number of its parameters that were fitted to the published figures.
+    pub fitted: u32,
+    /// Root mean square of the relative errors, in percent.
+    pub rms_percent: f64,
+    /// The scale by which it is multiplied.
+    pub scale: Option<f64>,
+    /// The relative errors in percent, by published figure, signed.
+    pub errors_percent: Vec<f64>,
+    /// The number of tasks at which a task takes least.
+    pub least_at: Option<u32>,
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Predictions beside figures: the scale with the least relative error, its root mean square, and
+/// the errors. None without two figures.
+fn scaled(name: String, predicted: &[f64], published: &[(u32, f64)]) -> Option<Predictor> {
+    let ratios = || predicted.iter().zip(published).map(|(own, (_, figure))| own / figure);
+    let squares: f64 = ratios().map(|ratio| ratio * ratio).sum();
+    if published.len() < 2 || squares == 0.0 {
+        return None;
+    }
+    let scale = ratios().sum::<f64>() / squares;
+    let fits: Vec<f64> = predicted.iter().map(|own| own * scale).collect();
+    Some(Predictor { scale: Some(scale), ..judged(name, 1, &fits, published) })
+}
+
+fn judged(name: String, fitted: u32, predicted: &[f64], published: &[(u32, f64)]) -> Predictor {
+    let errors: Vec<f64> =
+        predicted.iter().zip(published).map(|(own, (_, figure))| 100.0 * (own / figure - 1.0)).collect();
+    let per_task = predicted.iter().zip(published).map(|(own, (tasks, _))| (own / f64::from(*tasks), *tasks));
+    let is_constant =
+        per_task.clone().all(|(own, _)| (own / (predicted[0] / f64::from(published[0].0)) - 1.0).abs() < 1e-9);
+    let least = per_task.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|_| !is_constant);
+    Predictor {
+        name,
+        fitted,
+        rms_percent: mean(&errors.iter().map(|error| error * error).collect::<Vec<_>>()).sqrt(),
+        scale: None,
+        errors_percent: errors,
+        least_at: least.map(|(_, tasks)| tasks),
+    }
+}
+
+/// A line with the least relative error.
+fn line(published: &[(u32, f64)]) -> Option<Predictor> {
+    // Weights of 1 / figure^2 make errors relative.
+    let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
+        published.iter().map(|&(tasks, figure)| of(f64::from(tasks), figure) / (figure * figure)).sum()
+    };
+    let (w, x, xx) = (sum(&|_, _| 1.0), sum(&|tasks, _| tasks), sum(&|tasks, _| tasks * tasks));
+    let (y, xy) = (sum(&|_, figure| figure), sum(&|tasks, figure| tasks * figure));
+    let determinant = w * xx - x * x;
+    if published.len() < 3 || determinant == 0.0 {
+        return None;
+    }
+    let (slope, offset) = ((w * xy - x * y) / determinant, (y * xx - x * xy) / determinant);
+    let fits: Vec<f64> = published.iter().map(|&(tasks, _)| offset + slope * f64::from(tasks)).collect();
+    Some(judged("a line".to_owned(), 2, &fits, published))
+}
+
+/// Energy as use times capacity, if tasks fill the slow CPUs first.
+fn by_capacity(board: &facts::TaskBoard, duty_percent: u64, published: &[(u32, f64)]) -> Option<Predictor> {
+    let mut domains = board.domains.clone();
+    domains.sort_by_key(|&(_, capacity)| capacity);
+    let top = f64::from(domains.last()?.1);
+    let energy = |tasks: u32| {
+        let mut left = f64::from(tasks) * duty_percent as f64 / 100.0 * top;
+        let mut sum = 0.0;
+        for (at, &(cpus, capacity)) in domains.iter().enumerate() {
+            let holds = f64::from(cpus) * f64::from(capacity) * FULL / 100.0;
+            let here = if at + 1 == domains.len() { left } else { left.min(holds) };
+            sum += here * f64::from(capacity);
+            left -= here;
+        }
+        sum
+    };
+    let predicted: Vec<f64> = published.iter().map(|&(tasks, _)| energy(tasks)).collect();
+    scaled("capacity-weighted utilisation".to_owned(), &predicted, published)
+}
+
+/// Reads the boards.
+pub fn read<'r>(run: &Run<'r>) -> Result<EasEnergy<'r>, FactsError> {
+    let recording = run.recording;
+    let facts: facts::ManyTasks = recording.header.facts()?;
+    let rows = named(recording);
+    let reference = run.published.eas.as_ref().filter(|reference| {
+        (reference.period_ms, reference.duty_percent, reference.seconds)
+            == (facts.period_ms, facts.duty_percent, facts.seconds)
+    });
+    let boards: Vec<Board<'r>> = facts.boards.iter().map(|board| read_board(&rows, board, &facts, reference)).collect();
+    let has_published = boards.iter().any(|board| board.published.iter().any(Option::is_some));
+    let source = reference.filter(|_| has_published);
+    Ok(EasEnergy {
+        boards,
+        tasks: facts.tasks,
+        period_ms: facts.period_ms,
+        duty_percent: facts.duty_percent,
+        seconds: facts.seconds,
+        seeds: recording.header.iterations,
+        published_source: source.map(|reference| reference.source.as_str()),
+        published_conditions: source.map(|reference| reference.conditions.as_str()),
+        recording: run.folder,
+    })
+}
+
+fn read_board<'r>(
+    rows: &[Row<'r>],
+    board: &facts::TaskBoard,
+    facts: &facts::ManyTasks,
+    reference: Option<&EasReference>,
+) -> Board<'r> {
+    let own: Vec<&Row<'r>> = rows.iter().filter(|row| row.variant == board.name).collect();
+    let watts = board.watts_per_unit;
+    let by_tasks = |case: &str, mode: &str, metric: Metric, role: &str| -> Vec<f64> {
+        let of = |tasks: &u32| {
+            let subject = format!("{tasks} tasks");
+            let is_it = |row: &&&Row<'_>| {
+                row.is_of(case, metric) && (row.mode, row.subject, row.role) == (mode, &*subject, role)
+            };
+            mean(&own.iter().filter(is_it).map(|row| row.value).collect::<Vec<_>>())
+        };
+        facts.tasks.iter().map(of).collect()
+    };
+    let mut cases: Vec<&'r str> = Vec::new();
+    own.iter().for_each(|row| {
+        if !cases.contains(&row.case) {
+            cases.push(row.case);
+        }
+    });
+    let energy = |case: &str| {
+        ROUND_TRIPS.map(|mode| -> Vec<f64> {
+            by_tasks(case, mode, metrics::ENERGY, "").into_iter().map(|units| units * watts.unwrap_or(1.0)).collect()
+        })
+    };
+    let without = cases.contains(&OFF).then(|| energy(OFF));
+    let rules = |case: &&'r str| {
+        let energy = energy(case);
+        let gain = |at: usize| match &without {
+            Some(without) if *case != OFF => {
+                energy[at].iter().zip(&without[at]).map(|(own, other)| 100.0 * (1.0 - own / other)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let percent = |share: f64| 100.0 * share;
+        Rules {
+            name: case,
+            gain_percent: [gain(0), gain(1), gain(2)],
+            energy,
+            big_runs_percent: by_tasks(case, ROUND_TRIPS[USUAL], metrics::RUNNING, &board.big)
+                .into_iter()
+                .map(percent)
+                .collect(),
+            p95_ms: by_tasks(case, ROUND_TRIPS[USUAL], metrics::RESPONSE, "p95"),
+            moves: by_tasks(case, ROUND_TRIPS[USUAL], metrics::MIGRATIONS, ""),
+        }
+    };
+    let rules: Vec<Rules<'r>> = cases.iter().map(rules).collect();
+    let reference = reference.filter(|reference| reference.platforms.contains(&board.name) && watts.is_some());
+    let figure = |tasks: &u32| reference.and_then(|reference| reference.figure(*tasks)).map(|figure| figure.energy_j);
+    let published: Vec<Option<f64>> = facts.tasks.iter().map(figure).collect();
+    Board {
+        name: own.first().map_or("", |row| row.variant),
+        title: board.title.clone(),
+        unit: if watts.is_some() { "J" } else { "unit s" },
+        predictors: predictors(&rules, board, facts, &published),
+        rules,
+        published,
+        big: board.big.clone(),
+    }
+}
+
+/// The model with each end of what is assumed, and predictors that know nothing of schedulers.
+pub fn predictors(
+    rules: &[Rules<'_>],
+    board: &facts::TaskBoard,
+    facts: &facts::ManyTasks,
+    published: &[Option<f64>],
+) -> Vec<Predictor> {
+    let known: Vec<(u32, f64)> =
+        facts.tasks.iter().zip(published).filter_map(|(tasks, figure)| Some((*tasks, (*figure)?))).collect();
+    let of_known = |values: &[f64]| -> Vec<f64> {
+        values.iter().zip(published).filter(|(_, figure)| figure.is_some()).map(|(value, _)| *value).collect()
+    };
+    let mut all = Vec::new();
+    for rules in rules {
+        for (energy, part) in rules.energy.iter().zip(ROUND_TRIPS) {
+            all.extend(scaled(format!("{}, trip {part}", rules.name), &of_known(energy), &known));
+        }
+    }
+    let tasks: Vec<f64> = known.iter().map(|(tasks, _)| f64::from(*tasks)).collect();
+    all.extend(scaled("a constant per task".to_owned(), &tasks, &known));
+    all.extend(line(&known));
+    all.extend(by_capacity(board, facts.duty_percent, &known));
+    all
+}
+
+impl EasEnergy<'_> {
+    /// The numbers of tasks with their places in the lists of a board.
+    pub fn numbered(&self) -> Vec<(usize, u32)> {
+        self.tasks.iter().copied().enumerate().collect()
+    }
+}
+
+/// The least and the greatest of some values.
+pub fn ends(values: &[f64]) -> (f64, f64) {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    (low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scale_has_the_least_relative_error() {
+        let published = [(10, 10.0), (20, 22.0), (30, 33.0)];
+        let exact = scaled("twice".to_owned(), &[20.0, 44.0, 66.0], &published).unwrap();
+        assert!((exact.scale.unwrap() - 0.5).abs() < 1e-12 && exact.rms_percent < 1e-9);
+        assert_eq!(exact.least_at, Some(10));
+        let constant = scaled("constant".to_owned(), &[10.0, 20.0, 30.0], &published).unwrap();
+        assert!(constant.rms_percent > 3.0 && constant.least_at.is_none());
+        let line = line(&published).unwrap();
+        assert!(line.rms_percent < constant.rms_percent, "a line has a parameter more");
+        assert!(scaled("one".to_owned(), &[1.0], &published[..1]).is_none());
+    }
+}

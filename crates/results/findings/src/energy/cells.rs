@@ -1,0 +1,312 @@
+//! Benefits over draws, with the published ones beside, and what RCU costs in each benchmark's
+//! reference.
+
+use super::measured::{Measured, Values, at};
+use super::statistics::{Interval, above_zero, saved, spearman, spread};
+use crate::Run;
+use published::{EnergyFigure, EnergyReference};
+use recording::{facts, stats};
+use serde::Serialize;
+
+/// The configuration that others are compared with.
+pub const REFERENCE: &str = "reference";
+/// The reference where nobody queues callbacks.
+const SILENT: &str = "no-callbacks";
+/// The owners of what RCU takes.
+const OF_RCU: [&str; 3] = ["callbacks", "tick for RCU", "RCU threads"];
+/// The configurations that are compared with the reference.
+pub const CONFIGURATIONS: [&str; 3] = ["rcu-offload", "enforced-idle", "both"];
+
+/// A benchmark in a configuration. Intervals are over the draws.
+#[derive(Serialize)]
+pub struct Cell<'r> {
+    /// The benchmark's name.
+    pub benchmark: &'r str,
+    /// The configuration's name.
+    pub configuration: &'static str,
+    /// Energy in joules; `None` where no unit is known in watts.
+    pub energy_j: Option<Interval>,
+    /// Energy in units of the platform's table times seconds.
+    pub energy_unit_s: Interval,
+    /// Run time in seconds.
+    pub time_s: Interval,
+    /// Energy saved against the reference, in percent of it; `None` in the reference itself.
+    pub energy_benefit_percent: Option<Interval>,
+    /// Time saved against the reference, in percent of it; `None` in the reference itself.
+    pub time_benefit_percent: Option<Interval>,
+    /// Energy saved at the central point, over its seeds; `None` in the reference itself.
+    pub central_energy_benefit_percent: Option<Interval>,
+    /// `certain` where the benefit's interval excludes zero, else `undecided`; `None` in the
+    /// reference and where nothing was drawn.
+    pub verdict: Option<&'static str>,
+    /// True if the sign is certain and the published one is the other.
+    pub wrong_sign: bool,
+    /// The unknown that goes most with the benefit.
+    pub decides: Option<Decides<'r>>,
+    /// True if the published benefit is more than RCU costs at all in 97.5 % of the draws; `None`
+    /// without a published benefit.
+    pub exceeds_rcu: Option<bool>,
+    /// The cost of RCU that 97.5 % of the draws stay below, in percent of the reference.
+    pub rcu_bound_percent: Option<f64>,
+    /// The number of draws in which more is saved than RCU costs there (or than nothing, where it
+    /// costs less) and the seeds spread.
+    pub draws_beyond_bound: usize,
+    /// The most points by which a draw does so; 0 where none does.
+    pub most_points_beyond_bound: f64,
+    /// Published energy in joules.
+    pub published_energy_j: Option<f64>,
+    /// Published run time in seconds.
+    pub published_time_s: Option<f64>,
+    /// Published benefit in energy, in percent of the reference.
+    pub published_energy_benefit_percent: Option<f64>,
+    /// Published benefit in time, in percent of the reference.
+    pub published_time_benefit_percent: Option<f64>,
+    /// True if the published figure gave the scale.
+    pub used_in_fit: bool,
+}
+
+/// The unknown that goes most with a benefit.
+#[derive(Serialize)]
+pub struct Decides<'r> {
+    /// The unknown's name.
+    pub unknown: &'r str,
+    /// Spearman's rank correlation with the benefit, from -1 to 1.
+    pub spearman: f64,
+}
+
+/// A benchmark in its reference. Intervals are over the draws.
+#[derive(Serialize)]
+pub struct Reference<'r> {
+    /// The benchmark's name.
+    pub benchmark: &'r str,
+    /// True if the benchmark is of those that keep CPUs busy.
+    pub busy: bool,
+    /// Power in units of the platform's table.
+    pub power_unit: Interval,
+    /// Power in watts; `None` where no unit is known in watts.
+    pub power_w: Option<Interval>,
+    /// Published power in watts.
+    pub published_power_w: Option<f64>,
+    /// The cost of RCU as a whole: the reference less the same without callbacks, in percent of the
+    /// reference.
+    pub rcu_bound_percent: Interval,
+    /// The share of RCU's owners in the energy, in percent.
+    pub rcu_owned_percent: Interval,
+    /// The number of draws in which RCU costs less than nothing.
+    pub draws_in_which_rcu_helps: usize,
+    /// The most that RCU costs less than nothing, in percent of the reference; 0 where it never
+    /// does.
+    pub most_percent_by_which_rcu_helps: f64,
+}
+
+impl Reference<'_> {
+    /// Error of the median power against the published one in percent, signed; `None` where either
+    /// is not known in watts.
+    pub fn error_percent(&self) -> Option<f64> {
+        Some(100.0 * (self.power_w?.median / self.published_power_w? - 1.0))
+    }
+}
+
+/// Cells and references, and what they were read with.
+pub(super) struct Cells<'r> {
+    pub(super) references: Vec<Reference<'r>>,
+    pub(super) cells: Vec<Cell<'r>>,
+    /// Watts per unit.
+    pub(super) scale: Option<f64>,
+    /// The mode that intervals are over: draws, or the central point's seeds where nothing was
+    /// drawn.
+    pub(super) mode: &'static str,
+    /// The number of those in it.
+    pub(super) count: usize,
+    pub(super) published: Option<&'r EnergyReference>,
+}
+
+impl<'r> Cells<'r> {
+    pub(super) fn read(run: &Run<'r>, measured: &Measured<'r>, benchmarks: &[facts::Benchmark]) -> Self {
+        let header = &run.recording.header;
+        let platform = header.platform.as_ref();
+        let published = run.published.energy.as_ref();
+        let published = published.filter(|of| platform.is_some_and(|platform| platform.name == of.platform));
+        let mode = if header.iterations > 0 { "draws" } else { "central" };
+        let reader = Reader { measured, mode, published };
+        let mut references: Vec<Reference<'r>> = benchmarks.iter().filter_map(|of| reader.reference(of)).collect();
+        let scale = published.and_then(|published| {
+            let reference = references.iter().find(|reference| reference.benchmark == published.scale)?;
+            Some(reference.published_power_w? / reference.power_unit.median)
+        });
+        for reference in &mut references {
+            reference.power_w = scale.map(|scale| reference.power_unit.times(scale));
+        }
+        let cells = references.iter().flat_map(|reference| {
+            let configurations = std::iter::once(REFERENCE).chain(CONFIGURATIONS);
+            configurations.filter_map(|configuration| reader.cell(reference, configuration, scale))
+        });
+        let cells = cells.collect();
+        let count = references.first().map_or(0, |first| reader.energies(first.benchmark, REFERENCE).len());
+        Self { references, cells, scale, mode, count, published }
+    }
+
+    pub(super) fn reference(&self, benchmark: &str) -> Option<&Reference<'r>> {
+        self.references.iter().find(|reference| reference.benchmark == benchmark)
+    }
+}
+
+/// The measures and figures from which all cells of a recording are read.
+struct Reader<'m, 'r> {
+    measured: &'m Measured<'r>,
+    mode: &'static str,
+    published: Option<&'r EnergyReference>,
+}
+
+impl<'r> Reader<'_, 'r> {
+    fn energies(&self, benchmark: &str, configuration: &str) -> &[f64] {
+        at(&self.measured.energy, benchmark, configuration, self.mode)
+    }
+
+    fn times(&self, benchmark: &str, configuration: &str) -> &[f64] {
+        at(&self.measured.time, benchmark, configuration, self.mode)
+    }
+
+    /// The benefits of the seeds at the central point.
+    fn central(&self, benchmark: &str, configuration: &str) -> Vec<f64> {
+        let of = |configuration| at(&self.measured.energy, benchmark, configuration, "central");
+        saved(of(REFERENCE), of(configuration))
+    }
+
+    /// A benchmark's reference; `None` of a benchmark without rows.
+    fn reference(&self, benchmark: &facts::Benchmark) -> Option<Reference<'r>> {
+        // The name as the rows have it.
+        let [name, ..] = self.measured.energy.keys().find(|[case, ..]| *case == benchmark.name).copied()?;
+        let all = self.energies(name, REFERENCE);
+        let powers: Vec<f64> =
+            all.iter().zip(self.times(name, REFERENCE)).map(|(energy, time)| energy / time).collect();
+        let owners = self.measured.owned.iter().filter(|(owner, _)| OF_RCU.contains(owner));
+        let owned: Vec<&Values<'_>> = owners.map(|(_, values)| values).collect();
+        let share = |(draw, all): (usize, &f64)| {
+            let part = |values: &&Values<'_>| at(values, name, REFERENCE, self.mode).get(draw).copied().unwrap_or(0.0);
+            100.0 * owned.iter().map(part).sum::<f64>() / all
+        };
+        let shares: Vec<f64> = all.iter().enumerate().map(share).collect();
+        let bounds = saved(all, self.energies(name, SILENT));
+        let (helping, most) = above_zero(bounds.iter().map(|bound| -bound));
+        Some(Reference {
+            benchmark: name,
+            busy: benchmark.busy,
+            power_unit: Interval::new(&powers)?,
+            power_w: None,
+            published_power_w: self.published.and_then(|published| published.power(name)),
+            rcu_bound_percent: Interval::new(&bounds)?,
+            rcu_owned_percent: Interval::new(&shares)?,
+            draws_in_which_rcu_helps: helping,
+            most_percent_by_which_rcu_helps: most,
+        })
+    }
+
+    /// A cell; `None` where it has no rows.
+    fn cell(&self, reference: &Reference<'r>, configuration: &'static str, scale: Option<f64>) -> Option<Cell<'r>> {
+        let name = reference.benchmark;
+        let is_reference = configuration == REFERENCE;
+        let times = self.times(name, configuration);
+        let energies = Interval::new(self.energies(name, configuration))?;
+        let benefits = saved(self.energies(name, REFERENCE), self.energies(name, configuration));
+        let benefit = Interval::new(&benefits).filter(|_| !is_reference);
+        let time_benefits = saved(self.times(name, REFERENCE), times);
+        let (beyond, most_beyond) = if is_reference { (0, 0.0) } else { self.beyond(name, configuration, &benefits) };
+        let figure = self.published.and_then(|published| published.figure(name, configuration));
+        let of_figure = |of: fn(&EnergyFigure) -> Option<f64>| figure.and_then(of);
+        let published_benefit = of_figure(|figure| figure.printed_energy_benefit_percent);
+        let drawn = benefit.filter(|_| self.mode == "draws");
+        let bound = reference.rcu_bound_percent.high;
+        Some(Cell {
+            benchmark: name,
+            configuration,
+            energy_j: scale.map(|scale| energies.times(scale)),
+            energy_unit_s: energies,
+            time_s: Interval::new(times)?,
+            energy_benefit_percent: benefit,
+            time_benefit_percent: Interval::new(&time_benefits).filter(|_| !is_reference),
+            central_energy_benefit_percent: ends(&self.central(name, configuration)).filter(|_| !is_reference),
+            verdict: drawn.map(|benefit| if benefit.excludes_zero() { "certain" } else { "undecided" }),
+            wrong_sign: drawn.zip(published_benefit).is_some_and(|(benefit, published)| {
+                benefit.excludes_zero() && (benefit.median > 0.0) != (published > 0.0)
+            }),
+            decides: self.decides(&benefits).filter(|_| !is_reference),
+            exceeds_rcu: published_benefit.map(|benefit| benefit > bound),
+            rcu_bound_percent: Some(bound),
+            draws_beyond_bound: beyond,
+            most_points_beyond_bound: most_beyond,
+            published_energy_j: of_figure(|figure| Some(figure.energy_j)),
+            published_time_s: of_figure(|figure| Some(figure.time_s)),
+            published_energy_benefit_percent: published_benefit,
+            published_time_benefit_percent: of_figure(|figure| figure.printed_time_benefit_percent),
+            used_in_fit: is_reference && self.published.is_some_and(|published| published.scale == name),
+        })
+    }
+
+    /// The unknown that goes most with the benefits.
+    fn decides(&self, benefits: &[f64]) -> Option<Decides<'r>> {
+        let all = self.measured.unknowns.iter();
+        let all = all.filter_map(|(unknown, values)| Some(Decides { unknown, spearman: spearman(values, benefits)? }));
+        all.max_by(|a, b| a.spearman.abs().total_cmp(&b.spearman.abs()))
+    }
+
+    /// The number of draws in which more is saved than RCU costs and the seeds spread, there or at
+    /// the central point; and by how much at most, in points.
+    fn beyond(&self, name: &str, configuration: &str, benefits: &[f64]) -> (usize, f64) {
+        let bounds = saved(self.energies(name, REFERENCE), self.energies(name, SILENT));
+        let at_centre = spread(&self.central(name, configuration)) + spread(&self.central(name, SILENT));
+        let beyond = benefits.iter().zip(&bounds).enumerate().map(|(draw, (&benefit, &bound))| {
+            let here = self.spread_of_seeds(name, configuration, draw, [benefit, bound]);
+            points_beyond(benefit, bound, here.unwrap_or(at_centre))
+        });
+        above_zero(beyond)
+    }
+
+    /// The spread of the seeds of a draw in what a configuration saves and in what RCU costs,
+    /// together, in points; `own` is both with the draw's own seed. `None` where no other seeds
+    /// were run.
+    fn spread_of_seeds<'a>(
+        &'a self,
+        benchmark: &'a str,
+        configuration: &'a str,
+        draw: usize,
+        own: [f64; 2],
+    ) -> Option<f64> {
+        let of = |configuration: &'a str| self.measured.reseeded.get(&(benchmark, configuration, draw as u32));
+        let reference = of(REFERENCE)?;
+        let width = |other: &[f64], own: f64| {
+            let mut all = saved(reference, other);
+            all.push(own);
+            spread(&all)
+        };
+        Some(width(of(configuration)?, own[0]) + width(of(SILENT)?, own[1]))
+    }
+}
+
+/// The least, the median and the most.
+fn ends(values: &[f64]) -> Option<Interval> {
+    let extreme = |choose: fn(f64, f64) -> f64| values.iter().copied().reduce(choose);
+    Some(Interval { low: extreme(f64::min)?, median: stats::median(values)?, high: extreme(f64::max)? })
+}
+
+/// The points by which more is saved than RCU costs and the seeds spread. Where RCU costs less than
+/// nothing, nothing is saved below 0 %.
+fn points_beyond(benefit: f64, bound: f64, spread: f64) -> f64 {
+    benefit - bound.max(0.0) - spread
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_benefit_is_beyond_what_rcu_costs_only_where_something_is_saved() {
+        assert_eq!(points_beyond(7.0, 4.0, 1.0), 2.0);
+        assert_eq!(points_beyond(4.0, 4.0, 1.0), -1.0);
+        // RCU's ticks save ten points here, and the configuration, which has fewer of them, takes
+        // more energy: no benefit.
+        assert_eq!(points_beyond(-1.0, -10.0, 2.0), -3.0);
+        assert_eq!(above_zero([-3.0, 2.0, 0.0, 5.0].into_iter()), (2, 5.0));
+        assert_eq!(above_zero([-3.0].into_iter()), (0, 0.0));
+    }
+}

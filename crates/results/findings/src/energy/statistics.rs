@@ -1,0 +1,104 @@
+//! Intervals over draws, what one saves against another, and rank correlation.
+
+use recording::stats;
+use serde::Serialize;
+
+/// A range that holds 95 % of the draws, and their median.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Interval {
+    /// The lower end: 2.5 % of the draws lie below.
+    pub low: f64,
+    /// The median.
+    pub median: f64,
+    /// The upper end: 2.5 % of the draws lie above.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The interval of some values; `None` if there are none.
+    pub(super) fn new(values: &[f64]) -> Option<Self> {
+        let quantile = |q| stats::quantile(values, q);
+        Some(Self { low: quantile(0.025)?, median: quantile(0.5)?, high: quantile(0.975)? })
+    }
+
+    /// The interval in another unit.
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self { low: factor * self.low, median: factor * self.median, high: factor * self.high }
+    }
+
+    /// True if a value lies within.
+    pub fn holds(self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// True if zero lies outside.
+    pub(super) fn excludes_zero(self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
+}
+
+/// The number of values that are above zero, and the highest of them; 0 where none is.
+pub(super) fn above_zero(values: impl Iterator<Item = f64>) -> (usize, f64) {
+    values.filter(|value| *value > 0.0).fold((0, 0.0), |(count, most), value| (count + 1, value.max(most)))
+}
+
+/// From the least to the most; 0 where there is nothing.
+pub(super) fn spread(values: &[f64]) -> f64 {
+    let extreme = |choose: fn(f64, f64) -> f64| values.iter().copied().reduce(choose);
+    extreme(f64::max).zip(extreme(f64::min)).map_or(0.0, |(most, least)| most - least)
+}
+
+/// Percent of the first that the second is less by, pair by pair.
+pub(super) fn saved(of: &[f64], less: &[f64]) -> Vec<f64> {
+    of.iter().zip(less).map(|(of, less)| 100.0 * (1.0 - less / of)).collect()
+}
+
+/// Spearman's rank correlation; `None` where one side never differs.
+pub(super) fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
+    if a.len() != b.len() || a.len() < 3 {
+        return None;
+    }
+    let (a, b) = (ranks(a), ranks(b));
+    let mean = (a.len() as f64 + 1.0) / 2.0;
+    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum::<f64>();
+    let scale = (product(&a, &a) * product(&b, &b)).sqrt();
+    (scale > 0.0).then(|| product(&a, &b) / scale)
+}
+
+/// Ranks from 1; equal values share theirs.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut at = 0;
+    while at < order.len() {
+        let same = order[at..].iter().take_while(|&&other| values[other] == values[order[at]]).count();
+        for &place in &order[at..at + same] {
+            ranks[place] = at as f64 + (same as f64 + 1.0) / 2.0;
+        }
+        at += same;
+    }
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_that_are_equal_are_shared() {
+        assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0]), [3.5, 1.0, 3.5, 2.0]);
+        assert_eq!(spearman(&[1.0, 2.0, 3.0], &[10.0, 100.0, 1000.0]), Some(1.0));
+        assert_eq!(spearman(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), Some(-1.0));
+        assert_eq!(spearman(&[1.0, 2.0, 3.0], &[5.0, 5.0, 5.0]), None);
+        let tied = spearman(&[1.0, 1.0, 2.0], &[1.0, 2.0, 3.0]).unwrap();
+        assert!((tied - 0.75_f64.sqrt()).abs() < 1e-12, "{tied}");
+    }
+
+    #[test]
+    fn an_interval_excludes_zero_on_either_side() {
+        let interval = |low, high| Interval { low, median: 0.0, high };
+        assert!(interval(0.1, 2.0).excludes_zero() && interval(-2.0, -0.1).excludes_zero());
+        assert!(!interval(0.0, 2.0).excludes_zero() && !interval(-1.0, 1.0).excludes_zero());
+    }
+}

@@ -1,0 +1,92 @@
+//! `explore psci` and `explore rcu`: what broke, and the schedule that breaks it.
+
+use crate::Run;
+use recording::Recording;
+use recording::facts::{self, FactsError};
+use serde::Serialize;
+
+/// The exploration: which runs were tried, and what broke.
+#[derive(Serialize)]
+pub struct Explored<'r> {
+    /// The invariant that broke first; empty where nothing broke.
+    pub invariant: &'r str,
+    /// What broke, in a sentence.
+    pub what: Option<&'r String>,
+    /// Operations of the schedule that breaks it.
+    pub operations: Option<u64>,
+    /// The scenario, in sentences.
+    pub scenario: Vec<String>,
+    /// The schedule's deviations from the plainest run, in order.
+    pub sentences: Vec<String>,
+    /// Loads that missed a newer value, the last first.
+    pub missed: Vec<String>,
+    /// What the run saw that others had stored, what took the place of its own first.
+    pub causes: Vec<String>,
+    /// The reach of the runs; `None` where it was not watched.
+    pub coverage: Option<facts::Coverage>,
+    /// The schedule that breaks it; `None` where none is told.
+    pub schedule: Option<String>,
+    /// Schedules that were tried.
+    pub schedules_tried: u64,
+    /// Operations over all schedules.
+    pub operations_tried: u64,
+    /// The variants in which something broke, each with its invariant.
+    #[serde(skip)]
+    pub broken: Vec<(&'r str, &'r str)>,
+    /// What broke, a sentence each.
+    #[serde(skip)]
+    pub complaints: &'r [String],
+    /// The recording, whose lanes show the schedule.
+    #[serde(skip)]
+    pub source: &'r Recording,
+    /// The recording's folder, as it was named on the command line.
+    #[serde(skip)]
+    pub folder: &'r str,
+}
+
+/// The case of what was tried.
+const TRIED: &str = "tried";
+
+/// Reads what was tried, and what broke.
+pub fn read<'r>(run: &Run<'r>) -> Result<Explored<'r>, FactsError> {
+    let recording = run.recording;
+    let header = &recording.header;
+    // A campaign in which nothing broke has no schedule to tell.
+    let facts: Option<facts::Exploration> = match (header.facts(), header.lanes.is_empty()) {
+        (Ok(facts), _) => Some(facts),
+        (Err(error), false) => return Err(error),
+        (Err(_), true) => None,
+    };
+    let operations = recording.measures().iter().find(|measure| recording.text(measure.metric) == "operations");
+    let all = recording.all_series().map(|series| recording.series_texts(series));
+    let broken: Vec<(&str, &str)> =
+        all.filter(|(_, case, _)| *case != TRIED).map(|(variant, case, _)| (variant, case)).collect();
+    // Of a campaign that broke something several times each variant has a schedule of its own, and
+    // none is the campaign's.
+    let facts = facts.filter(|_| broken.len() <= 1);
+    let schedule = facts.as_ref().map(|facts| facts.schedule.clone()).filter(|schedule| !schedule.is_empty());
+    let facts = facts.unwrap_or_default();
+    Ok(Explored {
+        invariant: broken.first().map_or("", |(_, invariant)| invariant),
+        what: header.complaints.first(),
+        operations: operations.map(|measure| measure.value as u64),
+        scenario: facts.scenario,
+        sentences: facts.sentences,
+        missed: facts.missed,
+        causes: facts.causes,
+        coverage: facts.coverage,
+        schedule,
+        schedules_tried: tried(recording, "schedules"),
+        operations_tried: tried(recording, "operations_tried"),
+        broken,
+        complaints: &header.complaints,
+        source: recording,
+        folder: run.folder,
+    })
+}
+
+/// The sum of a metric over all that was tried.
+fn tried(recording: &Recording, name: &str) -> u64 {
+    let of = recording.measures().iter().filter(|measure| recording.text(measure.metric) == name);
+    of.map(|measure| measure.value as u64).sum()
+}

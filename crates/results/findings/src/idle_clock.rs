@@ -1,0 +1,204 @@
+//! `idle-clock`: what reading a clock and dividing cost the idle loop.
+
+use crate::Run;
+use crate::rows::subject;
+use published::ClockReference;
+use recording::facts::{self, FactsError};
+use recording::metrics::{self, Metric};
+use recording::{Recording, Series};
+use serde::Serialize;
+
+/// Clocks, divisions, and what they change.
+#[derive(Serialize)]
+pub struct Clocks<'r> {
+    /// Reads of each clock, by number of threads.
+    pub clocks: Vec<Clock<'r>>,
+    /// Divisions, by what the compiler knows of the divisor.
+    pub divisions: Vec<Division<'r>>,
+    /// The choices that change with another clock or division, by governor.
+    pub changes: Vec<Change<'r>>,
+    /// Nanoseconds that a faster clock saves on each sleep; `None` unless two clocks were compared.
+    pub saving_per_sleep_ns: Option<f64>,
+    /// The share by which a shift by 10 bits counts less than a division by 1000.
+    pub shift_bias: f64,
+    /// The kernel's clock source; `None` where it is not known.
+    pub clock_source: Option<String>,
+    /// Sentences that the run left about itself.
+    pub notes: &'r [String],
+    /// The recording's folder, as it was named on the command line.
+    pub recording: &'r str,
+    /// The clocks whose difference is saved.
+    #[serde(skip)]
+    pub saved_by: String,
+    /// Published figures of clocks and divisions.
+    #[serde(skip)]
+    pub reference: Option<&'r ClockReference>,
+}
+
+/// Statistics of times in nanoseconds.
+#[derive(Clone, Copy, Default, Serialize)]
+pub struct Statistics {
+    /// The mean.
+    pub average_ns: Option<f64>,
+    /// The mean without the longest of 100.
+    pub trimmed_ns: Option<f64>,
+    /// The standard deviation.
+    pub stddev_ns: Option<f64>,
+    /// The least.
+    pub min_ns: Option<f64>,
+    /// The greatest.
+    pub max_ns: Option<f64>,
+    /// The median.
+    pub p50_ns: Option<f64>,
+    /// The 99th percentile.
+    pub p99_ns: Option<f64>,
+    /// The 99.9th percentile.
+    pub p99_9_ns: Option<f64>,
+}
+
+impl Statistics {
+    /// A statistic by its name in recordings.
+    fn at(&mut self, name: &str) -> Option<&mut Option<f64>> {
+        Some(match name {
+            "average" => &mut self.average_ns,
+            "trimmed" => &mut self.trimmed_ns,
+            "stddev" => &mut self.stddev_ns,
+            "min" => &mut self.min_ns,
+            "max" => &mut self.max_ns,
+            "p50" => &mut self.p50_ns,
+            "p99" => &mut self.p99_ns,
+            "p99.9" => &mut self.p99_9_ns,
+            _ => return None,
+        })
+    }
+}
+
+/// Reads of a clock with a number of threads.
+#[derive(Serialize)]
+pub struct Clock<'r> {
+    /// The clock's name.
+    pub name: &'r str,
+    /// The number of threads that read it at the same time; `None` where it is not known.
+    pub threads: Option<u64>,
+    /// True if it was measured in a virtual machine.
+    pub virtual_machine: bool,
+    /// Times of a read in nanoseconds.
+    #[serde(flatten)]
+    pub times: Statistics,
+    /// The number of threads as the recording has it.
+    #[serde(skip)]
+    pub mode: &'r str,
+}
+
+/// A division, each waiting for the one before it.
+#[derive(Serialize)]
+pub struct Division<'r> {
+    /// The division's name.
+    pub name: &'r str,
+    /// True if the compiler knew the divisor.
+    pub divisor_known: bool,
+    /// Times of a division in nanoseconds.
+    #[serde(flatten)]
+    pub times: Statistics,
+    /// What the compiler knew, in words.
+    #[serde(skip)]
+    pub mode: &'r str,
+}
+
+/// The choices that a governor changes with another clock or another division.
+#[derive(Serialize)]
+pub struct Change<'r> {
+    /// The governor's name.
+    pub governor: &'r str,
+    /// The assumption about what the trace does not say; empty where it says all.
+    pub unsaid: &'r str,
+    /// The clock or division that takes the place of the usual one.
+    pub with: &'r str,
+    /// The share of the choices that change, from 0 to 1.
+    pub changed_choices: f64,
+    /// The relative change of the energy, signed; `None` where no energy is known.
+    pub changed_energy: Option<f64>,
+}
+
+/// The share by which a shift by 10 bits counts less than a division by 1000: 24/1024.
+pub const BIAS: f64 = 1.0 - 1000.0 / 1024.0;
+
+fn times<'r>(recording: &'r Recording, case: &str, metric: Metric) -> Vec<(&'r str, &'r str, Statistics)> {
+    let mut all: Vec<(Series, &str, &str, Statistics)> = Vec::new();
+    for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric.name) {
+        let (name, of, mode) = recording.series_texts(measure.series);
+        let statistic = subject(recording, measure);
+        if of != case || Statistics::default().at(statistic).is_none() {
+            continue;
+        }
+        let at = all.iter().position(|(series, ..)| *series == measure.series).unwrap_or_else(|| {
+            all.push((measure.series, name, mode, Statistics::default()));
+            all.len() - 1
+        });
+        if let Some(value) = all[at].3.at(statistic) {
+            *value = Some(measure.value);
+        }
+    }
+    all.into_iter().map(|(_, name, mode, times)| (name, mode, times)).collect()
+}
+
+fn changes(recording: &Recording) -> Vec<Change<'_>> {
+    let of = |metric: Metric| {
+        recording.measures().iter().filter(move |measure| recording.text(measure.metric) == metric.name)
+    };
+    of(metrics::CHANGED_CHOICES)
+        .map(|choices| {
+            let (governor, _, unsaid) = recording.series_texts(choices.series);
+            let same = |other: &&recording::Measure| other.series == choices.series && other.subject == choices.subject;
+            let changed_energy = of(metrics::CHANGED_ENERGY).find(same).map(|measure| measure.value);
+            Change {
+                governor,
+                unsaid,
+                with: subject(recording, choices),
+                changed_choices: choices.value,
+                changed_energy,
+            }
+        })
+        .collect()
+}
+
+/// Reads clocks, divisions and changes.
+pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
+    let recording = run.recording;
+    let facts: facts::Clocks = recording.header.facts()?;
+    let is_virtual = facts.virtual_machine.is_some();
+    let clocks = times(recording, "clock-read", metrics::CLOCK_READ).into_iter();
+    let divisions = times(recording, "division", metrics::DIVISION).into_iter();
+    // Two reads are saved on each sleep, each by what the second published clock takes less than
+    // the first.
+    let published = times(recording, "condition", metrics::CLOCK_READ);
+    let saving = match &published[..] {
+        [(first, _, slow), (second, _, fast)] => {
+            let less = slow.average_ns.zip(fast.average_ns).map(|(slow, fast)| slow - fast);
+            less.map(|less| (format!("{second} for {first}"), 2.0 * less))
+        }
+        _ => None,
+    };
+    Ok(Clocks {
+        clocks: clocks
+            .map(|(name, mode, times)| Clock {
+                name,
+                threads: mode.parse().ok(),
+                virtual_machine: is_virtual,
+                times,
+                mode,
+            })
+            .collect(),
+        divisions: divisions
+            .map(|(name, mode, times)| Division { name, divisor_known: mode == "divisor known", times, mode })
+            .collect(),
+        changes: changes(recording),
+        saving_per_sleep_ns: saving.as_ref().map(|(_, ns)| *ns),
+        shift_bias: BIAS,
+        clock_source: facts.source,
+        notes: &recording.header.notes,
+        recording: run.folder,
+        saved_by: saving.map(|(by, _)| by).unwrap_or_default(),
+        reference: run.published.clocks.as_ref(),
+    })
+}

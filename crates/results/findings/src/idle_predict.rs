@@ -1,0 +1,93 @@
+//! `idle-predict`: what a machine would have done with another governor.
+
+use crate::Run;
+use crate::rows::subject;
+use recording::metrics::{self, Metric};
+use recording::{Measure, Recording};
+use serde::Serialize;
+
+/// Predictions of governors, beside trivial ones and what was observed.
+#[derive(Serialize)]
+pub struct Predictions<'r> {
+    /// Each governor by each predictor.
+    pub rows: Vec<Row<'r>>,
+    /// Sentences that the run left about itself.
+    pub notes: &'r [String],
+    /// The recording's folder, as it was named on the command line.
+    pub recording: &'r str,
+}
+
+/// A governor by one predictor. Figures that depend on what the trace does not say are ranges.
+#[derive(Serialize)]
+pub struct Row<'r> {
+    /// The governor's name.
+    pub governor: &'r str,
+    /// The predictor, in words.
+    pub predictor: &'r str,
+    /// The share of the stays in each state, in percent.
+    pub shares: Vec<(&'r str, Range)>,
+    /// Stays in a wrong state per second.
+    pub misses_per_s: Option<Range>,
+    /// The greatest error of a state's share, in points.
+    pub share_error_points: Option<Range>,
+    /// The error of the misses, in percent.
+    pub miss_error_percent: Option<Range>,
+}
+
+/// The least and the greatest value.
+#[derive(Clone, Copy, Serialize)]
+pub struct Range {
+    /// The least, or the lower end.
+    pub low: f64,
+    /// The greatest, or the upper end.
+    pub high: f64,
+}
+
+impl Range {
+    fn new(values: impl Iterator<Item = f64>) -> Option<Self> {
+        values.fold(None, |so_far: Option<Self>, value| {
+            let Self { low, high } = so_far.unwrap_or(Self { low: value, high: value });
+            Some(Self { low: low.min(value), high: high.max(value) })
+        })
+    }
+}
+
+/// Reads the predictions.
+pub fn read<'r>(run: &Run<'r>) -> Predictions<'r> {
+    let recording: &Recording = run.recording;
+    let mut keys: Vec<(&str, &str)> = Vec::new();
+    for series in recording.all_series() {
+        let (governor, predictor, _) = recording.series_texts(series);
+        if !keys.contains(&(governor, predictor)) {
+            keys.push((governor, predictor));
+        }
+    }
+    let row = |(governor, predictor)| {
+        let of = |metric: Metric| {
+            recording.measures().iter().filter(move |measure: &&Measure| {
+                let (own, by, _) = recording.series_texts(measure.series);
+                (own, by) == (governor, predictor) && recording.text(measure.metric) == metric.name
+            })
+        };
+        let range = |metric| Range::new(of(metric).map(|measure| measure.value));
+        let mut states: Vec<&str> = Vec::new();
+        for measure in of(metrics::IDLE_SHARE) {
+            if !states.contains(&subject(recording, measure)) {
+                states.push(subject(recording, measure));
+            }
+        }
+        let share = |state| {
+            let of_state = of(metrics::IDLE_SHARE).filter(|measure| subject(recording, measure) == state);
+            Some((state, Range::new(of_state.map(|measure| measure.value))?))
+        };
+        Row {
+            governor,
+            predictor,
+            shares: states.into_iter().filter_map(share).collect(),
+            misses_per_s: range(metrics::IDLE_MISS_RATE),
+            share_error_points: range(metrics::IDLE_SHARE_ERROR),
+            miss_error_percent: range(metrics::IDLE_MISS_ERROR),
+        }
+    };
+    Predictions { rows: keys.into_iter().map(row).collect(), notes: &recording.header.notes, recording: run.folder }
+}

@@ -1,0 +1,445 @@
+//! `idle-replay`: what governors did with a trace, and what it cost.
+
+use crate::Run;
+use crate::rows::{InOrder, role, subject};
+use recording::facts::{self, FactsError};
+use recording::metrics::{self, Metric};
+use recording::{Measure, Recording};
+use serde::{Serialize, Serializer};
+
+const CASE: &str = "idle-replay";
+
+const TRACE: &str = "trace";
+
+/// Rules that no kernel has: they show what the ends are.
+const YARDSTICKS: [&str; 3] = [SHALLOWEST, "always-deepest", "oracle"];
+
+/// The traced kernel's own choices.
+pub const RECORDED: &str = "recorded";
+
+/// The yardstick that enters the shallowest state, whatever comes.
+pub const SHALLOWEST: &str = "never-deep";
+
+/// Governors on a trace.
+#[derive(Serialize)]
+pub struct Replay<'r> {
+    /// The idle intervals of the trace.
+    pub intervals: Intervals,
+    /// Intervals of unknown sleep length, by the reason.
+    pub unknown_because: InOrder<'r, Between>,
+    /// The kernel's own counts beside the trace's; `None` where the trace holds none.
+    pub kernel_counters: Option<Counters>,
+    /// The platform's name.
+    pub platform: Option<&'r str>,
+    /// The governors, with yardsticks and what was recorded.
+    pub governors: Vec<Governor<'r>>,
+    /// Sentences that the run left about itself.
+    pub notes: &'r [String],
+    /// The recording's folder, as it was named on the command line.
+    pub recording: &'r str,
+}
+
+/// The idle intervals of the trace, by what is known of their sleep lengths.
+#[derive(Serialize)]
+pub struct Intervals {
+    /// Intervals whose sleep length is known.
+    pub known: u64,
+    /// Intervals whose sleep length has a known bound.
+    pub bounded: u64,
+    /// Intervals of which nothing is known.
+    pub unknown: u64,
+}
+
+/// A governor's choices and their cost.
+#[derive(Serialize)]
+pub struct Governor<'r> {
+    /// The governor's name.
+    pub name: &'r str,
+    /// The idle states, from shallow to deep.
+    pub states: Vec<State<'r>>,
+    /// Energy in joules; `None` where no unit is known in watts.
+    pub energy_j: Option<Ends>,
+    /// Energy in units of the platform's table times seconds; `None` without a table.
+    pub energy_unit_s: Option<Ends>,
+    /// Delays by exit latencies, in microseconds.
+    pub delay_us: Delays,
+    /// The share of the range of a round trip's cost in which it takes less energy than another
+    /// governor, by that governor's name; from 0 to 1.
+    pub wins: InOrder<'r, f64>,
+    /// The intervals in which it lost most, the worst first.
+    pub decided_by: Vec<Decision<'r>>,
+    /// Agreement with the traced kernel; `None` where that was not compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<Agreement<'r>>,
+    /// The energy at each point of the range, with the series and the point's name.
+    #[serde(skip)]
+    energies: Vec<(&'r str, &'r str, f64)>,
+}
+
+/// An idle state under a governor.
+#[derive(Serialize)]
+pub struct State<'r> {
+    /// The state's name.
+    pub name: &'r str,
+    /// Entries; `None` where they were not counted.
+    pub entered: Option<Between>,
+    /// Entries that were too deep; `None` where not counted.
+    pub above: Option<Between>,
+    /// Entries that were too shallow; `None` where not counted.
+    pub below: Option<Between>,
+    /// Time in the state in microseconds; `None` where not counted.
+    pub residency_us: Option<Between>,
+}
+
+/// Percentiles of delays.
+#[derive(Serialize)]
+pub struct Delays {
+    /// The median in microseconds.
+    pub p50: Option<Between>,
+    /// The 99th percentile in microseconds.
+    pub p99: Option<Between>,
+}
+
+/// The number of times that a governor chooses as the traced kernel did.
+#[derive(Serialize)]
+pub struct Agreement<'r> {
+    /// The share of choices that are the same, from 0 to 1.
+    pub same: f64,
+    /// The mean of that share over the states, from 0 to 1.
+    pub balanced: Option<f64>,
+    /// The share that the commonest state alone would reach, from 0 to 1.
+    pub commonest_state: Option<f64>,
+    /// The number of intervals that were compared.
+    pub compared: Option<u64>,
+    /// The choices that differ, with how often.
+    pub differing: InOrder<'r, Between>,
+}
+
+/// An interval in which a governor lost much.
+#[derive(Serialize)]
+pub struct Decision<'r> {
+    /// The CPU's number.
+    pub cpu: Option<u16>,
+    /// Microseconds from the trace's beginning.
+    pub at_us: Option<f64>,
+    /// Length of the interval in microseconds.
+    pub interval_us: Option<f64>,
+    /// The state that was chosen.
+    pub chosen: &'r str,
+    /// The state that would have been cheapest.
+    pub cheapest: &'r str,
+    /// Energy above the cheapest, in units times seconds.
+    pub excess_unit_s: f64,
+}
+
+/// The kernel's own counts and those of the trace, where the trace holds the kernel's.
+#[derive(Serialize)]
+pub struct Counters {
+    /// The kernel's counts.
+    pub kernel: Counts,
+    /// The trace's counts.
+    pub trace: Counts,
+    /// Nanoseconds by which tracing lengthens a stay.
+    pub tracing_ns: Option<f64>,
+}
+
+/// Counts of idle states over the same time.
+#[derive(Serialize)]
+pub struct Counts {
+    /// Entries.
+    pub entered: Between,
+    /// Entries that were too deep.
+    pub above: Between,
+    /// Entries that were too shallow.
+    pub below: Between,
+    /// Entries that the hardware refused.
+    pub rejected: Between,
+    /// Time in microseconds.
+    pub residency_us: Between,
+}
+
+/// A figure that is known, or known to lie between two.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Between {
+    /// The least, or the lower end.
+    pub low: f64,
+    /// The greatest, or the upper end.
+    pub high: f64,
+}
+
+/// Both ends of a figure, even where it is known.
+#[derive(Clone, Copy)]
+pub struct Ends(Between);
+
+/// A count without a decimal point.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Whole {
+    Count(i64),
+    Figure(f64),
+}
+
+impl From<f64> for Whole {
+    fn from(value: f64) -> Self {
+        if value.fract() == 0.0 && value.abs() < 9e15 { Self::Count(value as i64) } else { Self::Figure(value) }
+    }
+}
+
+impl Serialize for Between {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.low == self.high {
+            true => Whole::from(self.low).serialize(serializer),
+            false => Ends(*self).serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Ends {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Both {
+            low: Whole,
+            high: Whole,
+        }
+        Both { low: self.0.low.into(), high: self.0.high.into() }.serialize(serializer)
+    }
+}
+
+impl Between {
+    fn new(values: impl Iterator<Item = f64>) -> Option<Self> {
+        values.fold(None, |so_far: Option<Self>, value| {
+            let Self { low, high } = so_far.unwrap_or(Self { low: value, high: value });
+            Some(Self { low: low.min(value), high: high.max(value) })
+        })
+    }
+
+    fn exactly(value: f64) -> Self {
+        Self { low: value, high: value }
+    }
+
+    fn times(self, factor: f64) -> Self {
+        Self { low: self.low * factor, high: self.high * factor }
+    }
+
+    /// The middle between both ends.
+    pub fn middle(self) -> f64 {
+        (self.low + self.high) / 2.0
+    }
+}
+
+/// The measures of a governor.
+#[derive(Clone, Copy)]
+struct Measured<'r> {
+    recording: &'r Recording,
+    name: &'r str,
+}
+
+impl<'r> Measured<'r> {
+    fn all(recording: &'r Recording) -> Vec<Self> {
+        let mut names: Vec<&str> = Vec::new();
+        for series in recording.all_series() {
+            let (variant, case, _) = recording.series_texts(series);
+            if case == CASE && variant != TRACE && !names.contains(&variant) {
+                names.push(variant);
+            }
+        }
+        // The order in which series are numbered is that of their first rows: governors as they
+        // were asked for, and what was best last.
+        names.into_iter().map(|name| Self { recording, name }).collect()
+    }
+
+    fn measures(self, case: &'static str, metric: Metric) -> impl Iterator<Item = &'r Measure> {
+        let (recording, name) = (self.recording, self.name);
+        recording.measures().iter().filter(move |measure| {
+            let (variant, of, _) = recording.series_texts(measure.series);
+            of == case && variant == name && recording.text(measure.metric) == metric.name
+        })
+    }
+
+    fn between(self, metric: Metric, of: &str) -> Option<Between> {
+        let values = self.measures(CASE, metric).filter(|measure| subject(self.recording, measure) == of);
+        Between::new(values.map(|measure| measure.value))
+    }
+
+    fn state_names(self) -> Vec<&'r str> {
+        let mut names = Vec::new();
+        for measure in self.measures(CASE, metrics::IDLE_ENTERED) {
+            let name = subject(self.recording, measure);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn agreement(self) -> Option<Agreement<'r>> {
+        let share = |what: &str| self.between(metrics::IDLE_AGREEMENT, what).map(|share| share.low);
+        let measures = self.measures("agreement", metrics::IDLE_INTERVALS);
+        let differing = measures.map(|measure| (subject(self.recording, measure), Between::exactly(measure.value)));
+        Some(Agreement {
+            same: share("same")?,
+            balanced: share("balanced"),
+            commonest_state: share("commonest"),
+            compared: share("compared").map(|count| count as u64),
+            differing: differing.collect(),
+        })
+    }
+
+    /// The intervals in which it lost most, the worst first.
+    pub fn decided_by(self) -> Vec<Decision<'r>> {
+        let recording = self.recording;
+        let is_own = |measure: &&Measure| {
+            let (variant, case, _) = recording.series_texts(measure.series);
+            variant == self.name && case == "deciding"
+        };
+        let all: Vec<&Measure> = recording.measures().iter().filter(is_own).collect();
+        let ranks = all.iter().map(|measure| measure.iteration).max().map_or(0, |last| last + 1);
+        let value = |rank: u32, metric: &str| {
+            all.iter().find(|measure| measure.iteration == rank && recording.text(measure.metric) == metric).copied()
+        };
+        let decision = |rank| {
+            let excess = value(rank, metrics::IDLE_EXCESS.name)?;
+            Some(Decision {
+                cpu: excess.cpu,
+                at_us: value(rank, "idle_entered_at").map(|measure| measure.value),
+                interval_us: value(rank, metrics::IDLE_TIME.name).map(|measure| measure.value),
+                chosen: subject(recording, excess),
+                cheapest: role(recording, excess),
+                excess_unit_s: excess.value,
+            })
+        };
+        (0..ranks).filter_map(decision).collect()
+    }
+
+    fn governor(self, others: &[Self], watts: Option<f64>) -> Governor<'r> {
+        let state = |name: &'r str| State {
+            name,
+            entered: self.between(metrics::IDLE_ENTERED, name),
+            above: self.between(metrics::IDLE_ABOVE, name),
+            below: self.between(metrics::IDLE_BELOW, name),
+            residency_us: self.between(metrics::IDLE_TIME, name),
+        };
+        // Units of the platform's table times seconds.
+        let mode = |measure: &Measure| self.recording.series_texts(measure.series).2;
+        let energies = self.measures(CASE, metrics::IDLE_ENERGY);
+        let energies = energies.map(|measure| (mode(measure), subject(self.recording, measure), measure.value));
+        let energies: Vec<(&str, &str, f64)> = energies.collect();
+        let energy = Between::new(energies.iter().map(|(.., energy)| *energy));
+        let wins = others.iter().filter_map(|other| {
+            let share = self.between(metrics::IDLE_WINS, other.name)?;
+            Some((other.name, share.low))
+        });
+        Governor {
+            name: self.name,
+            states: self.state_names().into_iter().map(state).collect(),
+            energy_j: energy.zip(watts).map(|(energy, watts)| Ends(energy.times(watts))),
+            energy_unit_s: energy.map(Ends),
+            delay_us: Delays {
+                p50: self.between(metrics::IDLE_DELAY, "p50"),
+                p99: self.between(metrics::IDLE_DELAY, "p99"),
+            },
+            wins: wins.collect(),
+            decided_by: self.decided_by(),
+            agreement: self.agreement(),
+            energies,
+        }
+    }
+}
+
+fn counters(recording: &Recording) -> Option<Counters> {
+    let value = |mode: &str, metric: Metric| {
+        let found = recording.measures().iter().find(|measure| {
+            recording.series_texts(measure.series) == ("recorded", "counters", mode)
+                && recording.text(measure.metric) == metric.name
+        });
+        found.map(|measure| measure.value)
+    };
+    let of = |mode| {
+        let count = |metric| value(mode, metric).map(Between::exactly);
+        Some(Counts {
+            entered: count(metrics::IDLE_ENTERED)?,
+            above: count(metrics::IDLE_ABOVE)?,
+            below: count(metrics::IDLE_BELOW)?,
+            rejected: count(metrics::IDLE_REJECTED)?,
+            residency_us: count(metrics::IDLE_TIME)?,
+        })
+    };
+    Some(Counters { kernel: of("kernel")?, trace: of("trace")?, tracing_ns: value("", metrics::TRACING) })
+}
+
+/// Reads a replay.
+pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
+    let recording = run.recording;
+    let facts: facts::Replay = recording.header.facts()?;
+    let watts = facts.power.and_then(|power| power.watts_per_unit);
+    let trace = Measured { recording, name: TRACE };
+    let intervals = |what| trace.between(metrics::IDLE_INTERVALS, what).map_or(0, |count| count.low as u64);
+    let reasons = trace.measures(CASE, metrics::IDLE_INTERVALS);
+    let reasons = reasons.filter(|measure| role(recording, measure) == "reason");
+    let governors = Measured::all(recording);
+    Ok(Replay {
+        intervals: Intervals {
+            known: intervals("known"),
+            bounded: intervals("bounded"),
+            unknown: intervals("unknown"),
+        },
+        unknown_because: reasons
+            .map(|measure| (subject(recording, measure), Between::exactly(measure.value)))
+            .collect(),
+        kernel_counters: counters(recording),
+        platform: recording.header.platform.as_ref().map(|platform| platform.name.as_str()),
+        governors: governors.iter().map(|governor| governor.governor(&governors, watts)).collect(),
+        notes: &recording.header.notes,
+        recording: run.folder,
+    })
+}
+
+impl Governor<'_> {
+    /// The sum of a count over the states; `None` where none has it.
+    pub fn sum(&self, of: fn(&State<'_>) -> Option<Between>) -> Option<Between> {
+        let parts: Vec<Between> = self.states.iter().filter_map(of).collect();
+        let sum = |end: fn(&Between) -> f64| parts.iter().map(end).sum();
+        (!parts.is_empty()).then(|| Between { low: sum(|part| part.low), high: sum(|part| part.high) })
+    }
+
+    /// The energy in joules, or in units times seconds where the platform says no watts.
+    pub fn energy(&self) -> Option<(Between, &'static str)> {
+        let joules = self.energy_j.map(|energy| (energy.0, "J"));
+        joules.or_else(|| self.energy_unit_s.map(|energy| (energy.0, "unit s")))
+    }
+
+    /// The share by which it takes less energy than another, over the range of what a round trip
+    /// costs and over what the trace does not say.
+    pub fn less_than(&self, other: &Self) -> Option<Between> {
+        let same = |(mode, point, _): &(&str, &str, f64), (of, at, _): &(&str, &str, f64)| {
+            point == at && (mode == of || mode.is_empty() || of.is_empty())
+        };
+        let pairs = self.energies.iter().flat_map(|own| {
+            other.energies.iter().filter(move |theirs| same(own, theirs)).map(move |theirs| (own.2, theirs.2))
+        });
+        Between::new(pairs.filter(|(_, theirs)| *theirs > 0.0).map(|(own, theirs)| 1.0 - own / theirs))
+    }
+
+    /// True if it is a governor that a kernel has, and no yardstick.
+    pub fn is_real(&self) -> bool {
+        !YARDSTICKS.contains(&self.name)
+    }
+
+    /// The shares of entries that turned out too deep and too shallow.
+    pub fn misses(&self) -> Option<[f64; 2]> {
+        let entered = self.sum(|state| state.entered)?.middle();
+        let share = |of: Option<Between>| of.map_or(0.0, |of| 100.0 * of.middle() / entered.max(1.0));
+        Some([share(self.sum(|state| state.above)), share(self.sum(|state| state.below))])
+    }
+}
+
+impl Replay<'_> {
+    /// The governor that another is compared with in the verdict: the traced kernel's own choices,
+    /// or else the next best of those that a kernel has.
+    pub fn reference(&self, best: &Governor<'_>) -> Option<&Governor<'_>> {
+        let others = || self.governors.iter().filter(|other| other.is_real() && other.name != best.name);
+        let middle = |other: &&Governor<'_>| other.energy().map_or(f64::INFINITY, |(energy, _)| energy.middle());
+        let recorded = others().find(|other| other.name == RECORDED);
+        recorded.or_else(|| others().min_by(|a, b| middle(a).total_cmp(&middle(b))))
+    }
+}

@@ -1,0 +1,258 @@
+//! Latencies of PSCI calls: each case's CPUs beside published figures, and how good the predictions
+//! are.
+
+use crate::Findings;
+use crate::accuracy::{Accuracy, Errors};
+use crate::compared::{Compared, Spread};
+use attribution::Cause;
+use recording::stats;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Latencies of PSCI calls. Times are in microseconds.
+#[derive(Serialize)]
+pub struct Latency<'f> {
+    /// The experiment's name.
+    pub experiment: &'static str,
+    /// The recording's folder, as it was named on the command line.
+    pub recording: &'f str,
+    /// Each recorded latency.
+    pub cells: Vec<CellFacts<'f>>,
+    /// The accuracy of predictions, by release; empty for what was measured.
+    pub accuracy: Vec<AccuracyFacts<'f>>,
+    /// The scatter of free-running seeds.
+    pub free_running: Vec<SpreadFacts<'f>>,
+    /// Doubts about the costs that were used, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// The recording with all that is read from it.
+    #[serde(skip)]
+    pub findings: &'f Findings<'f>,
+}
+
+/// A cell with what was published, the error, and the causes in microseconds, which add up to the
+/// simulated value.
+#[derive(Serialize)]
+pub struct CellFacts<'f> {
+    /// The release or configuration.
+    pub release: &'f str,
+    /// The case.
+    pub case: &'f str,
+    /// The mode; may be empty.
+    pub mode: &'f str,
+    /// The cluster's number.
+    pub cluster: u16,
+    /// The core's number in its cluster.
+    pub core: u16,
+    /// The CPU's number.
+    pub cpu: u16,
+    /// The CPU's part, in words.
+    pub role: String,
+    /// The interval that was measured.
+    pub metric: &'f str,
+    /// The unit of the figures: `us` or `ns`.
+    pub unit: &'static str,
+    /// The published figure; `None` where none was published.
+    pub published: Option<f64>,
+    /// The median over the iterations.
+    pub simulated: f64,
+    /// Error against the published figure in percent, signed.
+    pub error_percent: Option<f64>,
+    /// True if a fit used the published figure.
+    pub used_in_fit: bool,
+    /// Both ends of the 90 % interval in microseconds; `None` where nothing was drawn.
+    pub interval: Option<[f64; 2]>,
+    /// The number of iterations.
+    pub iterations: usize,
+    /// The least over the iterations.
+    pub min: f64,
+    /// The greatest over the iterations.
+    pub max: f64,
+    /// Microseconds by cause.
+    pub causes: BTreeMap<&'static str, f64>,
+    /// Waits for other CPUs.
+    pub waits: Vec<WaitFacts>,
+}
+
+/// A wait for another CPU.
+#[derive(Serialize)]
+pub struct WaitFacts {
+    /// The cause of the wait.
+    pub cause: &'static str,
+    /// The number of the lock or resource.
+    pub on: u32,
+    /// The number of the CPU that held it.
+    pub holder: u16,
+    /// Length in microseconds.
+    pub us: f64,
+}
+
+/// The accuracy over some cells of a release.
+#[derive(Serialize)]
+pub struct AccuracyFacts<'f> {
+    /// The release, or `all`.
+    pub release: &'f str,
+    /// Which cells, in words.
+    pub what: &'static str,
+    /// The number of cells.
+    pub cells: usize,
+    /// Errors of the model.
+    #[serde(flatten)]
+    pub model: ErrorFacts,
+    /// The 90 % intervals of the same cells; `None` where nothing was drawn.
+    pub intervals: Option<IntervalFacts>,
+    /// Errors of a guess from the tables alone; `None` where those do not say enough.
+    pub guess: Option<ErrorFacts>,
+}
+
+/// Errors over some cells.
+#[derive(Serialize)]
+pub struct ErrorFacts {
+    /// Median of the absolute errors, in percent.
+    pub median_error_percent: f64,
+    /// The number of cells within the larger of both.
+    pub within_10_percent_or_1_us: usize,
+    /// The greatest absolute error, in percent.
+    pub worst_error_percent: f64,
+}
+
+/// Intervals that are to hold nine of ten published values.
+#[derive(Serialize)]
+pub struct IntervalFacts {
+    /// The number that hold the published value.
+    pub held: usize,
+    /// The number of the guess's that do; `None` where it has none.
+    pub guess_held: Option<usize>,
+    /// Median of the widths, as a multiple of that of the guess's.
+    pub width_against_guess: Option<f64>,
+}
+
+/// The scatter of the free-running seeds of a case.
+#[derive(Serialize)]
+pub struct SpreadFacts<'f> {
+    /// The release or configuration.
+    pub release: &'f str,
+    /// The case.
+    pub case: &'f str,
+    /// The number of seeds.
+    pub seeds: usize,
+    /// The number of different orders of CPUs.
+    pub orders: usize,
+    /// Powerdown of the n-th CPU to finish, in microseconds.
+    pub powerdown_by_rank: Vec<Range>,
+}
+
+/// The range of some values.
+#[derive(Serialize)]
+pub struct Range {
+    /// The least.
+    pub min: f64,
+    /// The median.
+    pub median: f64,
+    /// The greatest.
+    pub max: f64,
+}
+
+/// Picoseconds are exact enough, and read better than what binary fractions make of ticks.
+fn round(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+impl<'f> CellFacts<'f> {
+    fn new(compared: &'f Compared) -> Self {
+        let recorded = &compared.recorded;
+        // A published cell is told in its own unit; what was recorded follows it.
+        let published = compared.published.as_ref();
+        let (unit, factor) = match published {
+            Some(cell) if cell.unit == "ns" => ("ns", 1e3),
+            _ => ("us", 1.0),
+        };
+        let us = |ticks: u64| round(ticks as f64 * recorded.tick_us);
+        let causes = Cause::ALL.into_iter().filter_map(|cause| {
+            let ticks = recorded.split.causes.get(&cause)?;
+            Some((cause.name(), us(*ticks)))
+        });
+        let waits = recorded.split.waits.iter().map(|wait| WaitFacts {
+            cause: wait.cause.name(),
+            on: wait.on,
+            holder: wait.holder,
+            us: us(wait.ticks),
+        });
+        Self {
+            release: &recorded.variant,
+            case: &recorded.case,
+            mode: &recorded.mode,
+            cluster: published.map_or(recorded.cluster, |cell| cell.cluster),
+            core: published.map_or(recorded.core, |cell| cell.core),
+            cpu: recorded.cpu,
+            role: compared.role(),
+            metric: &recorded.metric,
+            unit,
+            published: published.map(|cell| cell.published),
+            simulated: round(recorded.value * factor),
+            error_percent: compared.error_percent(),
+            used_in_fit: compared.used_in_fit(),
+            interval: compared.interval.map(|(low, high)| [low, high]),
+            iterations: recorded.count,
+            min: round(recorded.min * factor),
+            max: round(recorded.max * factor),
+            causes: causes.collect(),
+            waits: waits.collect(),
+        }
+    }
+}
+
+impl<'f> AccuracyFacts<'f> {
+    fn new(accuracy: &'f Accuracy) -> Self {
+        let errors = |of: Errors| ErrorFacts {
+            median_error_percent: of.median_percent,
+            within_10_percent_or_1_us: of.within,
+            worst_error_percent: of.worst_percent,
+        };
+        Self {
+            release: &accuracy.release,
+            what: accuracy.what,
+            cells: accuracy.model.cells,
+            model: errors(accuracy.model),
+            intervals: accuracy.intervals.map(|of| IntervalFacts {
+                held: of.held,
+                guess_held: of.guess_held,
+                width_against_guess: of.width,
+            }),
+            guess: accuracy.guess.map(errors),
+        }
+    }
+}
+
+impl<'f> SpreadFacts<'f> {
+    fn new(spread: &'f Spread) -> Self {
+        let ranks = spread.by_rank.iter().map(|&(min, median, max)| Range { min, median, max });
+        Self {
+            release: &spread.variant,
+            case: &spread.case,
+            seeds: spread.seeds,
+            orders: spread.orders,
+            powerdown_by_rank: ranks.collect(),
+        }
+    }
+}
+
+/// Reads the latencies.
+pub fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
+    Latency {
+        experiment: "psci-latency",
+        recording: &findings.folder,
+        cells: findings.compared.iter().map(CellFacts::new).collect(),
+        accuracy: findings.accuracy.iter().map(AccuracyFacts::new).collect(),
+        free_running: findings.spreads.iter().map(SpreadFacts::new).collect(),
+        warnings: findings.doubts(),
+        findings,
+    }
+}
+
+/// The least, the median and the greatest recorded value of some cells, in microseconds; `None` of
+/// no cells.
+pub fn ends<'c>(cells: impl Iterator<Item = &'c Compared>) -> Option<[f64; 3]> {
+    let summary = stats::summary(&cells.map(|cell| cell.recorded.value).collect::<Vec<_>>())?;
+    Some([summary.min, summary.median, summary.max])
+}

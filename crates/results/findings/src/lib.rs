@@ -1,0 +1,46 @@
+//! What experiments found: for each a module with a type whose fields are the result, and a
+//! function that reads it from a recording.
+//!
+//! Serialized, a finding is the JSON that `stopwatt report --format json` prints. Reports draw it
+//! and reckon nothing themselves.
+#![forbid(unsafe_code)]
+
+pub mod accuracy;
+pub mod batch;
+pub mod compared;
+pub mod cpuidle;
+pub mod eas_energy;
+pub mod energy;
+pub mod errors;
+pub mod exploration;
+pub mod functions;
+pub mod idle_cases;
+pub mod idle_clock;
+pub mod idle_predict;
+pub mod idle_replay;
+pub mod latency;
+pub mod linux;
+pub mod linux_rates;
+pub mod loaded;
+pub mod nodes;
+pub mod passages;
+pub mod placement;
+pub mod psci_calls;
+pub mod published_changes;
+pub mod rates;
+pub mod rcu_doses;
+pub mod rcu_lazy;
+mod recorded;
+mod rows;
+mod run;
+pub mod spread;
+pub mod strides;
+pub mod sweep_effects;
+pub mod tune;
+pub mod what_if;
+pub mod working_set;
+
+pub use recorded::{Findings, MeasureRow, command, repeats};
+pub use recording::stats::quantile;
+pub use rows::InOrder;
+pub use run::Run;

@@ -1,0 +1,112 @@
+//! `linux-boot`: what the kernel saw.
+
+use crate::Run;
+use recording::metrics::{IDLE_ENTERED, IDLE_REJECTED, IDLE_TIME};
+use recording::{Recording, metrics};
+use serde::Serialize;
+
+const CASE: &str = "linux-boot";
+
+/// A boot of Linux on the firmware.
+#[derive(Serialize)]
+pub struct Boot<'r> {
+    /// The kernel's version.
+    pub kernel: &'r str,
+    /// True if the kernel rebooted.
+    pub rebooted: bool,
+    /// True if the kernel powered the machine off.
+    pub powered_off: bool,
+    /// Lines of the kernel's trace.
+    pub trace_lines: u64,
+    /// What went wrong, a sentence each.
+    pub complaints: &'r [String],
+    /// The version of BusyBox.
+    #[serde(skip)]
+    pub busybox: &'r str,
+    /// The number of CPUs that came up.
+    #[serde(skip)]
+    pub cpus: f64,
+    /// Times that each CPU was taken down and brought up.
+    #[serde(skip)]
+    pub cycles: f64,
+    /// Times that a CPU was not taken down or brought up.
+    #[serde(skip)]
+    pub failures: f64,
+    /// The idle states, as the CPUs entered them.
+    #[serde(skip)]
+    pub states: Vec<State<'r>>,
+}
+
+/// An idle state, as the CPUs entered it.
+pub struct State<'r> {
+    /// The state's name.
+    pub name: &'r str,
+    /// Entries of each CPU.
+    pub entered: Vec<f64>,
+    /// Entries that ended at once because an interrupt was pending.
+    pub rejected: f64,
+    /// Time in it, in microseconds.
+    pub time: f64,
+}
+
+/// Reads a boot.
+pub fn read<'r>(run: &Run<'r>) -> Boot<'r> {
+    let recording = run.recording;
+    let header = &recording.header;
+    let value = |metric| crate::rows::sum(recording, CASE, metric, "");
+    let version = |what: &str| header.versions.get(what).map_or("", String::as_str);
+    Boot {
+        kernel: version("kernel"),
+        rebooted: value(metrics::REBOOTED) > 0.0,
+        powered_off: value(metrics::POWERED_OFF) > 0.0,
+        trace_lines: value(metrics::TRACE_LINES) as u64,
+        complaints: &header.complaints,
+        busybox: version("busybox"),
+        cpus: value(metrics::CPUS_UP),
+        cycles: value(metrics::HOTPLUG_CYCLES),
+        failures: value(metrics::HOTPLUG_FAILURES),
+        states: states(recording),
+    }
+}
+
+fn states(recording: &Recording) -> Vec<State<'_>> {
+    let mut names: Vec<&str> = Vec::new();
+    for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == IDLE_ENTERED.name) {
+        if let Some(state) = measure.subject.map(|subject| recording.text(subject))
+            && !names.contains(&state)
+        {
+            names.push(state);
+        }
+    }
+    let values = |metric: &str, state: &str| -> Vec<f64> {
+        let of = |measure: &&recording::Measure| {
+            recording.text(measure.metric) == metric
+                && measure.subject.is_some_and(|subject| recording.text(subject) == state)
+        };
+        recording.measures().iter().filter(of).map(|measure| measure.value).collect()
+    };
+    let state = |name| State {
+        name,
+        entered: values(IDLE_ENTERED.name, name),
+        rejected: values(IDLE_REJECTED.name, name).iter().sum(),
+        time: values(IDLE_TIME.name, name).iter().sum(),
+    };
+    names.into_iter().map(state).collect()
+}
+
+impl State<'_> {
+    /// The fewest entries of a CPU, and the most.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.entered.iter().copied().fold(f64::INFINITY, f64::min), self.entered.iter().copied().fold(0.0, f64::max)]
+    }
+
+    /// Mean length of a stay in microseconds; `None` where the state was never entered.
+    pub fn mean_us(&self) -> Option<f64> {
+        (self.all() > 0.0).then(|| self.time / self.all())
+    }
+
+    /// Entries over all CPUs.
+    pub fn all(&self) -> f64 {
+        self.entered.iter().sum()
+    }
+}

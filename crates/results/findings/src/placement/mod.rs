@@ -1,0 +1,467 @@
+//! `placement`: a workload under each policy of placement, with an owner for each unit of energy.
+
+mod work_costs;
+
+pub use work_costs::{Point, Top};
+
+use crate::Run;
+use crate::rows::{InOrder, Row, named};
+use recording::facts::{self, FactsError};
+use recording::metrics::{self, Metric};
+use recording::stats;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The case of each seed's figures.
+const CASE: &str = "placement";
+
+/// The case of the percentiles over all seeds.
+const POOLED: &str = "all-seeds";
+
+/// The policy that others are compared with.
+pub const YARDSTICK: &str = "all-big";
+
+/// The percentiles of a task's response.
+pub const PERCENTS: [&str; 3] = ["p50", "p95", "p99"];
+
+/// A workload under each policy.
+#[derive(Serialize)]
+pub struct Placement<'r> {
+    /// The workload's name.
+    pub workload: String,
+    /// The platform's name.
+    pub platform: Option<&'r str>,
+    /// The rule for frequencies: `schedutil`, or the highest operating points.
+    pub frequency: String,
+    /// The configuration of RCU.
+    pub rcu: String,
+    /// The number of seeds.
+    pub seeds: u32,
+    /// The task that latency is about: the first periodic one.
+    pub task: Option<&'r str>,
+    /// The policies, in the order in which they ran.
+    pub policies: Vec<Policy<'r>>,
+    /// The policies for which latency or energy is least.
+    pub wins: Wins<'r>,
+    /// Expectations of the usual workload from before it ran; empty for others.
+    pub expectations: Vec<Expected>,
+    /// The cost of work at each operating point.
+    pub operating_points: Vec<Point<'r>>,
+    /// The top points of the fastest domain and of the slowest; `None` with one domain.
+    pub top_points: Option<Top<'r>>,
+    /// Sentences that the run left about itself.
+    pub notes: &'r [String],
+    /// The recording's folder, as it was named on the command line.
+    pub recording: &'r str,
+    /// The settings of the run.
+    #[serde(skip)]
+    pub facts: facts::Placement,
+}
+
+/// The figures of a policy.
+#[derive(Serialize)]
+pub struct Policy<'r> {
+    /// The policy's name.
+    pub name: &'r str,
+    /// Energy in units of the platform's table times seconds.
+    pub energy_unit_s: Option<Interval>,
+    /// Energy in joules; `None` where no unit is known in watts.
+    pub energy_j: Option<Option<Interval>>,
+    /// Energy as a multiple of that of all-big, seed by seed.
+    pub energy_of_all_big: Option<Interval>,
+    /// The share of periods that it left undone, against the policy that finished most: what is not
+    /// done takes no energy.
+    pub unfinished_share: f64,
+    /// Run time in seconds.
+    pub run_time_s: Option<Interval>,
+    /// The share of the time in which each domain runs, from 0 to 1.
+    pub running: InOrder<'r, f64>,
+    /// The seed whose energy lies in the middle: its owners are those below.
+    pub middle_seed: u64,
+    /// Energy of each owner with the middle seed, in units times seconds.
+    pub owners_unit_s: InOrder<'r, f64>,
+    /// Wake-ups per second by their cause, means over the seeds.
+    pub wake_ups_per_s: InOrder<'r, f64>,
+    /// Entries into each idle state, means over the seeds.
+    pub idle_entered: InOrder<'r, f64>,
+    /// Time in each idle state in microseconds, means over the seeds.
+    pub idle_time_us: InOrder<'r, f64>,
+    /// Callbacks of RCU per second, mean over the seeds.
+    pub callbacks_per_s: f64,
+    /// The tasks by name.
+    pub tasks: InOrder<'r, Task<'r>>,
+    /// The share of the time in which the fastest domain runs.
+    #[serde(skip)]
+    pub big: Option<Interval>,
+    /// Mean energy over the seeds, in units times seconds, by the integral and not by owners.
+    #[serde(skip)]
+    pub integral: f64,
+    /// Energy with the middle seed, likewise.
+    #[serde(skip)]
+    pub middle_integral: f64,
+}
+
+/// A task under a policy.
+#[derive(Serialize)]
+pub struct Task<'r> {
+    /// Periods of all seeds.
+    pub periods: f64,
+    /// Periods of all seeds that were over when the task came to wait for the next one, and those
+    /// that were left out because of that.
+    pub missed_periods: f64,
+    /// Periods of all seeds that were left out.
+    pub skipped_periods: f64,
+    /// Moves between CPUs, mean over the seeds.
+    pub migrations: f64,
+    /// CPU time in microseconds per second, over all seeds.
+    pub cpu_time_us_per_s: f64,
+    /// Wake-ups per second, over all seeds.
+    pub wake_ups_per_s: f64,
+    /// Shares of the task's CPU time by CPU, from 0 to 1.
+    pub share_by_cpu: InOrder<'r, f64>,
+    /// Shares of its CPU time by operating point, from 0 to 1.
+    pub share_by_operating_point: InOrder<'r, f64>,
+    /// Percentiles of its response in milliseconds, over the periods of all seeds.
+    pub response_ms: Option<BTreeMap<&'static str, f64>>,
+    /// The 95th percentile of its response in milliseconds, over the seeds.
+    pub p95_ms_by_seed: Option<Interval>,
+    /// Percentiles of how late it is woken, in microseconds.
+    pub wake_latency_us: Option<BTreeMap<&'static str, f64>>,
+}
+
+/// The most tasks of a policy in a table.
+pub const MOST_TASKS: usize = 12;
+
+/// A name in the order in which people count: words, then numbers by size.
+pub fn natural(name: &str) -> (String, u64) {
+    let digits: String = name.chars().filter(char::is_ascii_digit).collect();
+    (name.chars().filter(|letter| !letter.is_ascii_digit()).collect(), digits.parse().unwrap_or(0))
+}
+
+/// The range of some values over the seeds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Interval {
+    /// The least.
+    pub low: f64,
+    /// The median.
+    pub median: f64,
+    /// The greatest.
+    pub high: f64,
+}
+
+/// The policies for which something is least: several where it is the same to the last digit.
+#[derive(Serialize)]
+pub struct Wins<'r> {
+    /// The policies with the lowest latency.
+    pub latency: Vec<&'r str>,
+    /// The policies with the least energy.
+    pub energy: Vec<&'r str>,
+    /// The policies with the least energy of those whose latency is within 10 % of the lowest.
+    pub energy_at_latency_within_10_percent: Vec<&'r str>,
+}
+
+/// The expectation about the user interface before it ran, whether it holds, and what came out.
+#[derive(Serialize)]
+pub struct Expected {
+    /// The expectation, in words.
+    pub expectation: &'static str,
+    /// True if it holds.
+    pub holds: bool,
+    /// The outcome, in words.
+    pub found: String,
+}
+
+impl Interval {
+    fn new(values: &[f64]) -> Option<Self> {
+        let at = |q| stats::quantile(values, q);
+        Some(Self { low: at(0.0)?, median: at(0.5)?, high: at(1.0)? })
+    }
+
+    /// The interval in another unit.
+    pub fn times(self, factor: f64) -> Self {
+        Self { low: self.low * factor, median: self.median * factor, high: self.high * factor }
+    }
+
+    /// The least, the median and the greatest.
+    pub fn all(self) -> [f64; 3] {
+        [self.low, self.median, self.high]
+    }
+}
+
+/// The names of some rows, each once, in the order in which they first come.
+pub fn distinct<'r>(names: impl Iterator<Item = &'r str>) -> Vec<&'r str> {
+    let mut all = Vec::new();
+    for name in names {
+        if !name.is_empty() && !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all
+}
+
+/// The measures of a recording, and the number of seeds.
+struct Measured<'r> {
+    rows: Vec<Row<'r>>,
+    seeds: u32,
+}
+
+impl<'r> Measured<'r> {
+    fn of_metric(&self, case: &str, metric: Metric) -> impl Iterator<Item = &Row<'r>> {
+        self.rows.iter().filter(move |row| row.is_of(case, metric))
+    }
+
+    /// The policies, in the order in which they ran.
+    pub fn policies(&self) -> Vec<&'r str> {
+        distinct(self.of_metric(CASE, metrics::ENERGY).map(|row| row.variant))
+    }
+
+    fn subjects(&self, case: &str, metric: Metric) -> Vec<&'r str> {
+        distinct(self.of_metric(case, metric).map(|row| row.subject))
+    }
+
+    /// Values of a policy, one per seed; `subject` is empty for what has none.
+    pub fn values(&self, policy: &str, metric: Metric, subject: &str) -> Vec<f64> {
+        self.percentiles(policy, CASE, metric, subject, "")
+    }
+
+    fn mean(&self, policy: &str, metric: Metric, subject: &str) -> f64 {
+        // A seed without such an energy counts as 0.
+        self.values(policy, metric, subject).iter().fold(0.0, |sum, value| sum + value) / f64::from(self.seeds.max(1))
+    }
+
+    /// A percentile over the periods of all seeds, or of each.
+    fn percentiles(&self, policy: &str, case: &str, metric: Metric, task: &str, percent: &str) -> Vec<f64> {
+        self.of_metric(case, metric)
+            .filter(|row| (row.variant, row.subject, row.role) == (policy, task, percent))
+            .map(|row| row.value)
+            .collect()
+    }
+
+    /// Shares of a task's CPU time, by what the metric parts it by; in the order of the parts'
+    /// names.
+    fn shares(&self, policy: &str, metric: Metric, task: &str) -> InOrder<'r, f64> {
+        let rows = || self.of_metric(CASE, metric).filter(|row| (row.variant, row.subject) == (policy, task));
+        let all: f64 = rows().map(|row| row.value).sum();
+        let mut parts: Vec<(&str, f64)> = Vec::new();
+        for row in rows() {
+            match parts.iter_mut().find(|(name, _)| *name == row.role) {
+                Some((_, sum)) => *sum += row.value / all,
+                None => parts.push((row.role, row.value / all)),
+            }
+        }
+        parts.sort_by_key(|(name, _)| natural(name));
+        parts.into_iter().collect()
+    }
+
+    /// The seed of a policy whose energy lies in the middle, counted from the first.
+    fn middle(&self, policy: &str) -> u32 {
+        let of_policy = self.of_metric(CASE, metrics::ENERGY).filter(|row| row.variant == policy);
+        let mut all: Vec<(f64, u32)> = of_policy.map(|row| (row.value, row.iteration)).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        all.get(all.len().saturating_sub(1) / 2).map_or(0, |(_, iteration)| *iteration)
+    }
+
+    fn task(&self, policy: &str, task: &str) -> Task<'r> {
+        let pooled = |metric: Metric| {
+            let values = PERCENTS.into_iter().filter_map(|percent| {
+                let value = self.percentiles(policy, POOLED, metric, task, percent).first().copied()?;
+                Some((percent, value))
+            });
+            Some(values.collect::<BTreeMap<_, _>>()).filter(|map| !map.is_empty())
+        };
+        let sum = |metric: Metric| self.values(policy, metric, task).iter().fold(0.0, |sum, value| sum + value);
+        let seconds = self.values(policy, metrics::RUN_TIME, "").iter().fold(0.0, |sum, value| sum + value);
+        let per_s = |metric: Metric| if seconds > 0.0 { sum(metric) / seconds } else { 0.0 };
+        Task {
+            periods: sum(metrics::PERIODS),
+            missed_periods: sum(metrics::MISSED_PERIODS),
+            skipped_periods: sum(metrics::SKIPPED_PERIODS),
+            migrations: self.mean(policy, metrics::MIGRATIONS, task),
+            cpu_time_us_per_s: per_s(metrics::CPU_TIME),
+            wake_ups_per_s: per_s(metrics::TASK_WAKE_UPS),
+            share_by_cpu: self.shares(policy, metrics::CPU_TIME_ON, task),
+            share_by_operating_point: self.shares(policy, metrics::CPU_TIME_AT, task),
+            response_ms: pooled(metrics::RESPONSE),
+            p95_ms_by_seed: Interval::new(&self.percentiles(policy, CASE, metrics::RESPONSE, task, "p95")),
+            wake_latency_us: pooled(metrics::WAKE_LATENCY),
+        }
+    }
+}
+
+/// Reads the policies.
+pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
+    let recording = run.recording;
+    let facts: facts::Placement = recording.header.facts()?;
+    let measured = Measured { rows: named(recording), seeds: recording.header.iterations };
+    let names = measured.policies();
+    let task = measured.subjects(POOLED, metrics::RESPONSE).first().copied();
+    let periods = |policy: &str| task.map_or(0.0, |task| measured.mean(policy, metrics::PERIODS, task));
+    let most_periods = names.iter().map(|policy| periods(policy)).fold(0.0, f64::max);
+    let yardstick = measured.values(YARDSTICK, metrics::ENERGY, "");
+    let watts = facts.power.as_ref().and_then(|power| power.watts_per_unit);
+    let of_policy = |policy: &'r str| {
+        let energy = measured.values(policy, metrics::ENERGY, "");
+        let by = |metric: Metric| -> InOrder<'r, f64> {
+            let names = measured.subjects(CASE, metric).into_iter();
+            names.map(|name| (name, measured.mean(policy, metric, name))).collect()
+        };
+        let relative = energy.iter().zip(&yardstick).filter(|(_, other)| **other > 0.0).map(|(own, other)| own / other);
+        let tasks = measured.subjects(CASE, metrics::MIGRATIONS).into_iter();
+        let middle = measured.middle(policy);
+        let of_middle = |metric: Metric| {
+            let rows = measured.of_metric(CASE, metric);
+            rows.filter(|row| (row.variant, row.iteration) == (policy, middle)).map(|row| (row.subject, row.value))
+        };
+        Policy {
+            name: policy,
+            energy_unit_s: Interval::new(&energy),
+            energy_j: watts.map(|watts| Interval::new(&energy).map(|energy| energy.times(watts))),
+            energy_of_all_big: Interval::new(&relative.collect::<Vec<_>>()),
+            unfinished_share: if most_periods > 0.0 { 1.0 - periods(policy) / most_periods } else { 0.0 },
+            run_time_s: Interval::new(&measured.values(policy, metrics::RUN_TIME, "")),
+            running: by(metrics::RUNNING),
+            middle_seed: recording.header.seed + u64::from(middle),
+            owners_unit_s: of_middle(metrics::OWNED_ENERGY).collect(),
+            middle_integral: of_middle(metrics::ENERGY).map(|(_, energy)| energy).sum(),
+            wake_ups_per_s: by(metrics::WAKE_UP_RATE),
+            idle_entered: by(metrics::IDLE_ENTERED),
+            idle_time_us: by(metrics::IDLE_TIME),
+            callbacks_per_s: measured.mean(policy, metrics::CALLBACK_RATE, ""),
+            tasks: tasks.map(|task| (task, measured.task(policy, task))).collect(),
+            big: Interval::new(&measured.values(policy, metrics::RUNNING, &facts.big)),
+            integral: measured.mean(policy, metrics::ENERGY, ""),
+        }
+    };
+    let policies: Vec<Policy<'_>> = names.into_iter().map(of_policy).collect();
+    let (operating_points, top_points) = work_costs::read(&measured.rows, &recording.header);
+    Ok(Placement {
+        workload: facts.workload.clone(),
+        platform: recording.header.platform.as_ref().map(|platform| platform.name.as_str()),
+        frequency: facts.frequency.clone(),
+        rcu: facts.rcu.clone(),
+        seeds: recording.header.iterations,
+        task,
+        wins: wins(&policies, task),
+        expectations: if facts.usual_workload { expectations(&policies, task) } else { Vec::new() },
+        policies,
+        operating_points,
+        top_points,
+        notes: &recording.header.notes,
+        recording: run.folder,
+        facts,
+    })
+}
+
+impl Policy<'_> {
+    /// A percentile of a task's response in ms.
+    pub fn response(&self, task: Option<&str>, percent: &str) -> Option<f64> {
+        self.tasks.get(task?)?.response_ms.as_ref()?.get(percent).copied()
+    }
+
+    /// The 95th percentile of a task's response in milliseconds.
+    pub fn p95(&self, task: Option<&str>) -> Option<f64> {
+        self.response(task, "p95")
+    }
+}
+
+/// The names of the policies for which something is least, and that least.
+fn least<'r>(policies: &[Policy<'r>], of: impl Fn(&Policy<'r>) -> Option<f64>) -> (Vec<&'r str>, f64) {
+    let known = || policies.iter().filter_map(|policy| Some((policy.name, of(policy)?)));
+    let Some(value) = known().map(|(_, value)| value).reduce(f64::min) else { return (Vec::new(), 0.0) };
+    (known().filter(|(_, own)| *own == value).map(|(name, _)| name).collect(), value)
+}
+
+/// The fastest, the thriftiest, and the thriftiest of those whose p95 is within 10 % of the
+/// fastest's.
+fn wins<'r>(policies: &[Policy<'r>], task: Option<&str>) -> Wins<'r> {
+    let (latency, fastest) = least(policies, |policy| policy.p95(task));
+    let is_near = |policy: &Policy<'_>| policy.p95(task).is_some_and(|own| own <= fastest * 1.1);
+    let both = least(policies, |policy| Some(policy.integral).filter(|_| is_near(policy)));
+    Wins {
+        latency,
+        energy: least(policies, |policy| Some(policy.integral)).0,
+        energy_at_latency_within_10_percent: both.0,
+    }
+}
+
+/// An interval of percents from end to end; one of them where both are written alike.
+fn percent_ends(Interval { low, high, .. }: Interval) -> String {
+    let [low, high] = [low, high].map(|end| format!("{end:.1}"));
+    if low == high { low } else { format!("{low}\u{2013}{high}") }
+}
+
+fn expectations(policies: &[Policy<'_>], task: Option<&str>) -> Vec<Expected> {
+    let find = |name: &str| policies.iter().find(|policy| policy.name == name);
+    let ratio = |policy| Some(find(policy)?.p95(task)? / find(YARDSTICK)?.p95(task)?);
+    let mut all = Vec::new();
+    for (name, late, thrifty) in [
+        (
+            "hmp",
+            "under HMP the render thread's p95 is within 10 % of all-big's",
+            "HMP takes less energy than all-big, with every seed",
+        ),
+        (
+            "hmp-early",
+            "under hmp-early, with the thresholds of HMP's first patches, that p95 is within 10 % of all-big's",
+            "hmp-early takes less energy than all-big, with every seed",
+        ),
+    ] {
+        let Some(ratio) = ratio(name) else { continue };
+        let energy = find(name).and_then(|policy| policy.energy_of_all_big);
+        all.push(Expected {
+            expectation: late,
+            holds: (ratio - 1.0).abs() <= 0.1,
+            found: format!("{ratio:.2} times all-big's"),
+        });
+        let share = energy.map(|energy| percent_ends(energy.times(100.0)));
+        all.push(Expected {
+            expectation: thrifty,
+            holds: energy.is_some_and(|energy| energy.high < 1.0),
+            found: format!("{} % of all-big's", share.unwrap_or_default()),
+        });
+    }
+    if let Some(ratio) = ratio("even") {
+        all.push(Expected {
+            expectation: "even spread is at least 1.5 times as slow as all-big (p95)",
+            holds: ratio >= 1.5,
+            found: format!("{ratio:.2} times all-big's"),
+        });
+    }
+    all
+}
+
+impl<'r> Placement<'r> {
+    /// True if the policy that others are compared with ran.
+    pub fn has_yardstick(&self) -> bool {
+        self.policies.iter().any(|policy| policy.name == YARDSTICK)
+    }
+
+    /// The energy's unit, and how many of it a unit of the platform's table is.
+    pub fn unit(&self) -> (&'static str, f64) {
+        let watts = self.facts.power.as_ref().and_then(|power| power.watts_per_unit);
+        watts.map_or(("unit s", 1.0), |watts| ("J", watts))
+    }
+
+    /// The policy of a name.
+    pub fn find(&self, name: &str) -> Option<&Policy<'r>> {
+        self.policies.iter().find(|policy| policy.name == name)
+    }
+
+    /// The owners under any policy, the most first.
+    pub fn owner_names(&self) -> Vec<&'r str> {
+        let mut names = distinct(self.policies.iter().flat_map(|policy| policy.owners_unit_s.names()));
+        let of = |policy: &Policy<'_>, owner: &str| policy.owners_unit_s.get(owner).copied().unwrap_or(0.0);
+        let most = |name: &str| self.policies.iter().map(|policy| of(policy, name)).fold(0.0, f64::max);
+        names.sort_by(|a, b| most(b).total_cmp(&most(a)));
+        names
+    }
+
+    /// Whose run the owners are of.
+    pub fn of_the_middle(&self) -> String {
+        let seeds = self.policies.iter().map(|policy| format!("{} {}", policy.name, policy.middle_seed));
+        format!(
+            "Of one run for each policy: the seed whose energy lies in the middle ({}).",
+            seeds.collect::<Vec<_>>().join(", ")
+        )
+    }
+}

@@ -1,0 +1,115 @@
+//! `psci-calls`: instructions of the calls, counted on QEMU, beside other firmware's.
+
+use crate::Run;
+use crate::functions;
+use published::{CallFigure, CallReference};
+use recording::Recording;
+use recording::facts::{FactsError, Functions};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The instructions of each call.
+#[derive(Serialize)]
+pub struct Calls<'r> {
+    /// The experiment's name.
+    pub experiment: &'static str,
+    /// The unit of all figures: instructions.
+    pub unit: &'static str,
+    /// The recording's folder, as it was named on the command line.
+    pub recording: &'r str,
+    /// The conditions under which other firmware was counted.
+    pub conditions_of_others: Option<&'r str>,
+    /// The calls, in the recording's order.
+    pub calls: Vec<Call<'r>>,
+    /// Counts by function; `None` where none were made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_function: Option<Functions>,
+    /// Published counts of other firmware.
+    #[serde(skip)]
+    pub reference: Option<&'r CallReference>,
+}
+
+/// A call with the mean instructions of each build: `plain` without stamps and `instrumented` with
+/// those that PMF serves, or `firmware` for an image of the user's.
+#[derive(Serialize)]
+pub struct Call<'r> {
+    /// The call's name.
+    pub call: &'r str,
+    /// Published counts of other firmware.
+    pub others: Vec<Other<'r>>,
+    /// Mean instructions by build, at least 0.
+    #[serde(flatten)]
+    pub counts: BTreeMap<&'r str, f64>,
+    /// The builds in the recording's order.
+    #[serde(skip)]
+    pub builds: Vec<&'r str>,
+}
+
+/// The published count of another firmware.
+#[derive(Serialize)]
+pub struct Other<'r> {
+    /// The firmware's name.
+    pub implementation: &'r str,
+    /// The build: `plain` or `instrumented`.
+    pub build: &'r str,
+    /// The least, or the lower end.
+    pub low: u64,
+    /// The greatest, or the upper end.
+    pub high: u64,
+}
+
+/// Reads the calls in the recording's order; those that not all builds counted are left out.
+///
+/// # Errors
+/// The counts by function are of another version or form.
+pub fn read<'r>(run: &Run<'r>) -> Result<Calls<'r>, FactsError> {
+    let reference = run.published.calls.as_ref();
+    Ok(Calls {
+        experiment: "psci-calls",
+        unit: "instructions",
+        recording: run.folder,
+        conditions_of_others: reference.map(|reference| reference.conditions.as_str()),
+        calls: calls(run.recording, reference),
+        by_function: functions::read(run.recording)?,
+        reference,
+    })
+}
+
+fn calls<'r>(recording: &'r Recording, reference: Option<&'r CallReference>) -> Vec<Call<'r>> {
+    let mut builds: Vec<&str> = Vec::new();
+    for measure in recording.measures() {
+        let (build, ..) = recording.series_texts(measure.series);
+        if !builds.contains(&build) {
+            builds.push(build);
+        }
+    }
+    let value = |build: &str, call: &str| {
+        recording.measures().iter().find_map(|measure| {
+            let subject = recording.text(measure.subject?);
+            let (variant, ..) = recording.series_texts(measure.series);
+            (variant == build && subject == call).then_some(measure.value)
+        })
+    };
+    let others = |call: &str| -> Vec<Other<'r>> {
+        let figures = reference.map_or(&[][..], |reference| &reference.figures).iter();
+        let other = |figure: &'r CallFigure| Other {
+            implementation: &figure.implementation,
+            build: &figure.build,
+            low: figure.low,
+            high: figure.high,
+        };
+        figures.filter(|figure| figure.call == call).map(other).collect()
+    };
+    let mut calls: Vec<Call<'_>> = Vec::new();
+    for call in recording.measures().iter().filter_map(|measure| Some(recording.text(measure.subject?))) {
+        if calls.iter().any(|known| known.call == call) {
+            continue;
+        }
+        let counts: Option<BTreeMap<_, _>> = builds.iter().map(|build| Some((*build, value(build, call)?))).collect();
+        calls.extend(counts.map(|counts| Call { call, others: others(call), counts, builds: builds.clone() }));
+    }
+    calls
+}
+
+/// The builds that are published.
+pub const BUILDS: [&str; 2] = ["plain", "instrumented"];

@@ -1,0 +1,568 @@
+//! `prefetch`: the stride study, on this machine or on a modelled core.
+
+use crate::Run;
+use crate::rows::{counter, measures_of, subject, subjects, tick_ns, values};
+use published::{Published, StrideCell, StrideReference};
+use recording::facts::{self, FactsError};
+use recording::{Recording, metrics, stats};
+use serde::{Serialize, Serializer};
+
+/// The study's case.
+const CASE: &str = "prefetch";
+
+const BURST_CASE: &str = "prefetch-burst";
+
+const CORES_CASE: &str = "prefetch-cores";
+
+/// True if a recording is of a modelled core.
+fn is_modelled(recording: &Recording) -> bool {
+    recording.header.world == "sim"
+}
+
+/// The published study that a recording is a prediction of.
+fn reference<'p>(recording: &Recording, published: &'p Published) -> Option<&'p StrideReference> {
+    let platform = recording.header.platform.as_ref().filter(|_| is_modelled(recording))?;
+    published.strides_of(&platform.name)
+}
+
+/// Loop and strides of a subject, from the recording's axes.
+fn place(recording: &Recording, subject: &str) -> Option<(String, [usize; 2])> {
+    let at = recording.header.coordinates.get(subject)?;
+    let stride = |key: &str| Some(at.get(key)?.as_integer()? as usize);
+    Some((at.get("loop")?.as_str()?.to_owned(), [stride("stride_first")?, stride("stride_second")?]))
+}
+
+fn published_cell<'p>(reference: &'p StrideReference, loop_name: &str, strides: [usize; 2]) -> Option<&'p StrideCell> {
+    let same = |cell: &&StrideCell| cell.loop_name == loop_name && [cell.stride_first, cell.stride_second] == strides;
+    reference.cells.iter().find(same)
+}
+
+/// The published value of a row of measures, for pictures to draw beside it.
+pub fn published(recording: &Recording, published: &Published, case: &str, subject: &str, metric: &str) -> Option<f64> {
+    if (case, metric) != (CASE, metrics::CLOCKS_PER_PACKET.name) {
+        return None;
+    }
+    let (loop_name, strides) = place(recording, subject)?;
+    Some(published_cell(reference(recording, published)?, &loop_name, strides)?.ticks)
+}
+
+/// The stride study, measured or predicted.
+pub enum Strides<'r> {
+    /// On this machine.
+    Measured(Measured<'r>),
+    /// On a modelled core.
+    Predicted(Predicted<'r>),
+}
+
+impl Serialize for Strides<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Measured(study) => study.serialize(serializer),
+            Self::Predicted(study) => study.serialize(serializer),
+        }
+    }
+}
+
+/// The study on this machine.
+#[derive(Serialize)]
+pub struct Measured<'r> {
+    /// The world that it ran in, such as `host`.
+    pub world: &'r str,
+    /// The layout of the metadata, such as `lanes`.
+    pub layout: &'r str,
+    /// The name of the counter whose ticks are clocks.
+    pub counter: String,
+    /// Length of a tick of the counter in nanoseconds; 0 where its frequency is not known.
+    pub tick_ns: f64,
+    /// The cells of the study, in the order in which they ran.
+    pub cells: Vec<Cells>,
+    /// The best strides of each loop.
+    pub best: Vec<BestHere>,
+    /// The gains of each loop.
+    #[serde(flatten)]
+    pub gains: Gains,
+    /// The recording's folder, as it was named on the command line.
+    pub recording: &'r str,
+    /// The settings of the run.
+    #[serde(skip)]
+    pub facts: facts::Study,
+    /// The number of repetitions of each cell.
+    #[serde(skip)]
+    pub repetitions: u32,
+}
+
+/// The study on a modelled core.
+#[derive(Serialize)]
+pub struct Predicted<'r> {
+    /// The world that it ran in: `sim`.
+    pub world: &'r str,
+    /// The platform's name; empty where it is not known.
+    pub platform: &'r str,
+    /// Length of a tick of the counter in nanoseconds; 0 where its frequency is not known.
+    pub tick_ns: f64,
+    /// The cells of the study, in the order in which they ran.
+    pub cells: Vec<Cells>,
+    /// Errors of the model and of trivial predictors, by loop.
+    pub scores: Vec<Score>,
+    /// Nanoseconds per packet of the path outside of the loop, and the errors of the rates.
+    pub rest: Option<Rest>,
+    /// The best strides of each loop by the model, beside the published ones.
+    pub best: Vec<BestStrides>,
+    /// The gains of each loop.
+    #[serde(flatten)]
+    pub gains: Gains,
+    /// Several cores at once, each with the best loop.
+    pub cores: Vec<Cores>,
+    /// Ticks that each of a burst of eight prefetches finds no fill buffer free.
+    pub burst_of_eight: Vec<f64>,
+    /// The directions that the cells of the fit leave open, as the costs file says.
+    pub cannot_tell: Vec<&'r str>,
+    /// The recording's folder, as it was named on the command line.
+    pub recording: &'r str,
+    /// Packets of a frame, at least 1.
+    #[serde(skip)]
+    pub frame_size: u64,
+}
+
+/// Cores that run the best loop at the same time.
+#[derive(Serialize)]
+pub struct Cores {
+    /// The number of cores, at least 1.
+    pub cores: u64,
+    /// Ticks per packet of each core.
+    pub clocks_per_packet: f64,
+    /// The rate of all of them together, as a multiple of one core's. Where the rest of the path is
+    /// known, it is part of a packet's time.
+    pub rate: f64,
+    /// The share of time in which memory is busy.
+    pub memory_busy: f64,
+}
+
+/// A cell of the study.
+#[derive(Clone, Serialize)]
+pub struct Cells {
+    /// The loop's name, such as `single` or `dual`.
+    #[serde(rename = "loop")]
+    pub loop_name: String,
+    /// Packets ahead at which the first line is prefetched; 0 for no prefetch.
+    pub stride_first: usize,
+    /// Packets ahead at which the second line is prefetched; 0 for no prefetch.
+    pub stride_second: usize,
+    /// Packets of a frame, at least 1.
+    pub frame_size: u64,
+    /// The median of the repetitions.
+    pub clocks_per_packet: f64,
+    /// Published ticks per packet; `None` where none were published.
+    pub published_clocks_per_packet: Option<f64>,
+    /// Published rate in millions of packets per second; `None` where none was published.
+    pub published_mpps: Option<f64>,
+    /// The rate of the whole path, where its rest is known.
+    pub mpps: Option<f64>,
+    /// True if a fit used the published figure.
+    pub used_in_fit: bool,
+    /// Error against the published ticks in percent, signed.
+    pub error_percent: Option<f64>,
+    /// The accesses at which the core stood still.
+    pub stalls: Vec<Stall>,
+    /// The cell's name in the recording.
+    #[serde(skip)]
+    pub subject: String,
+    /// Clocks per packet of each repetition.
+    #[serde(skip)]
+    pub values: Vec<f64>,
+}
+
+/// Ticks per packet that the core stood still at an access: waiting for its data, or finding no
+/// fill buffer free.
+#[derive(Clone, Serialize)]
+pub struct Stall {
+    /// The access, in words.
+    pub access: String,
+    /// Ticks per packet for which the data was waited for, at least 0.
+    pub waited: f64,
+    /// Ticks per packet for which no fill buffer was free, at least 0.
+    pub blocked: f64,
+}
+
+/// The best strides of a loop on this machine.
+#[derive(Serialize)]
+pub struct BestHere {
+    /// The loop's name, such as `single` or `dual`.
+    #[serde(rename = "loop")]
+    pub loop_name: String,
+    /// Packets ahead at which the first line is prefetched; 0 for no prefetch.
+    pub stride_first: usize,
+    /// Packets ahead at which the second line is prefetched; 0 for no prefetch.
+    pub stride_second: usize,
+    /// Ticks per packet, above 0.
+    pub clocks_per_packet: f64,
+    /// The share that it saves against no prefetch, in percent; 0 for the split loop, which has no
+    /// such cell.
+    pub saves_percent: f64,
+}
+
+/// The parts of a loop's gain. The whole gain is their product.
+#[derive(Clone, Serialize)]
+pub struct Gain {
+    /// The loop's name, such as `single` or `dual`.
+    #[serde(rename = "loop")]
+    pub loop_name: String,
+    /// Packets ahead at which the first line is prefetched; 0 for no prefetch.
+    pub stride_first: usize,
+    /// Packets ahead at which the second line is prefetched; 0 for no prefetch.
+    pub stride_second: usize,
+    /// Clocks of the single loop without prefetch over those of this loop without prefetch.
+    pub gain_parallel: f64,
+    /// Clocks of this loop without prefetch over those at its best strides.
+    pub gain_prefetch: f64,
+    /// Product of both parts: the clocks of the single loop without prefetch over the fewest of
+    /// this loop.
+    pub gain: f64,
+    /// Ticks per packet at the best strides.
+    #[serde(skip)]
+    pub clocks: f64,
+}
+
+/// The gains of each loop that has a cell without prefetch, and of the best of all.
+#[derive(Serialize)]
+pub struct Gains {
+    /// The gains of each loop.
+    pub gains: Vec<Gain>,
+    /// The factor by which prefetch speeds up the best of all loops.
+    pub gain_prefetch: Option<f64>,
+    /// The factor by which parallelism speeds up the best of all loops.
+    pub gain_parallel: Option<f64>,
+}
+
+/// The score of something that predicts a table.
+#[derive(Clone, Serialize)]
+pub struct Score {
+    /// The loop whose table is predicted.
+    #[serde(rename = "loop")]
+    pub loop_name: &'static str,
+    /// `model`, or a trivial predictor.
+    pub predictor: &'static str,
+    /// True if the table was used in the fit.
+    pub fitted: bool,
+    /// Root mean square of the relative errors, in percent.
+    pub rms_percent: f64,
+}
+
+/// The model's best cell of a table, and what the hardware did there.
+#[derive(Serialize)]
+pub struct BestStrides {
+    /// The loop.
+    #[serde(rename = "loop")]
+    pub loop_name: &'static str,
+    /// The strides with the fewest clocks by the model, such as `+4` or `+2/+9`.
+    pub predicted: String,
+    /// The strides with the fewest published clocks.
+    pub published: String,
+    /// The amount by which the published clocks are more at the model's best than at the published
+    /// best, in percent.
+    pub cost_percent: f64,
+}
+
+/// Strides in short: `+4`, or `+2/+9` where both differ.
+pub fn label(first: usize, second: usize) -> String {
+    if first == second { format!("+{first}") } else { format!("+{first}/+{second}") }
+}
+
+impl Cells {
+    /// Strides in short: `+4`, or `+2/+9` where both differ.
+    pub fn label(&self) -> String {
+        label(self.stride_first, self.stride_second)
+    }
+
+    /// The first and the third quartile of the repetitions, in ticks per packet.
+    pub fn quartiles(&self) -> [f64; 2] {
+        [0.25, 0.75].map(|q| stats::quantile(&self.values, q).unwrap_or(0.0))
+    }
+
+    /// Ticks per packet for which the data of an access was waited for, at least 0.
+    pub fn waited_at(&self, access: &str) -> f64 {
+        self.stalls.iter().filter(|stall| stall.access == access).map(|stall| stall.waited).sum()
+    }
+
+    /// Ticks per packet for which no fill buffer was free, over all accesses.
+    pub fn blocked(&self) -> f64 {
+        self.stalls.iter().map(|stall| stall.blocked).sum()
+    }
+
+    fn is_plain(&self) -> bool {
+        [self.stride_first, self.stride_second] == [0, 0]
+    }
+}
+
+/// Reads the study.
+pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
+    let recording = run.recording;
+    let header = &recording.header;
+    let facts: facts::Study = header.facts()?;
+    let mut cells = cells(run, &facts);
+    let gains = gains(&cells);
+    if is_modelled(recording) {
+        let rest = Rest::new(&mut cells, tick_ns(recording));
+        return Ok(Strides::Predicted(Predicted {
+            world: &header.world,
+            platform: header.platform.as_ref().map_or("", |platform| &platform.name),
+            tick_ns: tick_ns(recording),
+            scores: scores(&cells),
+            cores: cores(recording, rest.as_ref()),
+            rest,
+            best: best_strides(&cells),
+            gains,
+            burst_of_eight: measures_of(recording, BURST_CASE, metrics::STALL_BLOCKED)
+                .map(|measure| measure.value)
+                .collect(),
+            cannot_tell: cannot_tell(recording),
+            recording: run.folder,
+            frame_size: facts.frame_size,
+            cells,
+        }));
+    }
+    let layout = measures_of(recording, CASE, metrics::CLOCKS_PER_PACKET).next();
+    Ok(Strides::Measured(Measured {
+        world: &header.world,
+        layout: layout.map_or("", |measure| recording.series_texts(measure.series).2),
+        counter: counter(recording).to_owned(),
+        tick_ns: tick_ns(recording),
+        best: best_here(&cells),
+        cells,
+        gains,
+        recording: run.folder,
+        facts,
+        repetitions: header.iterations,
+    }))
+}
+
+fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
+    let recording = run.recording;
+    let reference = reference(recording, run.published);
+    let mut cells: Vec<Cells> = Vec::new();
+    for name in subjects(recording, CASE, metrics::CLOCKS_PER_PACKET) {
+        let Some((loop_name, strides)) = place(recording, name) else { continue };
+        let published = reference.and_then(|reference| published_cell(reference, &loop_name, strides));
+        let values = values(recording, CASE, metrics::CLOCKS_PER_PACKET, name);
+        let clocks = stats::median(&values).unwrap_or(0.0);
+        let [stride_first, stride_second] = strides;
+        cells.push(Cells {
+            loop_name,
+            stride_first,
+            stride_second,
+            frame_size: facts.frame_size,
+            clocks_per_packet: clocks,
+            published_clocks_per_packet: published.map(|cell| cell.ticks),
+            published_mpps: published.map(|cell| cell.mpps),
+            mpps: None,
+            used_in_fit: published.is_some_and(|cell| cell.may_be_fitted),
+            error_percent: published.map(|cell| (clocks / cell.ticks - 1.0) * 100.0),
+            stalls: Vec::new(),
+            subject: name.to_owned(),
+            values,
+        });
+    }
+    for (metric, is_wait) in [(metrics::STALL_WAITED, true), (metrics::STALL_BLOCKED, false)] {
+        for measure in measures_of(recording, CASE, metric) {
+            let Some((name, access)) = subject(recording, measure).split_once(", ") else { continue };
+            let Some(cell) = cells.iter_mut().find(|cell| cell.subject == name) else { continue };
+            let place = match cell.stalls.iter().position(|stall| stall.access == access) {
+                Some(place) => place,
+                None => {
+                    cell.stalls.push(Stall { access: access.to_owned(), waited: 0.0, blocked: 0.0 });
+                    cell.stalls.len() - 1
+                }
+            };
+            let stall = &mut cell.stalls[place];
+            *(if is_wait { &mut stall.waited } else { &mut stall.blocked }) = measure.value;
+        }
+    }
+    cells
+}
+
+/// Names of the loops, in the order of the tables.
+pub const LOOPS: [&str; 4] = ["single", "dual", "quad", "single-split"];
+
+/// The cells of a loop.
+pub fn of_loop<'c>(cells: &'c [Cells], name: &'c str) -> impl Iterator<Item = &'c Cells> {
+    cells.iter().filter(move |cell| cell.loop_name == name)
+}
+
+/// The cell with the fewest clocks.
+fn fewest<'c>(cells: impl Iterator<Item = &'c Cells>) -> Option<&'c Cells> {
+    cells.min_by(|a, b| a.clocks_per_packet.total_cmp(&b.clocks_per_packet))
+}
+
+/// The best strides of each loop.
+pub fn best_here(cells: &[Cells]) -> Vec<BestHere> {
+    let best = |name| {
+        let best = fewest(of_loop(cells, name))?;
+        let none = of_loop(cells, name).find(|cell| cell.stride_first == 0).unwrap_or(best).clocks_per_packet;
+        Some(BestHere {
+            loop_name: best.loop_name.clone(),
+            stride_first: best.stride_first,
+            stride_second: best.stride_second,
+            clocks_per_packet: best.clocks_per_packet,
+            saves_percent: (1.0 - best.clocks_per_packet / none) * 100.0,
+        })
+    };
+    LOOPS.into_iter().filter_map(best).collect()
+}
+
+fn gains(cells: &[Cells]) -> Gains {
+    let none = |name| of_loop(cells, name).find(|cell| cell.is_plain()).map(|cell| cell.clocks_per_packet);
+    let gain = |name| {
+        let (base, best, none) = (none("single")?, fewest(of_loop(cells, name))?, none(name)?);
+        let (gain_parallel, gain_prefetch) = (base / none, none / best.clocks_per_packet);
+        Some(Gain {
+            loop_name: best.loop_name.clone(),
+            stride_first: best.stride_first,
+            stride_second: best.stride_second,
+            gain_parallel,
+            gain_prefetch,
+            gain: gain_parallel * gain_prefetch,
+            clocks: best.clocks_per_packet,
+        })
+    };
+    let gains: Vec<Gain> = LOOPS[..3].iter().filter_map(|name| gain(*name)).collect();
+    let best = best_gain(&gains);
+    let (gain_prefetch, gain_parallel) = (best.map(|gain| gain.gain_prefetch), best.map(|gain| gain.gain_parallel));
+    Gains { gain_prefetch, gain_parallel, gains }
+}
+
+/// The gain of the loop that is best of all.
+pub fn best_gain(gains: &[Gain]) -> Option<&Gain> {
+    gains.iter().min_by(|a, b| a.clocks.total_cmp(&b.clocks))
+}
+
+/// The cells of a loop that have a published figure.
+fn published_of<'c>(cells: &'c [Cells], loop_name: &'c str) -> impl Iterator<Item = (&'c Cells, f64)> {
+    of_loop(cells, loop_name).filter_map(|cell| Some((cell, cell.published_clocks_per_packet?)))
+}
+
+/// The error table: the model, and beside it what needs no model.
+fn scores(cells: &[Cells]) -> Vec<Score> {
+    let mut scores = Vec::new();
+    let single = |stride: usize| Some(published_of(cells, "single").find(|(cell, _)| cell.stride_first == stride)?.1);
+    // A constant that knows what the fit knows: the best single-loop cell.
+    let constant = published_of(cells, "single").map(|(_, published)| published).fold(f64::INFINITY, f64::min);
+    for loop_name in ["single", "dual", "single-split"] {
+        let errors = |predict: &dyn Fn(&Cells) -> Option<f64>| {
+            let errors: Vec<f64> = published_of(cells, loop_name)
+                .filter_map(|(cell, published)| Some((predict(cell)? / published - 1.0) * 100.0))
+                .collect();
+            stats::rms(&errors)
+        };
+        let mut add = |predictor, fitted, rms_percent: Option<f64>| {
+            scores.extend(rms_percent.map(|rms_percent| Score { loop_name, predictor, fitted, rms_percent }));
+        };
+        let used = published_of(cells, loop_name).any(|(cell, _)| cell.used_in_fit);
+        add("model", used, errors(&|cell| Some(cell.clocks_per_packet)));
+        if loop_name == "dual" {
+            add("dual(k) = single(2k)", false, errors(&|cell| single(2 * cell.stride_first)));
+        }
+        if loop_name == "single-split" {
+            add("single(min(S2, 10))", false, errors(&|cell| single(cell.stride_second.min(10))));
+        }
+        if loop_name != "single" {
+            add("constant: best of single", false, errors(&|_| Some(constant)));
+        }
+    }
+    scores
+}
+
+/// The path outside of the loop, whose time is the same whatever the strides: what is left of a
+/// packet's published time without its published clocks. Its mean over the single loop's cells,
+/// which the model was fitted to, makes rates of modelled clocks.
+#[derive(Clone, Serialize)]
+pub struct Rest {
+    /// Nanoseconds per packet outside of the loop.
+    pub ns: f64,
+    /// From the least to the greatest over those cells.
+    pub ns_over_cells: [f64; 2],
+    /// Errors of the rates.
+    pub scores: Vec<Score>,
+}
+
+impl Rest {
+    /// The rest of the path, and with it the rate of each cell.
+    pub fn new(cells: &mut [Cells], tick_ns: f64) -> Option<Self> {
+        let left = |cell: &Cells| Some(1e3 / cell.published_mpps? - tick_ns * cell.published_clocks_per_packet?);
+        let left: Vec<f64> = cells.iter().filter(|cell| cell.used_in_fit).filter_map(left).collect();
+        let ns = stats::mean(&left)?;
+        for cell in cells.iter_mut() {
+            cell.mpps = Some(1e3 / (ns + tick_ns * cell.clocks_per_packet));
+        }
+        let single: Vec<f64> = of_loop(cells, "single").filter_map(|cell| cell.published_mpps).collect();
+        let constant = single.iter().copied().fold(0.0, f64::max);
+        let mut scores = Vec::new();
+        for loop_name in ["single", "dual", "single-split"] {
+            let errors = |predict: &dyn Fn(&Cells) -> Option<f64>| {
+                let error = |cell: &Cells| Some((predict(cell)? / cell.published_mpps? - 1.0) * 100.0);
+                stats::rms(&of_loop(cells, loop_name).filter_map(error).collect::<Vec<_>>())
+            };
+            let fitted = of_loop(cells, loop_name).any(|cell| cell.used_in_fit);
+            let rows = [
+                ("model and the rest of the path", errors(&|cell| cell.mpps)),
+                ("constant: best of single", errors(&|_| Some(constant))),
+            ];
+            for (predictor, rms_percent) in rows {
+                let fitted = fitted && predictor.starts_with("model");
+                scores.extend(rms_percent.map(|rms_percent| Score { loop_name, predictor, fitted, rms_percent }));
+            }
+        }
+        let [least, most] =
+            [left.iter().copied().fold(f64::INFINITY, f64::min), left.iter().copied().fold(0.0, f64::max)];
+        Some(Self { ns, ns_over_cells: [least, most], scores })
+    }
+}
+
+fn best_strides(cells: &[Cells]) -> Vec<BestStrides> {
+    let loops = ["single", "dual", "single-split"].into_iter();
+    loops
+        .filter_map(|loop_name| {
+            let least = |value: &dyn Fn(&Cells, f64) -> f64| {
+                published_of(cells, loop_name).min_by(|a, b| value(a.0, a.1).total_cmp(&value(b.0, b.1)))
+            };
+            let (predicted, there) = least(&|cell, _| cell.clocks_per_packet)?;
+            let (published, minimum) = least(&|_, published| published)?;
+            let cost_percent = (there / minimum - 1.0) * 100.0;
+            Some(BestStrides { loop_name, predicted: predicted.label(), published: published.label(), cost_percent })
+        })
+        .collect()
+}
+
+fn cannot_tell(recording: &Recording) -> Vec<&str> {
+    let costs = recording.header.costs.get("prefetch");
+    let lines = costs.and_then(|costs| costs.get("fit")?.get("cannot_tell")?.as_array());
+    lines.into_iter().flatten().filter_map(toml::Value::as_str).collect()
+}
+
+/// Several cores, if the platform's memory is known.
+fn cores(recording: &Recording, rest: Option<&Rest>) -> Vec<Cores> {
+    let value = |metric, of: &str| stats::median(&values(recording, CORES_CASE, metric, of));
+    let numbers = subjects(recording, CORES_CASE, metrics::CLOCKS_PER_PACKET);
+    let clocks = |of: &str| value(metrics::CLOCKS_PER_PACKET, of);
+    let Some(one) = clocks("1") else { return Vec::new() };
+    let time = |clocks: f64| clocks * tick_ns(recording) + rest.map_or(0.0, |rest| rest.ns);
+    let row = |of: &str| {
+        let (cores, clocks) = (of.parse().ok()?, clocks(of)?);
+        Some(Cores {
+            cores,
+            clocks_per_packet: clocks,
+            rate: cores as f64 * time(one) / time(clocks),
+            memory_busy: value(metrics::MEMORY_BUSY, of)?,
+        })
+    };
+    numbers.into_iter().filter_map(row).collect()
+}
+
+/// Limits that belong beside every prediction for the core of the slides.
+pub const LIMITS: [&str; 3] = [
+    "The parameters were fitted to the single-loop column alone. The model's structure was chosen by people who knew all three \
+     tables: without the time of the first touch of a page, the split table is off by about 9.5 % and the other two are as good. So \
+     the split error is weaker evidence than the dual one.",
+    "The fit lies on an edge: with a window just longer than a packet's work the next prefetch is issued under a stall, with one just \
+     shorter it is not. A real core has no such edge.",
+    "In the split table the model is flat from +2/+9 on; silicon falls until +2/+13. What the model lacks there is not known.",
+];

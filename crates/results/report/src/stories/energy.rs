@@ -1,0 +1,345 @@
+//! `rcu-energy`: the talk's table, with the predictions beside the published figures.
+
+use super::story::Story;
+use crate::blocks::{
+    Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, code, figure, fixed, name, percent, scientific,
+    text,
+};
+use findings::energy::{
+    CONFIGURATIONS, Cell as CellFacts, Decides, Effects, Interval, REFERENCE, Reference, Savings, Shares, Steadiness,
+    Unfitted,
+};
+
+/// A benefit with two decimals.
+fn points(value: f64) -> Number {
+    fixed(value, 2)
+}
+
+impl Story for Savings<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        told.answer(answer(self));
+        told.picture(picture(self));
+        if let Some(reference) = self.reference {
+            told.note(format!("Published: {}; {}.", reference.source, reference.conditions));
+        }
+        compared(self, told);
+        told.rest();
+        savings(self, told);
+        tell_owners(self, told);
+        told.table(times(self));
+        reference_power(self, told);
+        self.without_a_fit.tell(told);
+        decided(self, told);
+        claimed(self, told);
+        self.effects.tell(told);
+        dosed(self, told);
+    }
+}
+
+fn over(savings: &Savings<'_>) -> String {
+    match savings.mode {
+        "draws" => format!("{} draws from the ranges of what was not published", savings.draws),
+        _ => "the seeds at the central point; nothing was drawn".to_owned(),
+    }
+}
+
+/// The savings of each configuration, how many signs are certain, and how many published
+/// figures lie outside.
+fn answer(savings: &Savings<'_>) -> Text {
+    let mut words = Text::default();
+    let all = savings.saving().count();
+    let best = savings.saving().max_by(|a, b| a.1.median.total_cmp(&b.1.median));
+    if let Some((cell, benefit)) = best {
+        words.extend(text![
+            "The most is saved by ",
+            name(cell.configuration),
+            " in ",
+            name(cell.benchmark),
+            format!(": {} % of the energy in the median, over {}. ", points(benefit.median), over(savings))
+        ]);
+    }
+    if savings.is_drawn() {
+        words.push(format!("The sign is certain in {} of {all} cells. ", savings.certain()));
+    }
+    if let Some(of) = savings.judged() {
+        words.push(format!(
+            "{} of {} published benefits lie within their intervals, and the medians add up to {:.0} % of the published ones; {} are more \
+             than RCU costs at all.",
+            of.held, of.published, of.medians_percent, of.exceeding
+        ));
+    }
+    words
+}
+
+fn picture(savings: &Savings<'_>) -> Picture {
+    let row = |(cell, benefit): (&CellFacts<'_>, Interval)| IntervalRow {
+        name: format!("{}, {}", cell.benchmark, cell.configuration),
+        series: cell.configuration.to_owned(),
+        low: benefit.low,
+        middle: benefit.median,
+        high: benefit.high,
+        published: cell.published_energy_benefit_percent,
+    };
+    let rows = Drawing::Intervals(savings.saving().map(row).collect());
+    Picture::new("Energy saved against the reference", "95 % of the predictions", "%", rows)
+}
+
+fn savings(savings: &Savings<'_>, told: &mut Blocks) {
+    let marks = |cell: &CellFacts<'_>| {
+        let exceeds = (cell.exceeds_rcu == Some(true)).then_some("exceeds RCU");
+        let wrong = cell.wrong_sign.then_some("wrong sign");
+        exceeds.into_iter().chain(wrong).collect::<Vec<_>>().join(", ")
+    };
+    let rows: Vec<_> = savings.saving().collect();
+    let table = benefits(&rows, |cell| cell.published_energy_benefit_percent)
+        .words("sign", |(cell, _)| cell.verdict)
+        .numbers("seeds at the centre", "", |(cell, _)| {
+            let of = cell.central_energy_benefit_percent?;
+            Some(Cell::Range(points(of.low), points(of.high)))
+        })
+        .numbers("RCU costs", "", |(cell, _)| points(cell.rcu_bound_percent.unwrap_or(0.0)).before("<"))
+        .words("", |(cell, _)| marks(cell));
+    let certain = if savings.is_drawn() { " A sign is certain when they exclude 0." } else { "" };
+    let title = format!(
+        "Energy saved against the reference, in percent: published, and what 95 % of the predictions lie between, over {}.{certain}",
+        over(savings)
+    );
+    let note = "RCU costs: the reference less the same run without callbacks, in percent of the reference; 97.5 % of the predictions \
+                are below. A published benefit above it exceeds what RCU costs at all.";
+    told.table(table.done().titled(title).noted(note));
+    let (count, worst) = savings.beyond_bound();
+    let worst = worst.map_or_else(String::new, |cell| {
+        let most = cell.most_points_beyond_bound;
+        format!("; by {most:.2} points at most, in {} with {}", cell.benchmark, cell.configuration)
+    });
+    told.paragraph(format!(
+        "In {count} of {} predictions more is saved than RCU costs in that draw and the seeds spread, at the centre or in that \
+         draw{worst}.",
+        rows.len() * savings.count
+    ));
+    let helps = savings.references.iter().filter(|of| of.draws_in_which_rcu_helps > 0).map(|of| {
+        let (draws, most) = (of.draws_in_which_rcu_helps, of.most_percent_by_which_rcu_helps);
+        format!("{} in {draws}, by {most:.2} % of the reference at most", of.benchmark)
+    });
+    let helps: Vec<String> = helps.collect();
+    if !helps.is_empty() {
+        told.paragraph(format!(
+            "RCU costs less than nothing in some of the {} runs of a benchmark, so that the bound there is 0: {}.",
+            savings.count,
+            helps.join("; ")
+        ));
+    }
+}
+
+fn times(savings: &Savings<'_>) -> Table {
+    let rows: Vec<_> = savings.cells.iter().filter_map(|cell| Some((cell, cell.time_benefit_percent?))).collect();
+    let judged = || rows.iter().filter_map(|(cell, of)| Some((of, cell.published_time_benefit_percent?)));
+    let held = judged().filter(|(of, published)| of.holds(*published)).count();
+    let table = benefits(&rows, |cell| cell.published_time_benefit_percent)
+        .words("", |(cell, of)| {
+            cell.published_time_benefit_percent.map_or("", |value| if of.holds(value) { "held" } else { "outside" })
+        })
+        .done();
+    let all = judged().count();
+    let words = match all {
+        0 => String::new(),
+        _ => format!(" {held} of {all} published ones lie within their intervals."),
+    };
+    table.titled(format!("Time saved against the reference, in percent: published, and what 95 % of the predictions lie between.{words}"))
+        .noted("Benchmarks of a fixed length take as long in every configuration: none is saved by construction.")
+}
+
+fn reference_power(savings: &Savings<'_>, told: &mut Blocks) {
+    let scale = savings.watts_per_unit.map_or_else(
+        || "no unit is known in watts".to_owned(),
+        |scale| format!("one unit of the platform's table is {scale:.4e} W, fitted to the benchmark that is marked"),
+    );
+    let error = |of: &Reference<'_>| of.error_percent().map(|error| fixed(error, 1).signed());
+    let is_scale = |of: &Reference<'_>| savings.reference.is_some_and(|reference| reference.scale == of.benchmark);
+    let watts = |value: Option<f64>| value.map(|watts| fixed(watts, 3));
+    let table = Table::with_rows(&savings.references)
+        .words("benchmark", |of| name(of.benchmark))
+        .numbers("published", "W", |of| watts(of.published_power_w))
+        .numbers("2.5 %", "", |of| watts(of.power_w.map(|power| power.low)))
+        .numbers("median", "", |of| watts(of.power_w.map(|power| power.median)))
+        .numbers("97.5 %", "", |of| watts(of.power_w.map(|power| power.high)))
+        .numbers("error", "%", error)
+        .numbers("RCU costs", "%", |of| points(of.rcu_bound_percent.median))
+        .numbers("RCU owns", "%", |of| points(of.rcu_owned_percent.median))
+        .words("", |of| if is_scale(of) { "used in the fit" } else { "" });
+    let note = "RCU costs: the median of the reference less the same run without callbacks. RCU owns: what is booked to callbacks, to \
+                ticks kept for them and to RCU's threads. The two differ, for a kept tick changes what others pay as well.";
+    told.table(table.done().titled(format!("Power of the reference: {scale}.")).noted(note));
+}
+
+fn compared(savings: &Savings<'_>, told: &mut Blocks) {
+    let Some(nearest) = savings.nearest else { return };
+    let table = Table::with_rows(&savings.predictors)
+        .words("predictor", |predictor| predictor.name)
+        .numbers("fitted to them", "", |predictor| fixed(predictor.fitted as f64, 0))
+        .numbers("rms, points", "", |predictor| points(predictor.rms))
+        .numbers("Spearman", "", |predictor| {
+            predictor.spearman.map_or_else(|| Cell::from("none"), |of| points(of).into())
+        });
+    let title = "The medians beside predictors that know nothing of RCU, over all published benefits:";
+    let order = savings.best_order.unwrap_or("nobody");
+    told.table(table.done().titled(title).noted(format!("Nearest: {nearest}. Best order: {order}.")));
+}
+
+fn decided(savings: &Savings<'_>, told: &mut Blocks) {
+    let is_told = |cell: &&CellFacts<'_>| {
+        cell.verdict == Some("undecided") || (cell.benchmark == "audio" && cell.configuration == CONFIGURATIONS[0])
+    };
+    let item = |cell: &CellFacts<'_>| {
+        let Decides { unknown, spearman } = cell.decides.as_ref()?;
+        let verdict = cell.verdict.unwrap_or_default();
+        Some(text![
+            format!("{}, {} ({verdict}): ", cell.benchmark, cell.configuration),
+            code(*unknown),
+            format!(" {}", points(*spearman).signed())
+        ])
+    };
+    let items: Vec<Text> = savings.cells.iter().filter(is_told).filter_map(item).collect();
+    if !items.is_empty() {
+        told.paragraph("What was not published and goes most with the benefit (Spearman):");
+        told.list(items);
+    }
+}
+
+fn claimed(savings: &Savings<'_>, told: &mut Blocks) {
+    let table = Table::with_rows(&savings.claims)
+        .words("benchmark", |claim| name(claim.benchmark))
+        .numbers("enforced idle saves more than offload", "", |claim| {
+            percent(claim.enforced_idle_saves_more_than_offload, 0)
+        })
+        .numbers("combining adds 1 point at most", "", |claim| {
+            percent(claim.both_save_at_most_1_point_more_than_the_better, 0)
+        })
+        .numbers("offload is faster", "", |claim| percent(claim.offload_is_faster_than_enforced_idle, 0));
+    let title = "What the talk says of all benchmarks, and in what share of the predictions it comes out:";
+    told.table(table.done().titled(title));
+}
+
+fn dosed(savings: &Savings<'_>, told: &mut Blocks) {
+    let Some(first) = savings.doses.first() else { return };
+    let heading = |dose: f64| if dose.fract() == 0.0 { format!("{dose:.0}") } else { figure(dose).to_string() };
+    let headings = first.points.iter().map(|point| heading(point.callbacks_per_second_and_cpu)).enumerate();
+    let table = Table::with_rows(&savings.doses)
+        .words("benchmark", |dose| name(dose.benchmark))
+        .words("configuration", |dose| name(dose.configuration))
+        .each(headings, |table, (at, heading)| {
+            table.numbers(heading, "", move |dose| dose.points.get(at).map(|of| points(of.energy_benefit_percent)))
+        });
+    let title = "Energy saved, in percent, at the central point with this many callbacks per second on each CPU, the median over \
+                 its seeds:";
+    told.table(table.done().titled(title));
+}
+
+/// A table that begins with a cell's name, its published benefit and the predicted one.
+fn benefits<'i, 'r>(
+    rows: &'i [(&'i CellFacts<'r>, Interval)],
+    published: impl Fn(&CellFacts<'r>) -> Option<f64>,
+) -> crate::blocks::Columns<'i, (&'i CellFacts<'r>, Interval)> {
+    Table::with_rows(rows)
+        .words("benchmark", |(cell, _)| name(cell.benchmark))
+        .words("configuration", |(cell, _)| name(cell.configuration))
+        .numbers("published", "", |(cell, _)| published(cell).map(points))
+        .numbers("2.5 %", "", |(_, benefit)| points(benefit.low))
+        .numbers("median", "", |(_, benefit)| points(benefit.median))
+        .numbers("97.5 %", "", |(_, benefit)| points(benefit.high))
+}
+
+/// Tells the owners' shares in the reference.
+fn tell_owners(savings: &Savings<'_>, told: &mut Blocks) {
+    let reference: Vec<&Shares<'_>> =
+        savings.owners.iter().filter(|shares| shares.configuration == REFERENCE).collect();
+    let Some(first) = reference.first() else { return };
+    let owners = first.percent.names();
+    let table = Table::with_rows(&owners).words("owner", |owner| name(*owner)).each(&reference, |table, shares| {
+        table.numbers(shares.benchmark, "", |owner| shares.percent.get(owner).map(|share| fixed(*share, 2)))
+    });
+    let title = "Whose energy it is in the reference, in percent, means over the predictions:";
+    told.table(table.done().titled(title).noted(format!(
+        "In no prediction and no configuration is the owners' sum further than {} of it from the integral.",
+        scientific(savings.owners_off_by(), 0)
+    )));
+}
+
+impl Story for Effects<'_> {
+    /// Tells the tables of latencies and of the big cluster's sleep.
+    fn tell(&self, told: &mut Blocks) {
+        if let Some(Steadiness { below, above }) = self.offload_p999_against_reference {
+            let table = Table::with_rows(&self.latency_us.rows)
+                .words("configuration", |row| name(row.configuration))
+                .numbers("p50", "", |row| figure(row.p50))
+                .numbers("p99", "", |row| figure(row.p99))
+                .numbers("p99.9", "", |row| figure(row.p999));
+            let verdict = if below > above { "agrees more often than not" } else { "refuted here" };
+            let title = format!(
+                "How late {}'s threads run after their timers, in us, medians over the predictions:",
+                self.latency_us.benchmark
+            );
+            told.table(table.done().titled(title).noted(format!(
+                "The talk offloads callbacks for the sake of jitter: {verdict}. Offload's p99.9 is below the reference's in {:.0} % of \
+                 the predictions, and above it in {:.0} %.",
+                100.0 * below,
+                100.0 * above
+            )));
+        }
+        let Some(first) = self.big_cluster_down.first() else { return };
+        let table = Table::with_rows(&self.big_cluster_down).words("benchmark", |of| name(of.benchmark)).each(
+            first.share.names(),
+            |table, configuration| {
+                table.numbers(configuration, "", |of| of.share.get(configuration).map(|share| percent(*share, 1)))
+            },
+        );
+        let title = "Share of the time in which the big cluster is down, medians over the predictions:";
+        told.table(table.done().titled(title));
+    }
+}
+
+impl Story for Unfitted<'_> {
+    /// Tells the figures as a list.
+    fn tell(&self, told: &mut Blocks) {
+        let mut items: Vec<Text> = Vec::new();
+        if let Some(of) = &self.andebench2_reference {
+            items.push(
+                format!(
+                    "andebench2's reference power: {:.3} W, published {:.3} W, {:+.1} %",
+                    of.power_w, of.published_power_w, of.error_percent
+                )
+                .into(),
+            );
+        }
+        if let Some(of) = &self.sysbench_reference {
+            let rows = of
+                .by_threads
+                .iter()
+                .map(|row| format!("{} threads {:.3} to {:.3} W", row.threads, row.power_w.low, row.power_w.high));
+            let covers = if of.covers_published { "covers" } else { "does not cover" };
+            items.push(
+                format!(
+                    "sysbench's reference power: {}; that {covers} the published {:.3} W",
+                    rows.collect::<Vec<_>>().join(", "),
+                    of.published_power_w
+                )
+                .into(),
+            );
+        }
+        if let Some(ratio) = self.callback_core_energy_big_to_little {
+            let said = self.talk_says.map_or_else(String::new, |said| format!("; the talk says {said}"));
+            items.push(
+                format!(
+                    "core energy of a callback, big to LITTLE at the highest operating points: {ratio:.2}, and {:.2} times as long on \
+                     LITTLE{said}",
+                    self.callback_time_little_to_big.unwrap_or(0.0)
+                )
+                .into(),
+            );
+        }
+        if !items.is_empty() {
+            told.paragraph("Predicted without a fit:");
+            told.list(items);
+        }
+    }
+}

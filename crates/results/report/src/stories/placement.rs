@@ -1,0 +1,327 @@
+//! `placement`: a workload under each policy of placement, with an owner for each unit of energy.
+
+use super::story::Story;
+use crate::blocks::{
+    Bar, Blocks, Cell, Dot, Drawing, Figure, IntervalRow, Number, Picture, Table, Text, figure, fixed, listed, name,
+    text, whole,
+};
+use findings::InOrder;
+use findings::placement::{
+    Expected, Interval, MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, distinct, natural,
+};
+
+fn ends(interval: Interval, number: impl Fn(f64) -> Number) -> Cell {
+    Cell::Range(number(interval.low), number(interval.high))
+}
+
+impl Story for Placement<'_> {
+    fn tell(&self, told: &mut Blocks) {
+        if !self.policies.is_empty() {
+            told.answer(answer(self));
+            if let Some(picture) = picture(self) {
+                told.picture(picture);
+            }
+            told.table(overview(self));
+            judged(self, told);
+            told.note(settings(self));
+            if let Some(missed) = missed(self) {
+                told.table(missed);
+            }
+            told.rest();
+            if let Some(picture) = owners_picture(self) {
+                told.picture(picture);
+            }
+            told.table(owners(self));
+            told.table(where_tasks_ran(self, "CPU time of", |task| &task.share_by_cpu));
+            told.table(where_tasks_ran(self, "CPU time of", |task| &task.share_by_operating_point));
+            told.table(by_subject(self, "woken by, per s", |policy| &policy.wake_ups_per_s));
+            told.table(latencies(self, "response p95, ms", |task| task.response_ms.as_ref()?.get("p95").copied()));
+            told.table(latencies(self, "woken late by p99, us", |task| {
+                task.wake_latency_us.as_ref()?.get("p99").copied()
+            }));
+        }
+        if let Some(top) = &self.top_points {
+            let words = top_words(top);
+            if self.policies.is_empty() { told.answer(words) } else { told.paragraph(words) }
+        }
+        if self.policies.is_empty() {
+            told.table(work_costs(&self.operating_points));
+        }
+    }
+}
+
+/// Which policy takes least energy and is fast, and what the fastest takes.
+fn answer(placement: &Placement<'_>) -> Text {
+    let names = |names: &[&str]| listed(names.iter().map(|policy| name(*policy)));
+    let (unit, scale) = placement.unit();
+    let energy = |policy: &str| {
+        let energy = placement.find(policy).and_then(|policy| policy.energy_unit_s);
+        energy.map_or_else(String::new, |energy| ends(energy.times(scale), figure).plain())
+    };
+    let share = |policy: &str| {
+        let of = placement.find(policy).and_then(|policy| policy.energy_of_all_big).filter(|_| policy != YARDSTICK);
+        of.map_or_else(String::new, |of| {
+            format!(", {} % of all-big's", ends(of.times(100.0), |share| fixed(share, 1)).plain())
+        })
+    };
+    let mut words = Text::default();
+    if let (Some(task), [first, ..]) = (placement.task, &placement.wins.latency[..]) {
+        let p95 = placement.find(first).and_then(|policy| policy.p95(placement.task)).unwrap_or(0.0);
+        words.extend(text!["Lowest latency: "]);
+        words.extend(names(&placement.wins.latency));
+        words.extend(text![format!(", with {} ms as p95 of ", figure(p95)), name(task), ". "]);
+    }
+    if let [first, ..] = &placement.wins.energy_at_latency_within_10_percent[..] {
+        words.extend(text!["Least energy among those whose p95 is within 10 % of the lowest: "]);
+        words.extend(names(&placement.wins.energy_at_latency_within_10_percent));
+        words.push(format!(" ({} {unit}{}). ", energy(first), share(first)));
+    }
+    if let [first, ..] = &placement.wins.energy[..] {
+        words.extend(text!["Least energy of all: "]);
+        words.extend(names(&placement.wins.energy));
+        let missing = placement.find(first).map_or(0.0, |policy| policy.unfinished_share);
+        words.push(format!(" ({} {unit}{})", energy(first), share(first)));
+        if let Some(task) = placement.task.filter(|_| missing > 0.01) {
+            words.push(format!(", which finished {:.0} % fewer periods of ", missing * 100.0));
+            words.extend(text![name(task), " than others"]);
+        }
+        words.push(".");
+    }
+    words
+}
+
+/// Energy against p95, a dot for each policy; energy alone where no task has periods.
+fn picture(placement: &Placement<'_>) -> Option<Picture> {
+    let (unit, scale) = placement.unit();
+    let energy = |policy: &Policy<'_>| Some(policy.energy_unit_s?.times(scale));
+    let dot = |policy: &Policy<'_>| {
+        let pooled = policy.p95(placement.task)?;
+        let by_seed = policy.tasks.get(placement.task?).and_then(|task| task.p95_ms_by_seed);
+        let x = by_seed.map_or([pooled; 3], |seeds| [seeds.low.min(pooled), pooled, seeds.high.max(pooled)]);
+        Some(Dot { name: policy.name.to_owned(), x, y: energy(policy)?.all() })
+    };
+    let dots: Vec<Dot> = placement.policies.iter().filter_map(dot).collect();
+    if let Some(task) = placement.task.filter(|_| !dots.is_empty()) {
+        let x = (format!("p95 of {task}"), "ms".to_owned());
+        let picture = Picture::new("Energy against latency", "energy", unit, Drawing::Dots { x, dots });
+        return Some(picture.noted("Lower and further left is better; lines are from the lowest seed to the highest."));
+    }
+    let row = |policy: &Policy<'_>| {
+        let energy = energy(policy)?;
+        Some(IntervalRow {
+            name: policy.name.to_owned(),
+            series: policy.name.to_owned(),
+            low: energy.low,
+            middle: energy.median,
+            high: energy.high,
+            published: None,
+        })
+    };
+    let rows = placement.policies.iter().filter_map(row).collect();
+    Some(Picture::new("Energy by policy", "energy", unit, Drawing::Intervals(rows)))
+}
+
+fn overview(placement: &Placement<'_>) -> Table {
+    let (task, (unit, scale)) = (placement.task, placement.unit());
+    let times: Vec<f64> =
+        placement.policies.iter().filter_map(|policy| policy.run_time_s).flat_map(Interval::all).collect();
+    let ends_itself = times.windows(2).any(|two| two[0] != two[1]);
+    let share = |of: Option<Interval>| of.map(|of| ends(of.times(100.0), |share| fixed(share, 1)));
+    let table = Table::with_rows(&placement.policies)
+        .words("policy", |policy| name(policy.name))
+        .when(task.is_some(), |table| {
+            let of = |policy: &Policy<'_>| policy.tasks.get(task?).map(|task| whole(task.periods));
+            table.numbers("periods", "", of).each(PERCENTS, |table, percent| {
+                table.numbers(percent, "ms", move |policy| policy.response(task, percent).map(figure))
+            })
+        })
+        .when(ends_itself, |table| {
+            table.numbers("time", "s", |policy| policy.run_time_s.map(|time| ends(time, figure)))
+        })
+        .numbers("energy", unit, |policy| policy.energy_unit_s.map(|energy| ends(energy.times(scale), figure)))
+        .when(placement.has_yardstick(), |table| {
+            table.numbers("% of all-big's", "", |policy| share(policy.energy_of_all_big))
+        })
+        .numbers(format!("{} runs, %", placement.facts.big), "", |policy| share(policy.big))
+        .numbers("moves", "", |policy| fixed(policy.tasks.values().map(|task| task.migrations).sum(), 0));
+    let note = task.map_or_else(Text::default, |task| {
+        text![
+            "p50, p95 and p99 of ",
+            name(task),
+            ": from the beginning of its period to the end of its work, over the periods of all seeds. Other intervals are from the \
+             lowest seed to the highest; moves are those of all tasks in a run, on average."
+        ]
+    });
+    table.done().noted(note)
+}
+
+fn judged(placement: &Placement<'_>, told: &mut Blocks) {
+    let item = |of: &Expected| {
+        let holds = if of.holds { "holds" } else { "does not hold" };
+        Text::from(format!("Expected: {}: {holds} ({}).", of.expectation, of.found))
+    };
+    told.list(placement.expectations.iter().map(item).collect());
+}
+
+/// The settings of the run in a sentence.
+fn settings(placement: &Placement<'_>) -> Text {
+    let sooner =
+        placement.policies.iter().filter_map(|policy| policy.run_time_s).any(|time| time.low < placement.facts.seconds);
+    text![
+        name(placement.workload.as_str()),
+        format!(
+            " on {}, {}, RCU {}; {} seeds of {} s{}.",
+            placement.platform.unwrap_or(""),
+            match placement.frequency.as_str() {
+                "schedutil" => "frequencies follow the load",
+                _ => "at the highest operating points",
+            },
+            placement.rcu,
+            placement.seeds,
+            placement.facts.seconds,
+            if sooner { " at most" } else { "" }
+        )
+    ]
+}
+
+/// Periodic tasks that were late for their next period, under any policy.
+fn missed(placement: &Placement<'_>) -> Option<Table> {
+    let mut rows = Vec::new();
+    for policy in &placement.policies {
+        let late = policy.tasks.0.iter().filter(|(_, of)| of.missed_periods > 0.0);
+        rows.extend(late.map(|(task, of)| (policy.name, *task, of)));
+    }
+    (!rows.is_empty()).then(|| {
+        let share = |of: &Task<'_>| fixed(of.missed_periods / of.periods.max(1.0) * 100.0, 1);
+        Table::with_rows(&rows)
+            .words("late for the next period", |(_, task, _)| name(*task))
+            .words("policy", |(policy, ..)| name(*policy))
+            .numbers("periods", "", |(_, _, of)| whole(of.periods))
+            .numbers("late", "", |(_, _, of)| whole(of.missed_periods))
+            .numbers("late", "%", |(_, _, of)| share(of))
+            .numbers("left out", "", |(_, _, of)| whole(of.skipped_periods))
+            .done()
+            .noted("All seeds. A timer of mode relative starts anew when it is late, and leaves out the periods that are over.")
+    })
+}
+
+/// The tasks with most CPU time, and where or how fast: a row per policy and task.
+fn where_tasks_ran<'r>(
+    placement: &Placement<'r>,
+    title: &str,
+    of: impl for<'t> Fn(&'t Task<'r>) -> &'t InOrder<'r, f64>,
+) -> Table {
+    let mut rows = Vec::new();
+    let mut left_out = 0;
+    for policy in &placement.policies {
+        let mut tasks: Vec<(&str, &Task<'r>)> = policy.tasks.0.iter().map(|(task, of)| (*task, of)).collect();
+        tasks.sort_by(|(_, a), (_, b)| b.cpu_time_us_per_s.total_cmp(&a.cpu_time_us_per_s));
+        left_out = tasks.len().saturating_sub(MOST_TASKS);
+        rows.extend(tasks.into_iter().take(MOST_TASKS).map(|(task, of)| (policy.name, task, of)));
+    }
+    let mut places = distinct(rows.iter().flat_map(|(_, _, task)| of(task).names()));
+    places.sort_by_key(|place| natural(place));
+    let table = Table::with_rows(&rows)
+        .words(title, |(_, task, _)| name(*task))
+        .words("policy", |(policy, ..)| name(*policy))
+        .numbers("", "ms/s", |(_, _, of)| figure(of.cpu_time_us_per_s / 1e3))
+        .numbers("woken", "1/s", |(_, _, of)| figure(of.wake_ups_per_s))
+        .each(&places, |table, place| {
+            table.numbers(format!("{place}, %"), "", |(_, _, task)| {
+                of(task).get(place).map(|share| fixed(share * 100.0, 0))
+            })
+        })
+        .done();
+    let more = if left_out == 0 { "" } else { " The tasks with most of it; JSON has all." };
+    table.noted(format!("CPU time of all seeds, and the part of it on a CPU or at an operating point.{more}"))
+}
+
+/// The same as a bar for each policy.
+fn owners_picture(placement: &Placement<'_>) -> Option<Picture> {
+    let (unit, scale) = placement.unit();
+    let names = placement.owner_names();
+    let bar = |policy: &Policy<'_>| {
+        let part = |owner: &&str| {
+            let energy = policy.owners_unit_s.get(owner)? * scale;
+            Some(((*owner).to_owned(), Figure { value: energy, published: None }))
+        };
+        Bar { name: policy.name.to_owned(), parts: names.iter().filter_map(part).collect() }
+    };
+    let bars: Vec<Bar> = placement.policies.iter().map(bar).collect();
+    let picture = Picture::new("Energy by owner", "energy", unit, Drawing::Bars(bars));
+    (!names.is_empty()).then(|| picture.noted(placement.of_the_middle()))
+}
+
+/// Energy by owner, the most first, with its sum.
+fn owners(placement: &Placement<'_>) -> Table {
+    let (unit, scale) = placement.unit();
+    let of = |policy: &Policy<'_>, owner: &str| policy.owners_unit_s.get(owner).copied().unwrap_or(0.0) * scale;
+    let names = placement.owner_names();
+    let mut table = Table::with_rows(&names)
+        .words(format!("energy of, {unit}"), |owner| name(*owner))
+        .each(&placement.policies, |table, policy| {
+            table.numbers(policy.name, "", move |owner| figure(of(policy, owner)))
+        })
+        .done();
+    let last = |words: &str, value: &dyn Fn(&Policy<'_>) -> f64| {
+        let cells = placement.policies.iter().map(|policy| Cell::from(figure(value(policy))));
+        std::iter::once(Cell::from(words)).chain(cells).collect::<Vec<_>>()
+    };
+    table.rows.push(last("all owners", &|policy| names.iter().map(|owner| of(policy, owner)).sum()));
+    table.rows.push(last("the integral", &|policy| policy.middle_integral * scale));
+    table.noted(format!("{} Below, by cause: means over the seeds.", placement.of_the_middle()))
+}
+
+fn by_subject<'r>(
+    placement: &Placement<'r>,
+    title: &str,
+    of: impl for<'p> Fn(&'p Policy<'r>) -> &'p InOrder<'r, f64>,
+) -> Table {
+    let names: Vec<&str> = placement.policies.first().map_or_else(Vec::new, |policy| of(policy).names());
+    Table::with_rows(&names)
+        .words(title, |subject| name(*subject))
+        .each(&placement.policies, |table, policy| {
+            table.numbers(policy.name, "", |subject| of(policy).get(subject).copied().map(figure))
+        })
+        .done()
+}
+
+/// A percentile of each task that has it, by policy.
+fn latencies(placement: &Placement<'_>, title: &str, of: impl Fn(&Task<'_>) -> Option<f64>) -> Table {
+    let has = |task: &&str| placement.policies.iter().any(|policy| policy.tasks.get(task).and_then(&of).is_some());
+    let tasks = placement.policies.first().map_or_else(Vec::new, |policy| policy.tasks.names());
+    let tasks: Vec<&str> = tasks.into_iter().filter(has).collect();
+    Table::with_rows(&tasks)
+        .words(title, |task| name(*task))
+        .each(&placement.policies, |table, policy| {
+            table.numbers(policy.name, "", |task| policy.tasks.get(task).and_then(&of).map(figure))
+        })
+        .done()
+}
+
+/// The price of speed in a sentence.
+fn top_words(top: &Top<'_>) -> Text {
+    text![
+        "At their top points ",
+        name(top.fast),
+        format!(" is {:.2} times as fast as ", top.times_as_fast),
+        name(top.slow),
+        format!(
+            ", and its core takes {:.2} times the energy for the same work ({:.2} times with the cluster).",
+            top.times_the_energy, top.times_the_energy_with_cluster
+        )
+    ]
+}
+
+/// The table of the points.
+fn work_costs(points: &[Point<'_>]) -> Table {
+    let note = "Energy of work against capacity: unit s for what a core of capacity 1024 does in a second.";
+    Table::with_rows(points)
+        .words("operating point", |point| name(point.point))
+        .numbers("capacity", "", |point| whole(point.capacity))
+        .numbers("core", "", |point| figure(point.core))
+        .numbers("core and cluster", "", |point| figure(point.core_and_cluster))
+        .numbers("each core of a full cluster", "", |point| figure(point.full_cluster))
+        .done()
+        .noted(note)
+}
