@@ -92,7 +92,7 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
                 .to_owned(),
         );
     header.notes.push(
-            "What the trace does not say is predicted at both ends: timers that it does not show, and how long entries take and exits from states that it rarely has."
+            "What the trace lacks is assumed once at its least and once at its most: timers that it does not show, and the time of entering and leaving states that it rarely has."
                 .to_owned(),
         );
     header.notes.push("Open loop: nothing moves. As traced: the traced kernel's own counts.".to_owned());

@@ -192,7 +192,8 @@ impl Input {
         let file = workload::read(&Document::new(name.as_str(), text.as_str()), &options)?;
         let seconds = settings.get(SECONDS).map(|seconds| seconds * 1_000_000_000);
         let mut notes = vec![format!(
-            "Entering and leaving idle states costs {part}/1024 of the way from the lowest to the highest that the sources of {} give.",
+            "Transitions into idle states and back cost {:.0} % of the range between the lowest and the highest source of {}.",
+            100.0 * part as f64 / 1024.0,
             idle.name
         )];
         if !file.no_effect.is_empty() {

@@ -99,8 +99,8 @@ pub(crate) fn dependent(rows: &[Pending<'_>]) -> Option<String> {
     let count = of_rows.clone().count();
     let (most, key) = of_rows.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!(
-        "iterations of {count} changes depend on the one before (autocorrelation): their p-values and intervals are those of as many \
-         independent values as they are worth, one of {most:.1} where it is worst ({})",
+        "iterations of {count} changes depend on the one before (autocorrelation), so their p-values and intervals count fewer \
+         values: {most:.1} as one in the worst row ({})",
         key.label()
     ))
 }

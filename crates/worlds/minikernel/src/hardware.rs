@@ -87,7 +87,10 @@ impl Hardware {
             let cpus = first..first + count;
             first = cpus.end;
             if topology.cpus[cpus.clone()].iter().any(|cpu| cpu.domain != number) {
-                return Err(format!("the CPUs of {name}'s domains do not follow each other"));
+                return Err(format!(
+                    "{name}: the CPUs of domain `{}` are not numbered consecutively; list one domain's CPUs before the next's",
+                    domain.name
+                ));
             }
             if domain.operating_points.is_empty() {
                 return Err(format!(

@@ -27,7 +27,7 @@
 //!     costs: open("tc2/costs/tc2-borrowed.toml")?,
 //! };
 //! let idle = IdlePlatform::read(&open("idle/tc2.toml")?)?;
-//! // Round trips cost 300/1024 of the way from the lowest to the highest that the sources give.
+//! // Round trips cost 29 % (300/1024) of the range between the lowest and the highest source.
 //! let hardware = Hardware::new(&sources.machine()?, &idle, 300)?;
 //!
 //! // 1 ms of a LITTLE core's work every 6 ms, on the LITTLE CPUs.

@@ -78,11 +78,12 @@ fn answer(clocks: &Clocks<'_>) -> Text {
     let by_usual = |a: &&Clock<'_>, b: &&Clock<'_>| usual(a).total_cmp(&usual(b));
     if let (Some(fast), Some(slow)) = (alone().min_by(by_usual), alone().max_by(by_usual)) {
         words.extend(text![
-            "Half of the reads of ",
+            "A read takes ",
+            format!("{} ns (", fixed(usual(&fast), 1)),
             name(fast.name),
-            format!(" take at most {} ns, and of ", fixed(usual(&fast), 1)),
+            format!(") to {} ns (", fixed(usual(&slow), 1)),
             name(slow.name),
-            format!(" {} ns. ", fixed(usual(&slow), 1))
+            "), half of them less. "
         ]);
     }
     let most = clocks.changes.iter().max_by(|a, b| a.changed_choices.total_cmp(&b.changed_choices));

@@ -111,7 +111,7 @@ fn picture(replay: &Replay<'_>) -> Option<Picture> {
     };
     let rows = replay.governors.iter().filter_map(row).collect();
     let picture = Picture::new("Energy of each governor", "and its misses", unit, Drawing::Intervals(rows));
-    Some(picture.noted("An interval, because sources for what a transition costs differ by hundreds."))
+    Some(picture.noted("An interval: sources for the cost of a transition differ by a factor of several hundred."))
 }
 
 fn table(replay: &Replay<'_>) -> Table {

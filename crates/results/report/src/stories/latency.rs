@@ -155,9 +155,9 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
                 .numbers("published", "us", |case| published(case.slowest()))
                 .numbers("error", "", |case| error(case.slowest()))
         })
-        .when(longest > 0.0, |table| table.words("what it hung on", bars));
-    let note = "The slowest CPU of each case, in the median. A bar follows its critical path: a wait for another CPU is told as what that \
-                CPU did.";
+        .when(longest > 0.0, |table| table.words("critical path", bars));
+    let note = "The slowest CPU of each case, in the median. A bar is its critical path: time spent waiting for another CPU is shown as \
+                what that CPU was doing.";
     let fit =
         if has_published && findings.is_simulated() { " * used in the fit, all others are predictions." } else { "" };
     table.done().of_class("overview").noted(format!("{note}{fit}"))
