@@ -159,6 +159,7 @@ fn effect(summary: &Summary, groups: &Groups, quantity: usize) -> Option<Effect>
 }
 
 #[cfg(test)]
+#[path = "../tests/support/swept.rs"]
 mod swept;
 
 #[cfg(test)]

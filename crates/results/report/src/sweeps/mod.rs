@@ -400,7 +400,7 @@ fn words(of: &Quantity) -> String {
 }
 
 #[cfg(test)]
-#[path = "../../../findings/src/sweep_effects/swept.rs"]
+#[path = "../../../findings/tests/support/swept.rs"]
 mod swept;
 
 #[cfg(test)]
