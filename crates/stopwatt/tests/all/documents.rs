@@ -67,8 +67,9 @@ fn each_term_of_the_glossary_is_a_word_of_the_command_line_or_of_a_type() {
     let help: BTreeSet<&str> = help.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
     let names = names_in_code();
     let is_known = |word: &str| {
-        let plural = format!("{word}s");
-        names.contains(word) || names.contains(&plural) || help.contains(word) || help.contains(&*plural)
+        let (plural, option) = (format!("{word}s"), format!("--{word}"));
+        let is_type = names.contains(word) || names.contains(&plural);
+        is_type || [word, &plural, &option].iter().any(|word| help.contains(word))
     };
     let unknown: Vec<&&str> = terms.iter().filter(|term| !term.split(' ').all(is_known)).collect();
     assert!(unknown.is_empty(), "neither `--help` nor a type's name has {unknown:?}");
