@@ -218,5 +218,21 @@ pub fn stored(arguments: &[String]) -> Result<(), String> {
         }
     }
     let mut run = cargo(&["run", "--release", "--quiet", "--"]);
-    check(run.args(kept).arg("--replace").arg("-o").arg(&folder))
+    check(run.args(kept).arg("--replace").arg("-o").arg(&folder))?;
+    forget_machine(&root().join(folder).join("recording.toml"))
+}
+
+/// Leaves out of a stored recording's header what tells of the machine that made it, but for the
+/// counter.
+fn forget_machine(path: &Path) -> Result<(), String> {
+    let text = read(path)?;
+    let (before, run) = text.split_once("\n[run]\n").ok_or_else(|| format!("{}: no [run]", path.display()))?;
+    let kept = run.lines().filter(|line| ["when ", "command ", "counter "].iter().any(|key| line.starts_with(key)));
+    let kept: String = kept
+        .map(|line| match line.split_once("/stopwatt\"") {
+            Some((_, arguments)) => format!("command = [\"stopwatt\"{arguments}\n"),
+            None => format!("{line}\n"),
+        })
+        .collect();
+    fs::write(path, format!("{before}\n[run]\n{kept}")).map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -7,7 +7,11 @@ fn main() {
     println!("cargo::rustc-env=STOPWATT_RUSTC={}", first_line(&rustc, &["--version"]));
     println!("cargo::rustc-env=STOPWATT_COMMIT={}", first_line("git", &["rev-parse", "--short=12", "HEAD"]));
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=../../../.git/HEAD");
+    // In a worktree it does not lie in `.git`, and a file that is missing is a change every time.
+    let head = first_line("git", &["rev-parse", "--git-path", "HEAD"]);
+    if std::path::Path::new(&head).exists() {
+        println!("cargo::rerun-if-changed={head}");
+    }
 }
 
 fn first_line(program: &str, arguments: &[&str]) -> String {

@@ -128,13 +128,10 @@ impl Modelled {
             recording.header.coordinates.insert(variant.clone(), place);
             let series = recording.series(variant, "path", path.device.name());
             for found in frame_path::run(self.platform.hardware(), *path) {
-                // The level is part of the subject: as a role, both would be taken for repetitions
-                // of one measure.
-                for (level, value) in [("L2", found.l2), ("memory", found.memory)] {
-                    let (node, kind) = (found.node.name(), found.kind.name());
-                    let (subject, metric) =
-                        (recording.name(&format!("{node}: {kind} in {level}")), metrics::ACCESSES_PER_PACKET);
-                    recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+                let (node, kind) = (recording.name(found.node.name()), recording.name(found.kind.name()));
+                for (metric, value) in [(metrics::L2_ACCESSES, found.l2), (metrics::MEMORY_ACCESSES, found.memory)] {
+                    let measure = recording.measure(series, 0, metric.name, metric.unit, value);
+                    (measure.subject, measure.role) = (Some(node), Some(kind));
                 }
             }
             let series = recording.series(variant, "footprint", "");

@@ -170,13 +170,12 @@ impl Modelled {
             let metric = metrics::CLOCKS_PER_PACKET;
             recording.measure(series, 0, metric.name, metric.unit, clocks).subject = Some(subject);
             recording.header.coordinates.insert(name.clone(), results::coordinates(loop_name, *cell));
-            // An access is a subject of its own: as a role, stalls of one cell would be taken for
-            // repetitions of one measure.
             for (access, stall) in &outcome.stalls {
-                let subject = recording.name(&format!("{name}, {}", access.name()));
+                let role = recording.name(&access.name());
                 let values = [(metrics::STALL_WAITED, stall.waited), (metrics::STALL_BLOCKED, stall.blocked)];
                 for (metric, value) in values {
-                    recording.measure(series, 0, metric.name, metric.unit, value / tick).subject = Some(subject);
+                    let measure = recording.measure(series, 0, metric.name, metric.unit, value / tick);
+                    (measure.subject, measure.role) = (Some(subject), Some(role));
                 }
             }
             progress.step();

@@ -176,21 +176,26 @@ pub fn balance(recording: &mut Recording, series: Series, balance: &Balance) {
     }
 }
 
-/// The packets that nodes dropped or handed to the host, by reason, and what else they counted,
-/// over the whole run.
+/// The packets that nodes dropped or handed to the host, and what else they counted, over the whole
+/// run: the severity is the mode, the reason the role.
 pub fn errors(recording: &mut Recording, variant: &str, rows: &[ErrorCount]) {
-    let series = recording.series(variant, "errors", "");
     for ErrorCount { node, reason, severity, count } in rows {
-        let (subject, role) = (recording.name(&format!("{node}: {reason}")), recording.name(severity));
-        let metric = metrics::PACKETS;
-        let measure = recording.measure(series, 0, metric.name, metric.unit, *count as f64);
-        (measure.subject, measure.role) = (Some(subject), Some(role));
+        let series = recording.series(variant, "errors", severity);
+        packets(recording, series, 0, (node, reason), *count);
     }
+}
+
+/// Packets that a place counted for a reason, which is the role.
+fn packets(recording: &mut Recording, series: Series, iteration: u32, (place, reason): (&str, &str), count: u64) {
+    let (subject, role, metric) = (recording.name(place), recording.name(reason), metrics::PACKETS);
+    let measure = recording.measure(series, iteration, metric.name, metric.unit, count as f64);
+    (measure.subject, measure.role) = (Some(subject), Some(role));
 }
 
 /// The counters of a node.
 pub fn node_measures(recording: &mut Recording, series: Series, iteration: u32, node: &RuntimeRow) {
-    let (subject, state) = (recording.name(&node.name), recording.name(node.state.name()));
+    let subject = recording.name(&node.name);
+    recording.header.set_state(&node.name, node.state.name());
     let c = node.counters;
     for (metric, unit, value) in [
         ("calls", "calls", c.calls as f64),
@@ -199,8 +204,7 @@ pub fn node_measures(recording: &mut Recording, series: Series, iteration: u32, 
         ("empty-polls", "calls", c.empty_polls as f64),
         ("empty-clocks", "ticks", c.empty_ticks as f64),
     ] {
-        let measure = recording.measure(series, iteration, metric, unit, value);
-        (measure.subject, measure.role) = (Some(subject), Some(state));
+        recording.measure(series, iteration, metric, unit, value).subject = Some(subject);
     }
 }
 
@@ -222,11 +226,8 @@ pub(crate) fn rates(header: Header, found: &[DriverRates]) -> Recording {
             ] {
                 recording.measure(series, iteration as u32, metric.name, metric.unit, value);
             }
-            for (name, count) in &trial.lost_at {
-                let subject = recording.name(name);
-                let metric = metrics::PACKETS;
-                recording.measure(series, iteration as u32, metric.name, metric.unit, *count as f64).subject =
-                    Some(subject);
+            for loss in &trial.lost_at {
+                packets(&mut recording, series, iteration as u32, (&loss.place, &loss.reason), loss.packets);
             }
         }
         for (role, cpu) in [("generates", GENERATOR_CPU), ("forwards", forwarder_cpu())] {

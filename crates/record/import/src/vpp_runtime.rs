@@ -133,7 +133,7 @@ pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
     }
     for row in &runtime.rows {
         let subject = recording.name(&row.node);
-        let role = recording.name(&row.state);
+        recording.header.set_state(&row.node, &row.state);
         let per_call = (row.calls > 0).then(|| ("vectors-per-call", "packets", row.vectors as f64 / row.calls as f64));
         let clocks = if row.vectors > 0 { "clocks-per-packet" } else { "clocks" };
         let measures = [
@@ -144,7 +144,7 @@ pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
         ];
         for (metric, unit, value) in measures.into_iter().chain(per_call) {
             let measure = recording.measure(series, 0, metric, unit, value);
-            (measure.cpu, measure.subject, measure.role) = (Some(row.thread), Some(subject), Some(role));
+            (measure.cpu, measure.subject) = (Some(row.thread), Some(subject));
         }
     }
     recording

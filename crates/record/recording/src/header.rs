@@ -88,6 +88,9 @@ pub struct Header {
     pub run: Run,
 }
 
+/// The coordinate that says in which state a node of a graph is.
+const STATE: &str = "state";
+
 /// An axis of [`Header::coordinates`] in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axis {
@@ -188,6 +191,16 @@ pub enum PictureKind {
 }
 
 impl Header {
+    /// Notes the state of a node, such as `polling`, among its coordinates; the first one stays.
+    pub fn set_state(&mut self, node: &str, state: &str) {
+        self.coordinates.entry(node.to_owned()).or_default().entry(STATE).or_insert_with(|| state.into());
+    }
+
+    /// The state of a node, as VPP says it; empty where it is not known.
+    pub fn state_of(&self, node: &str) -> &str {
+        self.coordinates.get(node).and_then(|at| at.get(STATE)?.as_str()).unwrap_or("")
+    }
+
     /// A header with the experiment, the world and the unit of `time`, and nothing else yet.
     pub fn new(experiment: &str, world: &str, time_unit: &str) -> Self {
         Self {

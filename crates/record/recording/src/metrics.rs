@@ -347,8 +347,11 @@ metrics! {
     /// Clocks for each packet in which an access could not begin, because all fill buffers were in
     /// use.
     STALL_BLOCKED = Metric::new("stall-blocked", ("Stall blocked", "blocked"), "ticks", Lower);
-    /// A packet's accesses that find their line in a cache or in memory, by node and kind of data.
-    ACCESSES_PER_PACKET = Metric::new("accesses-per-packet", ("Accesses per packet", "accesses"), "accesses", Lower);
+    /// A packet's accesses that find their line in L2; the subject is the node, the role the kind
+    /// of data.
+    L2_ACCESSES = Metric::new("l2-accesses", ("L2 accesses per packet", "from L2"), "accesses", Lower);
+    /// A packet's accesses that find their line in no cache; subject and role as for L2.
+    MEMORY_ACCESSES = Metric::new("memory-accesses", ("Memory accesses per packet", "from memory"), "accesses", Lower);
     /// The share of time in which a modelled memory is busy.
     MEMORY_BUSY = Metric::new("memory-busy", ("Memory busy", "busy"), "1", Neither);
     /// Packets that an interface received.

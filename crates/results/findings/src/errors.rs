@@ -1,6 +1,6 @@
 //! Why packets ended in a graph, and what else its nodes counted.
 
-use crate::rows::{measures_of, role, subject};
+use crate::rows::named;
 use recording::{Recording, metrics};
 use serde::Serialize;
 
@@ -22,10 +22,7 @@ pub struct Counted<'r> {
 
 /// Reads the counts.
 pub fn read(recording: &Recording) -> Vec<Counted<'_>> {
-    let rows = measures_of(recording, CASE, metrics::PACKETS).map(|measure| {
-        let of = subject(recording, measure);
-        let (node, reason) = of.split_once(": ").unwrap_or((of, ""));
-        Counted { node, reason, severity: role(recording, measure), packets: measure.value as u64 }
-    });
-    rows.collect()
+    let rows = named(recording).into_iter().filter(|row| row.is_of(CASE, metrics::PACKETS));
+    rows.map(|row| Counted { node: row.subject, reason: row.role, severity: row.mode, packets: row.value as u64 })
+        .collect()
 }

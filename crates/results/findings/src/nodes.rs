@@ -1,6 +1,6 @@
 //! The nodes of a graph: what each did, in the words that users of VPP know.
 
-use crate::rows::{counter, measures_of, median, role, subject, subjects, sum, tick_ns};
+use crate::rows::{counter, measures_of, median, subject, subjects, sum, tick_ns};
 use recording::{Recording, metrics};
 use serde::Serialize;
 
@@ -57,7 +57,6 @@ pub fn read<'r>(recording: &'r Recording, case: &'static str) -> Nodes<'r> {
     };
     let node = |name: &'r str| {
         let count = |metric| sum(recording, case, metric, name) as u64;
-        let state = measures_of(recording, case, metrics::CALLS).find(|measure| subject(recording, measure) == name);
         let shown =
             [metrics::CALLS, metrics::VECTORS, metrics::CLOCKS_PER_PACKET, metrics::EMPTY_POLLS, metrics::EMPTY_CLOCKS];
         Node {
@@ -66,7 +65,7 @@ pub fn read<'r>(recording: &'r Recording, case: &'static str) -> Nodes<'r> {
             vectors: count(metrics::VECTORS),
             clocks_per_packet: median(recording, case, metrics::CLOCKS_PER_PACKET, name),
             empty_polls: count(metrics::EMPTY_POLLS),
-            state: state.map_or("", |measure| role(recording, measure)),
+            state: recording.header.state_of(name),
             last: shown.map(|metric| at(metric, name)),
         }
     };

@@ -1,7 +1,7 @@
 //! `find-rate`: rates and latencies between interfaces, driver by driver.
 
 use crate::Run;
-use crate::rows::{measures_of, subject};
+use crate::rows::{measures_of, role, subject};
 use crate::spread::Spread;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
@@ -56,8 +56,8 @@ pub struct Driver<'r> {
     pub loss_ratio: Option<f64>,
     /// Packets that were lost for good, at full load.
     pub lost: f64,
-    /// The same by the place that counted them.
-    pub lost_at: BTreeMap<String, f64>,
+    /// The same by what counted them, the most first.
+    pub lost_at: Vec<Loss<'r>>,
     /// Lower and upper bound of the highest rate without loss, in millions of packets per second.
     pub ndr_mpps: [Option<f64>; 2],
     /// Lower and upper bound of the highest rate with little loss, in millions of packets per
@@ -74,9 +74,17 @@ pub struct Driver<'r> {
     /// The number of rates that were tried.
     #[serde(skip)]
     pub trials: usize,
-    /// Places where packets were lost, those with most first.
-    #[serde(skip)]
-    pub places: Vec<(String, f64)>,
+}
+
+/// Packets that did not come out, as one counter tells it.
+#[derive(Serialize)]
+pub struct Loss<'r> {
+    /// The interface or node that has the counter; empty for packets that no counter tells of.
+    pub place: &'r str,
+    /// The reason, in the counter's words.
+    pub reason: &'r str,
+    /// The number of packets over all windows.
+    pub packets: f64,
 }
 
 /// Percentiles of latency at a load.
@@ -129,7 +137,7 @@ fn driver<'r>(recording: &'r Recording, facts: &facts::Rates, of: &facts::Driver
     let rates = all(recording, name, FULL_LOAD, metrics::RATE);
     let offered = all(recording, name, FULL_LOAD, metrics::OFFERED);
     let losses = all(recording, name, FULL_LOAD, metrics::LOSS_RATIO);
-    let (lost, places) = lost(recording, name);
+    let (lost, lost_at) = lost(recording, name);
     let [generates_on, forwards_on] = processors(recording, name);
     let loads = facts.loads.iter().zip(all(recording, name, LATENCY, metrics::OFFERED)).zip(0..);
     let at_load = |((share, load_mpps), iteration): ((&u64, f64), u32)| {
@@ -146,14 +154,13 @@ fn driver<'r>(recording: &'r Recording, facts: &facts::Rates, of: &facts::Driver
         windows: Spread::new(&rates),
         loss_ratio: stats::median(&losses),
         lost,
-        lost_at: places.iter().cloned().collect(),
+        lost_at,
         ndr_mpps: bounds(recording, name, "ndr"),
         pdr_mpps: bounds(recording, name, "pdr"),
         latency_us_at_percent_of_pdr: loads.map(at_load).collect(),
         offered: Spread::new(&offered),
         losses,
         trials: all(recording, name, "trials", metrics::OFFERED).len(),
-        places,
     }
 }
 
@@ -192,15 +199,20 @@ fn by_subject<'r>(
 }
 
 /// Packets that were lost, and where: by counters, most first, and those that no counter tells of.
-fn lost(recording: &Recording, driver: &str) -> (f64, Vec<(String, f64)>) {
+fn lost<'r>(recording: &'r Recording, driver: &str) -> (f64, Vec<Loss<'r>>) {
     let lost: f64 = all(recording, driver, FULL_LOAD, metrics::DROPPED).iter().sum();
-    let counted = by_subject(recording, driver, FULL_LOAD, metrics::PACKETS);
-    let mut counted: Vec<(String, f64)> =
-        counted.into_iter().map(|(name, counts)| (name.to_owned(), counts.iter().sum())).collect();
-    counted.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let named: f64 = counted.iter().map(|(_, count)| count).sum();
+    let mut counted: Vec<Loss<'r>> = Vec::new();
+    for measure in of_driver(recording, driver, FULL_LOAD, metrics::PACKETS) {
+        let (place, reason) = (subject(recording, measure), role(recording, measure));
+        match counted.iter_mut().find(|loss| (loss.place, loss.reason) == (place, reason)) {
+            Some(loss) => loss.packets += measure.value,
+            None => counted.push(Loss { place, reason, packets: measure.value }),
+        }
+    }
+    counted.sort_by(|a, b| b.packets.total_cmp(&a.packets));
+    let named: f64 = counted.iter().map(|loss| loss.packets).sum();
     if lost > named {
-        counted.push(("no counter tells".to_owned(), lost - named));
+        counted.push(Loss { place: "", reason: "no counter tells", packets: lost - named });
     }
     (lost, counted)
 }

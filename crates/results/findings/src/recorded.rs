@@ -2,6 +2,7 @@
 
 use crate::accuracy::{Accuracy, accuracy};
 use crate::compared::{Compared, Spread, compare, spread, with_intervals};
+use crate::rows::{role, subject};
 use attribution::{Timelines, microseconds};
 use published::{Layout, PsciReference};
 use recording::{Header, Recording, Series, metrics};
@@ -43,6 +44,8 @@ pub struct MeasureRow {
     pub cpu: String,
     /// The subject that it is a measure of besides; may be empty.
     pub subject: String,
+    /// The part that the subject played; may be empty.
+    pub role: String,
     /// The quantity that was measured.
     pub metric: String,
     /// The unit of all values.
@@ -220,7 +223,7 @@ pub fn command(header: &Header) -> Option<String> {
 }
 
 fn measures(recording: &Recording) -> Vec<MeasureRow> {
-    type Key = (Series, u32, u32, u32, u32);
+    type Key = (Series, u32, [u32; 2], u32, u32);
     let mut groups: BTreeMap<Key, (usize, Vec<f64>)> = BTreeMap::new();
     // Rows come in the order in which the recording first has them.
     let mut numbers = std::collections::HashMap::new();
@@ -234,12 +237,11 @@ fn measures(recording: &Recording) -> Vec<MeasureRow> {
         if is_interval && measure.cpu.is_some() && microseconds(recording, measure).is_some() {
             continue;
         }
-        let subject = measure.subject.map_or("", |name| recording.text(name));
         let cpu = measure.cpu.map_or(u32::MAX, u32::from);
         let key = (
             measure.series,
             number(format!("m{metric}")),
-            number(format!("s{subject}")),
+            [subject(recording, measure), role(recording, measure)].map(|name| number(format!("s{name}"))),
             cpu,
             number(format!("u{}", recording.text(measure.unit))),
         );
@@ -261,7 +263,8 @@ fn measures(recording: &Recording) -> Vec<MeasureRow> {
                 case: case.to_owned(),
                 mode: mode.to_owned(),
                 cpu,
-                subject: measure.subject.map_or_else(String::new, |name| recording.text(name).to_owned()),
+                subject: subject(recording, measure).to_owned(),
+                role: role(recording, measure).to_owned(),
                 metric: recording.text(measure.metric).to_owned(),
                 unit: recording.text(measure.unit).to_owned(),
                 count: summary.count,

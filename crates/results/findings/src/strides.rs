@@ -1,7 +1,7 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
 use crate::Run;
-use crate::rows::{counter, measures_of, subject, subjects, tick_ns, values};
+use crate::rows::{counter, measures_of, role, subject, subjects, tick_ns, values};
 use published::{Published, StrideCell, StrideReference};
 use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, stats};
@@ -364,7 +364,7 @@ fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
     }
     for (metric, is_wait) in [(metrics::STALL_WAITED, true), (metrics::STALL_BLOCKED, false)] {
         for measure in measures_of(recording, CASE, metric) {
-            let Some((name, access)) = subject(recording, measure).split_once(", ") else { continue };
+            let (name, access) = (subject(recording, measure), role(recording, measure));
             let Some(cell) = cells.iter_mut().find(|cell| cell.subject == name) else { continue };
             let place = match cell.stalls.iter().position(|stall| stall.access == access) {
                 Some(place) => place,

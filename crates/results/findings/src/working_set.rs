@@ -124,9 +124,8 @@ fn way<'r>(recording: &Recording, rows: &[Row<'r>], variant: &str) -> Option<Way
     let at = recording.header.coordinates.get(variant)?;
     let number = |key: &str| Some(at.get(key)?.as_integer()? as u64);
     let mut nodes: Vec<Node<'r>> = Vec::new();
-    for row in rows.iter().filter(|row| row.is_of(PATH, metrics::ACCESSES_PER_PACKET) && row.variant == variant) {
-        let (node, data) = row.subject.split_once(": ")?;
-        let (kind, level) = data.split_once(" in ")?;
+    for row in rows.iter().filter(|row| row.case == PATH && row.variant == variant) {
+        let (node, kind) = (row.subject, row.role);
         if nodes.last().is_none_or(|last| last.node != node) {
             nodes.push(Node { node, l2: 0.0, memory: 0.0, data: Vec::new() });
         }
@@ -135,15 +134,12 @@ fn way<'r>(recording: &Recording, rows: &[Row<'r>], variant: &str) -> Option<Way
             of.data.push(Data { kind, l2: 0.0, memory: 0.0 });
         }
         let data = of.data.last_mut()?;
-        match level {
-            "L2" => {
-                data.l2 += row.value;
-                of.l2 += row.value;
-            }
-            _ => {
-                data.memory += row.value;
-                of.memory += row.value;
-            }
+        if row.is_of(PATH, metrics::L2_ACCESSES) {
+            data.l2 += row.value;
+            of.l2 += row.value;
+        } else if row.is_of(PATH, metrics::MEMORY_ACCESSES) {
+            data.memory += row.value;
+            of.memory += row.value;
         }
     }
     let bytes = ["descriptors", "indices", "lines"].map(|kind| bytes(rows, variant, kind));

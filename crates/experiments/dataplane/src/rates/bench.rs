@@ -49,6 +49,23 @@ const QUIET: Duration = Duration::from_millis(40);
 /// A program of the user's may take so long until it forwards.
 const START: Duration = Duration::from_secs(20);
 
+/// Packets that did not come out, as one counter tells it.
+#[derive(Clone, Debug)]
+pub struct Loss {
+    /// The interface or node that has the counter.
+    pub place: String,
+    /// The reason, in the counter's words.
+    pub reason: String,
+    /// The number of packets.
+    pub packets: u64,
+}
+
+impl Loss {
+    fn new(place: &str, reason: &str, packets: u64) -> Self {
+        Self { place: place.to_owned(), reason: reason.to_owned(), packets }
+    }
+}
+
 /// The result of a trial.
 #[derive(Clone, Debug)]
 pub struct Trial {
@@ -58,8 +75,8 @@ pub struct Trial {
     pub in_time: u64,
     /// Packets that came out later.
     pub late: u64,
-    /// Counters that tell of packets that did not come out, by name.
-    pub lost_at: Vec<(String, u64)>,
+    /// The counts of packets that did not come out.
+    pub lost_at: Vec<Loss>,
     /// The time that the packets with a time were on their way.
     pub latencies: Latencies,
     /// Driver and mode by which packets come in; the command line of a program; empty for the
@@ -224,12 +241,12 @@ impl Bench {
     }
 
     /// The kernel's counts of packets that go nowhere.
-    fn kernel_counts(&self) -> io::Result<Vec<(String, u64)>> {
-        let mut counts = vec![("queue of a processor full".to_owned(), backlog_drops()?)];
+    fn kernel_counts(&self) -> io::Result<Vec<Loss>> {
+        let mut counts = vec![Loss::new("processor", "queue full", backlog_drops()?)];
         for (namespace, name) in [(&self.a, "a0"), (&self.m, "in0"), (&self.m, "out0"), (&self.b, "b0")] {
             let there = namespace.within(move || Counts::read(name))??;
-            counts.push((format!("{name}: receive drops"), there.receive_drops));
-            counts.push((format!("{name}: send drops"), there.send_drops));
+            counts.push(Loss::new(name, "receive drops", there.receive_drops));
+            counts.push(Loss::new(name, "send drops", there.send_drops));
         }
         Ok(counts)
     }
@@ -257,21 +274,21 @@ impl Bench {
         }
         progress.check()?;
         let (sent, in_time, latencies) = measured;
-        let mut lost_at: Vec<(String, u64)> = self.kernel_counts().map_err(failed)?;
-        for ((_, count), (_, before)) in lost_at.iter_mut().zip(before) {
-            *count = count.saturating_sub(before);
+        let mut lost_at = self.kernel_counts().map_err(failed)?;
+        for (loss, before) in lost_at.iter_mut().zip(before) {
+            loss.packets = loss.packets.saturating_sub(before.packets);
         }
         let mut hardware = self.program.as_ref().map(|program| program.command().to_owned()).unwrap_or_default();
         if let Some(running) = running {
             let report = running.stop().map_err(failed)?.report();
             for interface in &report.interfaces {
-                lost_at.push((format!("{}: kernel queue full", interface.name), interface.kernel_drops));
-                lost_at.push((format!("{}: tx-error", interface.name), interface.tx_errors));
+                lost_at.push(Loss::new(&interface.name, "kernel queue full", interface.kernel_drops));
+                lost_at.push(Loss::new(&interface.name, "tx-error", interface.tx_errors));
             }
-            lost_at.extend(report.errors.iter().map(|row| (format!("{}: {}", row.node, row.reason.text), row.count)));
+            lost_at.extend(report.errors.iter().map(|row| Loss::new(&row.node, &row.reason.text, row.count)));
             hardware = report.hardware.first().map(|(_, text)| text.clone()).unwrap_or_default();
         }
-        lost_at.retain(|(_, count)| *count > 0);
+        lost_at.retain(|loss| loss.packets > 0);
         Ok(Trial { sent, in_time, late, lost_at, latencies, hardware })
     }
 

@@ -44,6 +44,8 @@ struct Row<'f> {
     mode: &'f str,
     cpu: &'f str,
     subject: &'f str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    role: &'f str,
     metric: &'f str,
     unit: &'f str,
     values: usize,
@@ -60,6 +62,7 @@ impl<'f> Row<'f> {
             mode: &row.mode,
             cpu: &row.cpu,
             subject: &row.subject,
+            role: &row.role,
             metric: &row.metric,
             unit: &row.unit,
             values: row.count,

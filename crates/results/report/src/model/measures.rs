@@ -1,4 +1,4 @@
-//! Measures as tables: a row per CPU or subject, a column per metric.
+//! Measures as tables: a row per CPU, subject and role, a column per metric.
 
 use crate::blocks::{Cell, Table, name, quantity, whole};
 use crate::words::case_title;
@@ -12,15 +12,17 @@ pub(crate) fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
         .chunk_by(|a, b| (&a.variant, &a.case, &a.mode) == (&b.variant, &b.case, &b.mode))
         .map(|group| {
             let column = |row: &'r MeasureRow| (row.metric.as_str(), row.unit.as_str());
-            let subject = |row: &'r MeasureRow| (row.cpu.as_str(), row.subject.as_str());
+            let subject = |row: &'r MeasureRow| (row.cpu.as_str(), row.subject.as_str(), row.role.as_str());
             let (columns, subjects) = (distinct(group, column), distinct(group, subject));
             let by_place: HashMap<_, _> = group.iter().map(|row| ((subject(row), column(row)), row)).collect();
             let has_cpus = subjects.iter().any(|of| !of.0.is_empty());
             let has_subjects = subjects.iter().any(|of| !of.1.is_empty());
+            let has_roles = subjects.iter().any(|of| !of.2.is_empty());
             let named = |subject: &str| name(if subject.is_empty() { "(whole)" } else { subject });
             let table = Table::with_rows(&subjects)
                 .when(has_cpus, |table| table.words("CPU", |of| of.0))
                 .when(has_subjects, |table| table.words("of", |of| named(of.1)))
+                .when(has_roles, |table| table.words("role", |of| of.2))
                 .each(columns, |table, (metric, unit)| {
                     let heading = recording::metrics::heading(metric);
                     // Calls are counted in calls.
@@ -39,7 +41,7 @@ pub(crate) fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
         .collect()
 }
 
-/// All measures as one table: a row for each, with its variant, case, mode, CPU and subject.
+/// All measures as one table: a row for each, with its variant, case, mode, CPU, subject and role.
 pub(crate) fn measure_row_table(measures: &[MeasureRow]) -> Table {
     Table::with_rows(measures)
         .words("variant", |row| row.variant.as_str())
@@ -47,6 +49,7 @@ pub(crate) fn measure_row_table(measures: &[MeasureRow]) -> Table {
         .words("mode", |row| row.mode.as_str())
         .words("cpu", |row| row.cpu.as_str())
         .words("subject", |row| row.subject.as_str())
+        .words("role", |row| row.role.as_str())
         .words("metric", |row| row.metric.as_str())
         .words("unit", |row| row.unit.as_str())
         .numbers("values", "", |row| whole(row.count as f64))
@@ -87,6 +90,7 @@ mod tests {
             mode: "serial".to_owned(),
             cpu: cpu.to_owned(),
             subject: subject.to_owned(),
+            role: String::new(),
             metric: metric.to_owned(),
             unit: "instructions".to_owned(),
             count: 3,

@@ -45,7 +45,7 @@ use recording::facts::FactsError;
 type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
 
 /// The experiments that have stories, besides those of PSCI latencies.
-const STORIES: [(&str, Teller); 22] = [
+const STORIES: [(&str, Teller); 21] = [
     ("explore-psci", |run, _| findings::exploration::read(run).map(|story| StoryContent::new(&story))),
     ("explore-rcu", |run, _| findings::exploration::read(run).map(|story| StoryContent::new(&story))),
     ("psci-calls", |run, _| findings::psci_calls::read(run).map(|story| StoryContent::new(&story))),
@@ -62,8 +62,6 @@ const STORIES: [(&str, Teller); 22] = [
     }),
     ("tune", |run, _| findings::tune::read(run).map(|story| StoryContent::new(&story))),
     ("find-rate", |run, _| findings::rates::read(run).map(|story| StoryContent::new(&story))),
-    // As recordings of earlier versions say.
-    ("forward", |run, _| findings::rates::read(run).map(|story| StoryContent::new(&story))),
     ("idle-replay", |run, _| findings::idle_replay::read(run).map(|story| StoryContent::new(&story))),
     ("idle-predict", |run, _| Ok(StoryContent::new(&findings::idle_predict::read(run)))),
     ("idle-clock", |run, _| findings::idle_clock::read(run).map(|story| StoryContent::new(&story))),

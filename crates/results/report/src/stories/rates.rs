@@ -3,7 +3,7 @@
 use super::spread;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Drawing, IntervalRow, Picture, Table, fixed, name, percent, text, whole};
-use findings::rates::{AtLoad, Driver, Rates};
+use findings::rates::{AtLoad, Driver, Loss, Rates};
 use findings::spread::Spread;
 
 fn bounds_words([lower, upper]: [Option<f64>; 2]) -> String {
@@ -56,7 +56,8 @@ impl Story for Rates<'_> {
             .numbers("loss", "", loss);
         told.table(table.done().titled("At full load, Mpps"));
         for driver in self.drivers.iter().filter(|driver| driver.lost > 0.0) {
-            let places: Vec<_> = driver.places.iter().map(|(name, count)| format!("{name} {count}")).collect();
+            let words = |loss: &Loss<'_>| format!("{} {} {}", loss.place, loss.reason, loss.packets).trim().to_owned();
+            let places: Vec<_> = driver.lost_at.iter().map(words).collect();
             let words = format!(": {} packets lost for good. {}", driver.lost, places.join("; "));
             told.note(text![name(driver.name.as_str()), words]);
         }
