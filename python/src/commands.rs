@@ -3,7 +3,7 @@
 use crate::recording::Recording;
 use crate::work::{Asked, just, work};
 use comparison::{Input, Options, Policy};
-use console::{Cancelled, Console};
+use console::{Cancellation, Console};
 use document::Document;
 use experiment::Progress;
 use miette::IntoDiagnostic;
@@ -106,7 +106,7 @@ pub fn run_sweep(
         let share = chunks.map_or(Share::All, Share::Chunks);
         let outcome = sweep_command::run_share(&Data::find(None)?, &dataset, &fitting, &share, threads, &progress)?;
         match progress.check() {
-            Err(short @ Cancelled::Short(_)) => Err(short.into()),
+            Err(short @ Cancellation::Short(_)) => Err(short.into()),
             _ => Ok(sweep_command::as_json(&dataset, &outcome, 0).to_string()),
         }
     };

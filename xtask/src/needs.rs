@@ -4,23 +4,23 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A program or a file, and the Debian package that has it.
-type Packaged = (&'static str, &'static str);
+type DebianPackage = (&'static str, &'static str);
 
 /// Programs, files and targets that a command needs.
 pub struct Needs {
-    programs: &'static [Packaged],
+    programs: &'static [DebianPackage],
     /// The same for what only root can use.
-    for_root: &'static [Packaged],
-    files: &'static [Packaged],
+    for_root: &'static [DebianPackage],
+    files: &'static [DebianPackage],
     /// Rust targets.
     targets: &'static [&'static str],
 }
 
 /// Python with what makes environments.
-const PYTHON: Packaged = ("python3", "python3-venv");
+const PYTHON: DebianPackage = ("python3", "python3-venv");
 
 /// Runs programs of aarch64.
-const EMULATOR: Packaged = ("qemu-aarch64", "qemu-user");
+const EMULATOR: DebianPackage = ("qemu-aarch64", "qemu-user");
 
 /// The needs of `test`. The targets are
 /// bare metal for the `no_std` crates and the firmware, and Linux for the data plane.
@@ -58,7 +58,7 @@ pub const DIST_TRY: Needs = Needs {
 
 /// Installs what is missing, or says what to install.
 pub fn install(needs: &Needs) -> Result<(), String> {
-    let missing = |programs: &[Packaged]| -> Vec<&str> {
+    let missing = |programs: &[DebianPackage]| -> Vec<&str> {
         programs.iter().filter(|(program, _)| !is_on_path(program)).map(|&(_, package)| package).collect()
     };
     let mut packages = missing(needs.programs);

@@ -6,7 +6,7 @@ use crate::costs_files::write_costs_file;
 use crate::data::Data;
 use crate::output::{self, Format};
 use crate::recordings::Named;
-use calibrate::{MeasuredStudy, Predicted, Search, StudyFit, belong_together, fit_studies, predict};
+use calibrate::{MeasuredStudy, Prediction, Search, StudyFit, belong_together, fit_studies, predict};
 use clap::{Args, ValueEnum};
 use console::{Console, Style};
 use dataplane_experiments::fit::Costs;
@@ -126,7 +126,7 @@ pub fn run(
 /// A study with what the model says about it.
 struct StudyPrediction {
     study: MeasuredStudy,
-    predicted: Predicted,
+    predicted: Prediction,
     /// True if the fit used its single loop.
     used: bool,
 }

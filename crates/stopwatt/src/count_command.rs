@@ -8,7 +8,7 @@ use clap::Args;
 use console::Console;
 use document::nearest;
 use miette::{IntoDiagnostic, miette};
-use psci_experiments::passages::{self, Counted};
+use psci_experiments::passages::{self, CountedPassages};
 use published::Published;
 use qemu::Symbols;
 use qemu::count::{self, Passage};
@@ -103,7 +103,7 @@ pub fn run(console: &Console, options: &CountOptions) -> miette::Result<Answer> 
         [] => options.from.clone(),
         to => format!("{} to {}", options.from, to.join(" or ")),
     };
-    let of = Counted { image: &image, name: &name, arguments: &arguments, counts };
+    let of = CountedPassages { image: &image, name: &name, arguments: &arguments, counts };
     let mut recording = passages::recording(&of, &symbols);
     let more = std::mem::take(&mut recording.header.run.more);
     recording.header.run = provenance::this_run();
@@ -153,7 +153,7 @@ fn address(symbols: &Symbols, option: &str, given: &str) -> miette::Result<u64> 
 }
 
 /// The error of a machine that made no passage.
-fn nothing(options: &CountOptions, counted: &count::Counted) -> miette::Report {
+fn nothing(options: &CountOptions, counted: &count::CountResult) -> miette::Report {
     let end = match counted.is_off {
         true => "before the machine was off".to_owned(),
         false => format!("in {} s", options.limit),

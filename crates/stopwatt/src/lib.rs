@@ -115,7 +115,7 @@ pub fn is_of_memory(error: &miette::Report) -> bool {
             _ => false,
         };
         of_sweep
-            || matches!(cause.downcast_ref(), Some(console::Cancelled::Short(_)))
+            || matches!(cause.downcast_ref(), Some(console::Cancellation::Short(_)))
             || cause.downcast_ref().is_some_and(experiment::Error::is_of_memory)
             || cause.downcast_ref().is_some_and(recording::Error::is_of_memory)
     })

@@ -5,7 +5,7 @@ use crate::data::Data;
 use crate::experiments;
 use crate::output::{self, Format};
 use clap::Args;
-use console::{Cancelled, Console};
+use console::{Cancellation, Console};
 use document::Document;
 use experiment::Progress;
 use miette::miette;
@@ -14,7 +14,7 @@ use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sweep::{DEFAULT_MOST, Dataset, Environment, Failed, Fitting, Outcome, Plan, Point, Share};
+use sweep::{DEFAULT_MOST, Dataset, Environment, FailedPoint, Fitting, Outcome, Plan, Point, Share};
 
 /// Options of `sweep`.
 #[derive(Args)]
@@ -200,7 +200,7 @@ fn as_text(dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) ->
 
 /// The result of a run, for machines.
 pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json::Value {
-    let named = |points: &[Failed]| -> Vec<_> {
+    let named = |points: &[FailedPoint]| -> Vec<_> {
         points.iter().map(|named| json!({ "point": named.point, "why": named.why })).collect()
     };
     let unwritten = outcome.unwritten.iter().map(|it| json!({ "chunk": it.chunk, "why": it.why.to_string() }));
@@ -228,10 +228,10 @@ fn complaint(
     share: &Share,
     outcome: &Outcome,
     missing: u64,
-    stopped: Option<Cancelled>,
+    stopped: Option<Cancellation>,
 ) -> Option<miette::Report> {
     let mut lines = Vec::new();
-    let mut name = |count: u64, what: &str, named: &[Failed]| {
+    let mut name = |count: u64, what: &str, named: &[FailedPoint]| {
         if count == 0 {
             return;
         }
@@ -251,10 +251,10 @@ fn complaint(
     }
     match stopped {
         None => {}
-        Some(Cancelled::Asked) => {
+        Some(Cancellation::Asked) => {
             lines.push("stopped before the end; the chunks that are whole were kept".to_owned());
         }
-        Some(Cancelled::Short(short)) => {
+        Some(Cancellation::Short(short)) => {
             lines.push(format!("stopped before memory ran out: {short}; the chunks that are whole were kept"));
         }
     }

@@ -6,7 +6,7 @@ use crate::earlier::Earlier;
 use crate::error::Error;
 use crate::fits::Fitting;
 use crate::inputs::{NotedFiles, sum_of};
-use crate::manifest::{Chunk, Failed};
+use crate::manifest::{Chunk, FailedPoint};
 use crate::plan::Point;
 use experiment::{Conditions, Files, Kept, Memory, Progress, Request};
 use miette::Diagnostic;
@@ -105,9 +105,9 @@ pub(crate) fn run(
     };
     let mut files = files;
     files.insert(POINTS_FILE.to_owned(), table::write(&folder.join(POINTS_FILE), &columns(around.fitting, &all))?);
-    let with = |status: &str| -> Vec<Failed> {
+    let with = |status: &str| -> Vec<FailedPoint> {
         let ran = all.iter().filter(|ran| ran.status == status);
-        ran.filter_map(|ran| Some(Failed { point: ran.point.number, why: ran.why.clone()? })).collect()
+        ran.filter_map(|ran| Some(FailedPoint { point: ran.point.number, why: ran.why.clone()? })).collect()
     };
     let range = plan.points_of(chunk);
     let mut inputs = noted.seen();

@@ -44,7 +44,7 @@ pub use axis::Value;
 pub use dataset::{Dataset, is_sweep};
 pub use error::Error;
 pub use fits::Fitting;
-pub use manifest::Failed;
+pub use manifest::FailedPoint;
 pub use plan::{DEFAULT_MOST, Plan, Point};
 pub use read::{PointRecording, points, read};
 pub use run::{Environment, Outcome, Share, Unwritten, run, some_point_can_run};

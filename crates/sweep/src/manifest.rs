@@ -30,7 +30,7 @@ pub(crate) struct Marks {
 
 /// A point that has no rows, or whose experiment found something that should not be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failed {
+pub struct FailedPoint {
     /// Number of the point.
     pub point: u64,
     /// The reason.
@@ -48,11 +48,11 @@ pub(crate) struct Chunk {
     pub(crate) last: u64,
     /// Points without rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) failed: Vec<Failed>,
+    pub(crate) failed: Vec<FailedPoint>,
     /// Points whose experiment found something that should not be. They have rows, and are not run
     /// again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) complaints: Vec<Failed>,
+    pub(crate) complaints: Vec<FailedPoint>,
     /// Platform files that were read, each with the CRC-32 of its text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) inputs: BTreeMap<String, u32>,

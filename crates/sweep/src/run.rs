@@ -6,7 +6,7 @@ use crate::earlier::Earlier;
 use crate::error::Error;
 use crate::fits::Fitting;
 use crate::inputs::{FileCache, sum_of};
-use crate::manifest::{Chunk, Failed, Run};
+use crate::manifest::{Chunk, FailedPoint, Run};
 use crate::plan::Plan;
 use experiment::{Conditions, Files, Progress, Request};
 use std::collections::BTreeMap;
@@ -103,12 +103,12 @@ pub struct Outcome {
     /// Points that were taken over from the plan before, which had fewer.
     pub taken_over: u64,
     /// Points that failed, the first [`NAMED`]; they are run again with their chunk the next time.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedPoint>,
     /// The number of points that failed.
     pub failures: u64,
     /// Points whose experiment found something that should not be, the first [`NAMED`], also of
     /// chunks that were there before.
-    pub complaints: Vec<Failed>,
+    pub complaints: Vec<FailedPoint>,
     /// The number of such points that there are.
     pub complained: u64,
     /// Chunks that could not be written. After the first of them no further one is begun.

@@ -4,7 +4,7 @@
 use crate::axis::{PART, Value};
 use crate::dataset::Dataset;
 use crate::error::Error;
-use crate::manifest::Failed;
+use crate::manifest::FailedPoint;
 use recording::metrics::{self, Better};
 use recording::{Measure, Reader, Recording};
 use std::collections::{BTreeMap, HashMap};
@@ -34,9 +34,9 @@ pub struct Summary {
     /// The number of chunks that are there, and of those that are to be.
     pub chunks: (u64, u64),
     /// Points without rows.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedPoint>,
     /// Points whose experiment found something that should not be.
-    pub complaints: Vec<Failed>,
+    pub complaints: Vec<FailedPoint>,
 }
 
 /// A quantity of which each point has a figure.

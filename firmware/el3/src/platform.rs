@@ -16,7 +16,7 @@ use psci::*;
 
 /// The state that a CPU keeps for itself, in a line of its own.
 #[repr(align(64))]
-struct Own(Cell<Interface>);
+struct InterfaceCell(Cell<Interface>);
 
 /// The machine.
 pub struct Virt {
@@ -28,7 +28,7 @@ pub struct Virt {
     /// The memory that MEM_PROTECT overwrites.
     protected: [Range<u64>; PARTS],
     gic: Gic,
-    own: [Own; MAX_CPUS],
+    own: [InterfaceCell; MAX_CPUS],
 }
 
 // SAFETY: a CPU touches only its own `own`; the rest is never written after it was made.
@@ -43,10 +43,17 @@ impl Virt {
         protected: [Range<u64>; PARTS],
         gic: Gic,
     ) -> Self {
-        Self { cpus, format, memory, protected, gic, own: [const { Own(Cell::new(Interface::OFF)) }; MAX_CPUS] }
+        Self {
+            cpus,
+            format,
+            memory,
+            protected,
+            gic,
+            own: [const { InterfaceCell(Cell::new(Interface::OFF)) }; MAX_CPUS],
+        }
     }
 
-    fn own(&self) -> Option<&Own> {
+    fn own(&self) -> Option<&InterfaceCell> {
         self.own.get(self.this_cpu().get())
     }
 }

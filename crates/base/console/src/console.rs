@@ -19,11 +19,11 @@ pub struct Console {
     style: Style,
     /// The width at which lines of text for people are broken, if they are.
     folds_at: Option<usize>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedState {
     /// The words that were printed, where they are kept.
     kept: Option<Mutex<Output>>,
     running: Running,
@@ -49,7 +49,7 @@ impl Console {
 
     /// A console that keeps what is printed, and shows no progress.
     pub fn kept() -> Self {
-        let shared = Shared { kept: Some(Mutex::default()), ..Shared::default() };
+        let shared = SharedState { kept: Some(Mutex::default()), ..SharedState::default() };
         Self { quiet: false, verbose: false, style: Style::PLAIN, folds_at: None, shared: Arc::new(shared) }
     }
 

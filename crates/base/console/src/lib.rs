@@ -36,6 +36,6 @@ mod shown;
 mod style;
 
 pub use console::{Console, Output, sentences};
-pub use progress::{Cancelled, LESS_MEMORY, Progress};
+pub use progress::{Cancellation, LESS_MEMORY, Progress};
 pub use shown::Shown;
 pub use style::Style;

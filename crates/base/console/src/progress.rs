@@ -22,7 +22,7 @@ pub struct Progress {
 
 /// A run was to stop, and did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cancelled {
+pub enum Cancellation {
     /// Somebody wished it.
     Asked,
     /// Memory was about to run out.
@@ -32,7 +32,7 @@ pub enum Cancelled {
 /// Words for what would be right where memory is short.
 pub const LESS_MEMORY: &str = "ask for less at a time: fewer iterations, seeds, releases or events";
 
-impl fmt::Display for Cancelled {
+impl fmt::Display for Cancellation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asked => f.write_str("stopped; nothing was kept"),
@@ -41,9 +41,9 @@ impl fmt::Display for Cancelled {
     }
 }
 
-impl std::error::Error for Cancelled {}
+impl std::error::Error for Cancellation {}
 
-impl Diagnostic for Cancelled {
+impl Diagnostic for Cancellation {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         matches!(self, Self::Short(_)).then(|| Box::new(LESS_MEMORY) as Box<dyn fmt::Display>)
     }
@@ -106,13 +106,13 @@ impl Progress {
         true
     }
 
-    /// [`Cancelled`] if the run is to stop: for long runs to ask now and then.
+    /// [`Cancellation`] if the run is to stop: for long runs to ask now and then.
     ///
     /// # Errors
     /// The run is to stop.
-    pub fn check(&self) -> Result<(), Cancelled> {
+    pub fn check(&self) -> Result<(), Cancellation> {
         match self.cancelled.load(Relaxed) {
-            true => Err(self.short.get().cloned().map_or(Cancelled::Asked, Cancelled::Short)),
+            true => Err(self.short.get().cloned().map_or(Cancellation::Asked, Cancellation::Short)),
             false => self.whole.as_ref().map_or(Ok(()), |whole| whole.check()),
         }
     }
@@ -131,6 +131,6 @@ mod tests {
         assert_eq!((whole.steps(), part.steps(), part.doing().as_str()), ((0, 0), (1, 3), "runs"));
         assert_eq!(part.check(), Ok(()));
         whole.cancel();
-        assert_eq!(part.check(), Err(Cancelled::Asked));
+        assert_eq!(part.check(), Err(Cancellation::Asked));
     }
 }

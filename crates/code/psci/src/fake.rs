@@ -77,6 +77,6 @@ mod platform;
 pub use asymmetric::{Asymmetric, CPU_TABLE, CPUS, DOMAINS, TOPOLOGY, mpidr, state};
 pub use asymmetric_harness::RESUME;
 pub use board::Board;
-pub use harness::{CPU_ON_ENTRY, Ended, Harness, SUCCESS, code, leak, returned, storage};
+pub use harness::{CPU_ON_ENTRY, Ending, Harness, SUCCESS, code, leak, returned, storage};
 pub use machine::{Fake, Options, TICKS_PER_US};
 pub use memory::Cell;

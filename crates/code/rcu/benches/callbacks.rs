@@ -5,7 +5,7 @@
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, Form, Interrupted, Order, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord,
+    Callback, Form, InterruptedCode, Order, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord,
     Step, Thread, Urgency,
 };
 use std::cell::{Cell, RefCell};
@@ -117,7 +117,7 @@ fn run(settings: Settings, per_jiffy: u64) -> f64 {
         }
         machine.jiffies.set(machine.jiffies.get() + 1);
         rcu.irq_enter(&machine);
-        rcu.tick(&machine, Interrupted::User, &task);
+        rcu.tick(&machine, InterruptedCode::User, &task);
         if let Some((at, timer)) = machine.timer.get()
             && at <= machine.jiffies.get()
         {

@@ -9,7 +9,7 @@
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, Form, Interrupted, Order, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord,
+    Callback, Form, InterruptedCode, Order, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord,
     Step, Thread, Urgency,
 };
 use std::cell::Cell;
@@ -143,7 +143,7 @@ impl Threads {
 
 fn tick(rcu: &Rcu<Host>, host: &Host, reader: &Reader) {
     rcu.irq_enter(host);
-    rcu.tick(host, Interrupted::Kernel, reader);
+    rcu.tick(host, InterruptedCode::Kernel, reader);
     while SOFTIRQ.take() {
         SOFTIRQ.set(rcu.core(host));
     }

@@ -8,14 +8,14 @@ use core::fmt;
 
 /// Why a CPU may not go off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum Refusal {
     /// It is the last one online that is not offloaded, in the form of 2013.
     LastOrdinary,
     /// It is the last one online.
     Last,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::LastOrdinary => {
@@ -26,7 +26,7 @@ impl fmt::Display for Refused {
     }
 }
 
-impl core::error::Error for Refused {}
+impl core::error::Error for Refusal {}
 
 impl<P: Platform> Rcu<P> {
     /// This CPU goes off; the last that it calls. Its task was switched away from, so that it has
@@ -35,17 +35,17 @@ impl<P: Platform> Rcu<P> {
     ///
     /// # Errors
     /// The CPU has to stay; nothing changed.
-    pub fn cpu_offline(&self, p: &P) -> Result<(), Refused> {
+    pub fn cpu_offline(&self, p: &P) -> Result<(), Refusal> {
         let this = p.this_cpu();
         // Only one CPU goes off or comes up: the kernel's lock orders this.
         let online = |cpu: usize| self.nodes[self.cpus[cpu].leaf].online.load_relaxed(p) & self.cpus[cpu].bit != 0;
         let mut others = (0..self.cpus.len()).filter(|&cpu| cpu != this && online(cpu)).peekable();
         if others.peek().is_none() {
-            return Err(Refused::Last);
+            return Err(Refusal::Last);
         }
         let cpu = &self.cpus[this];
         if self.settings.form == Form::Y2013 && !cpu.offloaded && others.all(|other| self.cpus[other].offloaded) {
-            return Err(Refused::LastOrdinary);
+            return Err(Refusal::LastOrdinary);
         }
         let leaf = &self.nodes[cpu.leaf];
         leaf.lock.acquire(p);

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 pub(crate) const READERS: u64 = 1 << 63;
 
 /// A reader that was preempted inside a read section.
-pub(crate) struct Blocked {
+pub(crate) struct BlockedReader {
     /// Id of the reader.
     pub(crate) reader: u32,
     /// It holds up the grace period with this number, and every later one.
@@ -39,7 +39,7 @@ pub(crate) struct Node<P: Platform> {
     pub(crate) first_cpu: usize,
     pub(crate) cpus: usize,
     /// Under the lock, in a leaf: the readers that were preempted on its CPUs.
-    pub(crate) blocked: PlainList<Vec<Blocked>, P>,
+    pub(crate) blocked: PlainList<Vec<BlockedReader>, P>,
 }
 
 impl<P: Platform> Node<P> {

@@ -9,19 +9,19 @@ use cells::Watch;
 use core::cell::{Cell, Ref, RefCell, RefMut};
 
 /// Data that is watched.
-pub(crate) struct Watched<C, P: Platform> {
+pub(crate) struct WatchedData<C, P: Platform> {
     watch: P::Watch,
     data: C,
 }
 
 /// A value.
-pub(crate) type Plain<T, P> = Watched<Cell<T>, P>;
+pub(crate) type Plain<T, P> = WatchedData<Cell<T>, P>;
 
 /// Something larger, such as a list. RCU does nothing else while it borrows one, so a borrow counts
 /// as one access.
-pub(crate) type PlainList<T, P> = Watched<RefCell<T>, P>;
+pub(crate) type PlainList<T, P> = WatchedData<RefCell<T>, P>;
 
-impl<C, P: Platform> Watched<C, P> {
+impl<C, P: Platform> WatchedData<C, P> {
     /// The data, for whoever knows that nobody else touches it.
     pub(crate) fn unwatched(&self) -> &C {
         &self.data

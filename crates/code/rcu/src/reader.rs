@@ -1,7 +1,7 @@
 //! Readers, and what happens when one is preempted.
 
 use crate::cell::SharedCell;
-use crate::node::{Blocked, READERS};
+use crate::node::{BlockedReader, READERS};
 use crate::platform::Platform;
 use crate::state::Rcu;
 use core::cell::Cell;
@@ -83,7 +83,7 @@ impl<P: Platform> Rcu<P> {
             // period; afterwards it is too young for it.
             let waits_for_us = mask & cpu.bit != 0;
             let from = if waits_for_us { now } else { (now + 1) | 1 };
-            leaf.blocked.borrow_mut(p).push(Blocked { reader: outgoing.id, from });
+            leaf.blocked.borrow_mut(p).push(BlockedReader { reader: outgoing.id, from });
             if waits_for_us {
                 leaf.mask.store_relaxed(p, mask | READERS);
             }

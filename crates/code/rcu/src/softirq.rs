@@ -9,7 +9,7 @@ use crate::state::Rcu;
 
 /// The code that a tick interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interrupted {
+pub enum InterruptedCode {
     /// User space.
     User,
     /// The kernel, on behalf of a task or in another interrupt.
@@ -21,10 +21,10 @@ pub enum Interrupted {
 impl<P: Platform> Rcu<P> {
     /// The tick of this CPU, between [`Rcu::irq_enter`] and [`Rcu::irq_exit`]. `current` is the
     /// task that it interrupted. May raise the softirq.
-    pub fn tick(&self, p: &P, interrupted: Interrupted, current: &Reader) {
+    pub fn tick(&self, p: &P, interrupted: InterruptedCode, current: &Reader) {
         let cpu = self.this(p);
         let no_reader = self.settings.preemptible && !current.is_reading();
-        if interrupted != Interrupted::Kernel || no_reader {
+        if interrupted != InterruptedCode::Kernel || no_reader {
             cpu.quiescent.set(true);
         }
         self.check_stall(p);

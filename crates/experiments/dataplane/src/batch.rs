@@ -75,27 +75,27 @@ impl Experiment for Batch {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         match request.world {
-            World::Sim => Modelled::new(request).map(|_| ()),
+            World::Sim => ModelStudy::new(request).map(|_| ()),
             _ => Study::check(&request.settings),
         }
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         match request.world {
-            World::Sim => Modelled::new(request)?.run(sink),
+            World::Sim => ModelStudy::new(request)?.run(sink),
             _ => here(request, sink),
         }
     }
 }
 
 /// Ways through a graph on a modelled core.
-struct Modelled {
+struct ModelStudy {
     platform: CorePlatform,
     /// Each with the name of its variant.
     paths: Vec<(String, FramePath)>,
 }
 
-impl Modelled {
+impl ModelStudy {
     fn new(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
         let platform = CorePlatform::read(request.platforms, &settings.get(PLATFORM))?;

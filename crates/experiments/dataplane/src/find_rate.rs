@@ -9,7 +9,7 @@ use crate::rates::search::Precision;
 use crate::{FRAME_SIZE, host_header, results};
 use dataplane::buffers::Reuse;
 use dataplane::plane::Settings as LoopSettings;
-use experiment::setting::{Checked, Choice, Number, Or};
+use experiment::setting::{CheckedSetting, Choice, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Settings, Sink, World, WorldAbout};
 use recording::facts;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const GRAPH: Or<Choice<GraphKind>> = Choice::new(
 )
 .or(GraphKind::Ip4Route);
 
-const DRIVERS: Or<Checked<Vec<Driver>>> = Checked::new(
+const DRIVERS: Or<CheckedSetting<Vec<Driver>>> = CheckedSetting::new(
     "drivers",
     "LIST",
     drivers,
@@ -37,7 +37,7 @@ const DRIVERS: Or<Checked<Vec<Driver>>> = Checked::new(
 )
 .or((|| vec![Driver::Packet], |_| "packet".to_owned()));
 
-const FORWARDER: Checked<String> = Checked::new(
+const FORWARDER: CheckedSetting<String> = CheckedSetting::new(
     "forwarder",
     "COMMAND",
     command_line,
@@ -45,12 +45,13 @@ const FORWARDER: Checked<String> = Checked::new(
      to 02:fe:00:00:01:02 on the other.",
 );
 
-const LOSS: Or<Checked<f64>> = Checked::new("loss", "PERCENT", percent, "Loss that the partial drop rate allows.")
-    .unit("%")
-    .or((|| 0.5, f64::to_string));
+const LOSS: Or<CheckedSetting<f64>> =
+    CheckedSetting::new("loss", "PERCENT", percent, "Loss that the partial drop rate allows.")
+        .unit("%")
+        .or((|| 0.5, f64::to_string));
 
-const PRECISION: Or<Checked<f64>> =
-    Checked::new("precision", "PERCENT", percent, "Width between the bounds, of the upper one.")
+const PRECISION: Or<CheckedSetting<f64>> =
+    CheckedSetting::new("precision", "PERCENT", percent, "Width between the bounds, of the upper one.")
         .unit("%")
         .or((|| 1.0, f64::to_string));
 

@@ -286,7 +286,7 @@ impl Window {
 
 /// The result of a load.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Loaded {
+pub struct LoadResult {
     /// The windows, in order.
     pub windows: Vec<Window>,
     /// The time that rounds took, of all windows and workers: that long at most is a packet in the
@@ -297,14 +297,14 @@ pub struct Loaded {
     /// Packets that ended for a reason, and what else nodes counted.
     pub errors: Vec<ErrorCount>,
     /// Events of nodes, where any were counted.
-    pub counted: Option<Counted>,
+    pub counted: Option<EventCounts>,
     /// The traces of the first packets, where any were asked for.
     pub trace: Option<String>,
 }
 
 /// Events of nodes, of all workers together.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Counted {
+pub struct EventCounts {
     /// The names of what was counted, by the order in
     /// [`NodeCounters::events`](dataplane::graph::NodeCounters::events).
     pub names: Vec<String>,
@@ -336,7 +336,7 @@ fn until(graph: &mut Graph, length: Duration, rounds: &mut Histogram<u64>) -> Sh
 /// # Errors
 /// Why the machine counts none.
 #[cfg(target_os = "linux")]
-pub fn count(graphs: &mut [Graph], events: Events, length: Duration) -> Result<Counted, String> {
+pub fn count(graphs: &mut [Graph], events: Events, length: Duration) -> Result<EventCounts, String> {
     graphs.iter_mut().for_each(Graph::clear_runtime);
     let names = std::thread::scope(|scope| {
         let started: Vec<_> = graphs
@@ -360,7 +360,7 @@ pub fn count(graphs: &mut [Graph], events: Events, length: Duration) -> Result<C
     })?;
     let reports: Vec<Report> = graphs.iter().map(Graph::report).collect();
     let nodes = Report::sum(&reports).map(|sum| sum.runtime).unwrap_or_default();
-    Ok(Counted { names: names.into_iter().next().unwrap_or_default(), nodes })
+    Ok(EventCounts { names: names.into_iter().next().unwrap_or_default(), nodes })
 }
 
 /// A histogram of up to a minute, with three digits of each value.

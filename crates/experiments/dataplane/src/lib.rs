@@ -41,7 +41,7 @@ pub use prefetch::Prefetch;
 
 use ::dataplane::study::Work;
 use experiment::World;
-use experiment::setting::{self, Checked, Choice, Number, Or, Switch};
+use experiment::setting::{self, CheckedSetting, Choice, Number, Or, Switch};
 use places::CacheLevel;
 use recording::Header;
 
@@ -52,8 +52,8 @@ const PLATFORM: Or<setting::Platform> =
     setting::Platform::new("platform", "Platform of the modelled core.").only(SIM).or("macchiatobin");
 
 /// Packets of a frame.
-pub const FRAME_SIZE: Or<Checked<usize>> =
-    Checked::new("frame-size", "N", frame_size, "Packets of a frame: 64, 128, 256, 512 or 1024.")
+pub const FRAME_SIZE: Or<CheckedSetting<usize>> =
+    CheckedSetting::new("frame-size", "N", frame_size, "Packets of a frame: 64, 128, 256, 512 or 1024.")
         .or((|| 256, usize::to_string));
 
 // The settings of the stride study that `prefetch` and `batch` share; those for all worlds also

@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "linux")]
 use crate::events::Events;
-use crate::graphs::{self, Counted, GraphKind, Load, Loaded, Running};
+use crate::graphs::{self, EventCounts, GraphKind, Load, LoadResult, Running};
 #[cfg(target_os = "linux")]
 use crate::own_graph;
 use crate::{FRAME_SIZE, host_header, results};
@@ -11,7 +11,7 @@ use dataplane::graph::Graph;
 use dataplane::pcap;
 use dataplane::plane::{Mac, Settings};
 use dataplane::walk::{Shape, Strides};
-use experiment::setting::{Checked, Choice, Number, Or, Switch};
+use experiment::setting::{CheckedSetting, Choice, Number, Or, Switch};
 use experiment::{About, Error, Example, Experiment, Progress, Request, Settings as Given, Sink, World, WorldAbout};
 use recording::{Picture, PictureKind, facts, metrics};
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ fn graph_asked(text: &str) -> Result<GraphAsked, String> {
     }
 }
 
-const GRAPH: Or<Checked<GraphAsked>> = Checked::new(
+const GRAPH: Or<CheckedSetting<GraphAsked>> = CheckedSetting::new(
     "graph",
     "WHICH|FILE.toml",
     graph_asked,
@@ -54,7 +54,7 @@ const GRAPH: Or<Checked<GraphAsked>> = Checked::new(
     },
 ));
 
-const NODES: Checked<Vec<PathBuf>> = Checked::new(
+const NODES: CheckedSetting<Vec<PathBuf>> = CheckedSetting::new(
     "nodes",
     "FILE.so[,FILE.so]",
     |text| Ok(text.split(',').filter(|part| !part.is_empty()).map(PathBuf::from).collect()),
@@ -81,7 +81,7 @@ const LOOP: Or<Choice<Shape>> = Choice::new(
 )
 .or(Shape::Quad);
 
-const STRIDES: Or<Checked<Strides>> = Checked::new(
+const STRIDES: Or<CheckedSetting<Strides>> = CheckedSetting::new(
     "strides",
     "S1[/S2]",
     strides,
@@ -121,7 +121,7 @@ enum Source {
     Capture(PathBuf),
 }
 
-const RECEIVE: Checked<Source> = Checked::new(
+const RECEIVE: CheckedSetting<Source> = CheckedSetting::new(
     "receive",
     "INTERFACE|FILE.pcap",
     |text| {
@@ -134,14 +134,14 @@ const RECEIVE: Checked<Source> = Checked::new(
      again, in place of generated ones.",
 );
 
-const SEND: Checked<String> = Checked::new(
+const SEND: CheckedSetting<String> = CheckedSetting::new(
     "send",
     "INTERFACE",
     |text| Ok(text.to_owned()),
     "With an interface of --receive: the interface where packets go out.",
 );
 
-const NEIGHBOUR: Checked<Mac> = Checked::new(
+const NEIGHBOUR: CheckedSetting<Mac> = CheckedSetting::new(
     "neighbour",
     "MAC",
     |text| text.parse().map_err(|_| format!("`{text}` is no Ethernet address such as 02:fe:00:00:01:02")),
@@ -286,7 +286,7 @@ impl Experiment for Dataplane {
         let windows = settings.get(WINDOWS);
         let progress = sink.progress();
         progress.expect(windows.into(), "windows");
-        let asked = Asked {
+        let asked = LoadRequest {
             load,
             workers: settings.get(WORKERS),
             trace: settings.get(TRACE),
@@ -308,7 +308,7 @@ impl Experiment for Dataplane {
         }
 
         let mut header = host_header(ABOUT.name, windows);
-        header.set_facts(&facts::Loaded {
+        header.set_facts(&facts::GraphLoad {
             graph: name.clone(),
             frame_size: load.settings.frame_size as u64,
             shape: shape.name().to_owned(),
@@ -359,7 +359,7 @@ fn load_of(settings: &experiment::Settings, graph: &GraphAsked) -> Load {
 /// A graph that ran.
 struct FinishedGraph {
     name: String,
-    loaded: Loaded,
+    loaded: LoadResult,
     /// A line that says why no events are counted.
     no_counters: Option<String>,
     /// Driver by which packets come in and go out.
@@ -370,7 +370,7 @@ struct FinishedGraph {
 }
 
 /// A load that is asked for, of whatever graph.
-struct Asked {
+struct LoadRequest {
     load: Load,
     workers: usize,
     trace: usize,
@@ -379,7 +379,7 @@ struct Asked {
     counting: Counting,
 }
 
-impl Asked {
+impl LoadRequest {
     /// The graphs of the workers, the node that packets come in at, and where packets come from if
     /// nothing generates them.
     fn graphs(&self, given: &Given) -> Result<(Vec<Graph>, &'static str, Option<String>), Error> {
@@ -415,7 +415,7 @@ impl Asked {
         }
         progress.check()?;
         let (counted, no_counters) = count(&mut running.graphs, self.counting, self.window);
-        let loaded = Loaded {
+        let loaded = LoadResult {
             windows,
             rounds: running.rounds(),
             balances: running.balances(),
@@ -436,7 +436,7 @@ impl Asked {
         patience: u64,
         progress: &Progress,
     ) -> Result<FinishedGraph, Error> {
-        let asked = own_graph::Asked {
+        let asked = own_graph::RunRequest {
             graph,
             objects,
             load: self.load,
@@ -512,7 +512,7 @@ fn no_events(events: Events, why: &str) -> String {
 
 /// Events of nodes, or a line that says why there are none.
 #[cfg(target_os = "linux")]
-fn count(graphs: &mut [Graph], counting: Counting, length: Duration) -> (Option<Counted>, Option<String>) {
+fn count(graphs: &mut [Graph], counting: Counting, length: Duration) -> (Option<EventCounts>, Option<String>) {
     let Some(events) = events(counting) else { return (None, None) };
     match graphs::count(graphs, events, length) {
         Ok(counted) => (Some(counted), None),
@@ -521,7 +521,7 @@ fn count(graphs: &mut [Graph], counting: Counting, length: Duration) -> (Option<
 }
 
 #[cfg(not(target_os = "linux"))]
-fn count(_graphs: &mut [Graph], counting: Counting, _length: Duration) -> (Option<Counted>, Option<String>) {
+fn count(_graphs: &mut [Graph], counting: Counting, _length: Duration) -> (Option<EventCounts>, Option<String>) {
     let why =
         (counting != Counting::Nothing).then(|| "No events per packet: they are counted on Linux alone.".to_owned());
     (None, why)

@@ -22,7 +22,7 @@ mod protocol;
 mod run;
 mod worker;
 
-pub use run::{Asked, FinishedGraph, run};
+pub use run::{FinishedGraph, RunRequest, run};
 pub use worker::{ARGUMENT, work};
 
 use crate::graphs::{GraphKind, Load};

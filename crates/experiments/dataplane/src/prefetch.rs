@@ -57,14 +57,14 @@ impl Experiment for Prefetch {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         match request.world {
-            World::Sim => Modelled::new(request).map(|_| ()),
+            World::Sim => ModelStudy::new(request).map(|_| ()),
             _ => Study::check(&request.settings),
         }
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         match request.world {
-            World::Sim => Modelled::new(request)?.run(sink),
+            World::Sim => ModelStudy::new(request)?.run(sink),
             _ => here(request, sink),
         }
     }
@@ -111,7 +111,7 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
 }
 
 /// A prediction that is asked for.
-struct Modelled {
+struct ModelStudy {
     platform: CorePlatform,
     costs: CostsFile,
     /// The cells with the names of their loops.
@@ -119,7 +119,7 @@ struct Modelled {
     effort: Effort,
 }
 
-impl Modelled {
+impl ModelStudy {
     fn new(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
         let platform = CorePlatform::read(request.platforms, &settings.get(PLATFORM))?;

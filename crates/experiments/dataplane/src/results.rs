@@ -1,7 +1,7 @@
 //! Results as recordings.
 
 use crate::footprint::Footprint;
-use crate::graphs::{Counted, ErrorCount, Loaded};
+use crate::graphs::{ErrorCount, EventCounts, LoadResult};
 use crate::latency::Percentiles;
 use crate::model::Cell;
 #[cfg(target_os = "linux")]
@@ -68,7 +68,7 @@ pub fn study(header: Header, variant: &str, layout: &str, cells: &[(Cell, Vec<f6
 }
 
 /// A loaded graph: its windows and what nodes did in each.
-pub fn graph(header: Header, name: &str, loaded: &Loaded) -> Recording {
+pub fn graph(header: Header, name: &str, loaded: &LoadResult) -> Recording {
     let mut recording = Recording::new(header);
     let series = recording.series(name, LOADED_CASE, "");
     for (iteration, window) in loaded.windows.iter().enumerate() {
@@ -85,7 +85,7 @@ pub fn graph(header: Header, name: &str, loaded: &Loaded) -> Recording {
     }
     latencies(&mut recording, name, 0, &loaded.rounds);
     errors(&mut recording, name, &loaded.errors);
-    if let Some(Counted { names, nodes }) = &loaded.counted {
+    if let Some(EventCounts { names, nodes }) = &loaded.counted {
         let series = recording.series(name, EVENTS_CASE, "");
         for node in nodes.iter().filter(|node| node.counters.vectors > 0) {
             for (event, count) in names.iter().zip(node.counters.events) {

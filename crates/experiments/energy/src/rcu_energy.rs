@@ -8,7 +8,7 @@ use crate::suite::{Benchmark, Suite};
 use crate::unknown::Value;
 use crate::{lanes, rows};
 use document::Document;
-use experiment::setting::{self, Checked, InputFile, Keys, Number, Or};
+use experiment::setting::{self, CheckedSetting, InputFile, Keys, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use minikernel::Costs;
 use recording::Header;
@@ -26,8 +26,8 @@ const DRAWS: Or<Number<u32>> = Number::new(
 )
 .or(256);
 
-const BENCHMARKS: Checked<Vec<String>> =
-    Checked::new("benchmarks", "NAMES", names, "Benchmarks, parted by commas [default: all of the file].");
+const BENCHMARKS: CheckedSetting<Vec<String>> =
+    CheckedSetting::new("benchmarks", "NAMES", names, "Benchmarks, parted by commas [default: all of the file].");
 
 const SET: Keys = Keys::new(
     "set",
@@ -35,7 +35,7 @@ const SET: Keys = Keys::new(
      cyclictest.latency=zero; timers=little, workqueues=little; kernel.tick=4000.",
 );
 
-const PART: Checked<Part> = Checked::new(
+const PART: CheckedSetting<Part> = CheckedSetting::new(
     "part",
     "K/N",
     str::parse,

@@ -85,13 +85,13 @@ static ABOUT: About = About {
 
 const RANGES: &str = "energy/rcu-lazy.toml";
 
-struct Asked {
+struct LazyRequest {
     suite: Suite,
     board: Board,
     set: Vec<(String, Value)>,
 }
 
-impl Asked {
+impl LazyRequest {
     fn read(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
         let document = match settings.get(OTHER_RANGES) {
@@ -142,11 +142,11 @@ impl Experiment for RcuLazy {
     }
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
-        Asked::read(request).map(|_| ())
+        LazyRequest::read(request).map(|_| ())
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let asked = Asked::read(request)?;
+        let asked = LazyRequest::read(request)?;
         let draws = request.settings.get(DRAWS);
         let progress = sink.progress();
         progress.expect(u64::from(draws) * Waiting::ALL.len() as u64, "runs");

@@ -130,7 +130,7 @@ pub fn run(
 }
 
 /// A run as the small kernel leaves it.
-pub(crate) struct Simulated {
+pub(crate) struct SimulatedRun {
     /// The hardware that it ran on.
     pub(crate) hardware: Hardware,
     /// The outcome.
@@ -148,7 +148,7 @@ pub(crate) fn simulate(
     point: &Point<'_>,
     time_ns: u64,
     record: bool,
-) -> Result<Simulated, Error> {
+) -> Result<SimulatedRun, Error> {
     let hardware = board.at(point);
     let (workload, of_benchmark) = workload(benchmark, point, &hardware);
     let settings = Settings { record, ..kernel(Settings::of_2013(), suite, benchmark, point, &hardware) };
@@ -159,11 +159,11 @@ pub(crate) fn simulate(
     let policy = placement(suite, &hardware)?;
     let outcome = minikernel::run(&hardware, &settings, &workload, policy, Some(Box::new(rcu)), time_ns);
     let outcome = outcome.map_err(|error| Error::Failed(format!("{}: {error}", benchmark.name)))?;
-    Ok(Simulated { hardware, outcome, of_benchmark })
+    Ok(SimulatedRun { hardware, outcome, of_benchmark })
 }
 
-fn ran(simulated: &Simulated, benchmark: &Benchmark) -> RunResult {
-    let Simulated { hardware, outcome, of_benchmark } = simulated;
+fn ran(simulated: &SimulatedRun, benchmark: &Benchmark) -> RunResult {
+    let SimulatedRun { hardware, outcome, of_benchmark } = simulated;
     let of_benchmark = *of_benchmark;
     let latencies = latencies(outcome, of_benchmark);
     let mut owners = [0; OWNERS.len()];

@@ -1,6 +1,6 @@
 //! Why an experiment has no recording.
 
-use console::{Cancelled, LESS_MEMORY};
+use console::{Cancellation, LESS_MEMORY};
 use memory::Short;
 use miette::Diagnostic;
 
@@ -68,11 +68,11 @@ impl Error {
     }
 }
 
-impl From<Cancelled> for Error {
-    fn from(cancelled: Cancelled) -> Self {
+impl From<Cancellation> for Error {
+    fn from(cancelled: Cancellation) -> Self {
         match cancelled {
-            Cancelled::Asked => Self::Cancelled,
-            Cancelled::Short(_) => Self::Memory { message: cancelled.to_string(), help: LESS_MEMORY.to_owned() },
+            Cancellation::Asked => Self::Cancelled,
+            Cancellation::Short(_) => Self::Memory { message: cancelled.to_string(), help: LESS_MEMORY.to_owned() },
         }
     }
 }

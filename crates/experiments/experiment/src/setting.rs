@@ -126,12 +126,12 @@ impl Kind {
 
 /// A setting that takes values of a kind.
 #[derive(Clone, Copy, Debug)]
-pub struct Declared<K> {
+pub struct DeclaredSetting<K> {
     described: SettingDescription,
     takes: K,
 }
 
-impl<K: Copy> Declared<K> {
+impl<K: Copy> DeclaredSetting<K> {
     const fn of_kind(name: &'static str, takes: K, about: &'static str) -> Self {
         Self { described: SettingDescription { name, about, unit: "", worlds: &[], positional: false }, takes }
     }
@@ -155,21 +155,21 @@ impl<K: Copy> Declared<K> {
     }
 }
 
-impl<K: One> Declared<K> {
+impl<K: One> DeclaredSetting<K> {
     /// With a default.
-    pub const fn or(self, usual: K::Usual) -> Declared<WithDefault<K>> {
-        Declared { described: self.described, takes: WithDefault { one: self.takes, usual } }
+    pub const fn or(self, usual: K::Usual) -> DeclaredSetting<WithDefault<K>> {
+        DeclaredSetting { described: self.described, takes: WithDefault { one: self.takes, usual } }
     }
 }
 
-impl<K: Takes> Declared<K> {
+impl<K: Takes> DeclaredSetting<K> {
     /// The value, from what was given for it and checked; the last counts, where one counts.
     pub(crate) fn value(&self, given: &[String]) -> K::Value {
         self.takes.value(given)
     }
 }
 
-impl<K: Takes> Setting for Declared<K> {
+impl<K: Takes> Setting for DeclaredSetting<K> {
     fn described(&self) -> &SettingDescription {
         &self.described
     }
@@ -282,15 +282,15 @@ pub trait Single {
     type Kind: One;
 }
 
-impl<K: One> Single for Declared<K> {
+impl<K: One> Single for DeclaredSetting<K> {
     type Kind = K;
 }
 
 /// A setting with a default: `Or<Number<u32>>`.
-pub type Or<S> = Declared<WithDefault<<S as Single>::Kind>>;
+pub type Or<S> = DeclaredSetting<WithDefault<<S as Single>::Kind>>;
 
 /// A whole number in a range.
-pub type Number<N = u64> = Declared<Whole<N>>;
+pub type Number<N = u64> = DeclaredSetting<Whole<N>>;
 
 /// Takes a whole number in a range, both ends included.
 #[derive(Clone, Copy, Debug)]
@@ -299,7 +299,7 @@ pub struct Whole<N> {
     most: N,
 }
 
-impl<N: Copy> Declared<Whole<N>> {
+impl<N: Copy> DeclaredSetting<Whole<N>> {
     /// A number in a range, both ends included.
     pub const fn new(name: &'static str, range: RangeInclusive<N>, about: &'static str) -> Self {
         Self::of_kind(name, Whole { least: *range.start(), most: *range.end() }, about)
@@ -329,13 +329,13 @@ impl<N: Copy + PartialOrd + Display + FromStr + Sync + 'static> One for Whole<N>
 }
 
 /// Something that is on if it is given.
-pub type Switch = Declared<OnOrOff>;
+pub type Switch = DeclaredSetting<OnOrOff>;
 
 /// Takes nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct OnOrOff;
 
-impl Declared<OnOrOff> {
+impl DeclaredSetting<OnOrOff> {
     /// A switch, which is off by default.
     pub const fn new(name: &'static str, about: &'static str) -> Self {
         Self::of_kind(name, OnOrOff, about)
@@ -362,13 +362,13 @@ impl Takes for OnOrOff {
 }
 
 /// One of some words, each of which stands for a value.
-pub type Choice<T> = Declared<OneOf<T>>;
+pub type Choice<T> = DeclaredSetting<OneOf<T>>;
 
 /// Takes one of some words, with the value that each stands for and what it means.
 #[derive(Clone, Copy, Debug)]
 pub struct OneOf<T: 'static>(&'static [(&'static str, T, &'static str)]);
 
-impl<T: Copy> Declared<OneOf<T>> {
+impl<T: Copy> DeclaredSetting<OneOf<T>> {
     /// A choice among words, each with its value and what it means.
     pub const fn new(
         name: &'static str,
@@ -405,7 +405,7 @@ impl<T: Copy + PartialEq + Sync + 'static> One for OneOf<T> {
 }
 
 /// A word that a function reads.
-pub type Checked<T> = Declared<Read<T>>;
+pub type CheckedSetting<T> = DeclaredSetting<Read<T>>;
 
 /// Takes a word that a function reads.
 #[derive(Debug)]
@@ -422,7 +422,7 @@ impl<T> Clone for Read<T> {
 
 impl<T> Copy for Read<T> {}
 
-impl<T> Declared<Read<T>> {
+impl<T> DeclaredSetting<Read<T>> {
     /// A word that goes by `value_name` in help, and that `parse` reads; its error says what would
     /// be right. A default of it is a pair: the value, and what shows it as it would be given.
     pub const fn new(
@@ -464,13 +464,13 @@ fn named(text: &str) -> Result<(), String> {
 macro_rules! plain {
     ($($(#[$about:meta])* $name:ident = $takes:ident,)+) => {
         $($(#[$about])*
-        pub type $name = Declared<$takes>;
+        pub type $name = DeclaredSetting<$takes>;
 
         $(#[$about])*
         #[derive(Clone, Copy, Debug)]
         pub struct $takes;
 
-        impl Declared<$takes> {
+        impl DeclaredSetting<$takes> {
             /// A setting of this kind.
             pub const fn new(name: &'static str, about: &'static str) -> Self {
                 Self::of_kind(name, $takes, about)

@@ -2,7 +2,7 @@
 
 use crate::about::About;
 use crate::error::Error;
-use crate::setting::{Declared, Setting, Takes};
+use crate::setting::{DeclaredSetting, Setting, Takes};
 use crate::world::World;
 use document::nearest;
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl Settings {
     }
 
     /// The value of a setting, or its default.
-    pub fn get<K: Takes>(&self, setting: Declared<K>) -> K::Value {
+    pub fn get<K: Takes>(&self, setting: DeclaredSetting<K>) -> K::Value {
         debug_assert!(self.about.setting(setting.name()).is_some(), "{} is not listed", setting.name());
         setting.value(self.given.get(setting.name()).map_or(&[], Vec::as_slice))
     }
@@ -93,7 +93,7 @@ fn unknown(about: &About, name: &str) -> Error {
 mod tests {
     use super::*;
     use crate::about::{Example, WorldAbout};
-    use crate::setting::{Checked, Choice, Keys, Number, Or, Switch};
+    use crate::setting::{CheckedSetting, Choice, Keys, Number, Or, Switch};
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Graph {
@@ -107,7 +107,8 @@ mod tests {
         Choice::new("graph", &[("l2", Graph::CrossConnect, ""), ("ip4", Graph::Route, "")], "Graph.")
             .or(Graph::CrossConnect);
     const HOT: Switch = Switch::new("hot", "Reuse.");
-    const SIZE: Or<Checked<f64>> = Checked::new("size", "MiB", size, "Size.").or((|| 0.5, f64::to_string));
+    const SIZE: Or<CheckedSetting<f64>> =
+        CheckedSetting::new("size", "MiB", size, "Size.").or((|| 0.5, f64::to_string));
     const SET: Keys = Keys::new("set", "Keys.");
 
     fn size(text: &str) -> Result<f64, String> {

@@ -5,7 +5,7 @@ use crate::coverage::add_coverage;
 use crate::record::{experiment, record};
 use crate::recorded::Recordable;
 use document::nearest;
-use experiment::setting::{Checked, Number, Or};
+use experiment::setting::{CheckedSetting, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy, TallyOf};
 use recording::{Header, Recording, metrics};
@@ -41,20 +41,20 @@ const PSCI_CPUS: Or<Number<usize>> =
 
 const RCU_CPUS: Or<Number<usize>> = Number::new("cpus", 2..=explore::MOST_CPUS, "CPUs of the machine.").or(4);
 
-const STRATEGY: Checked<Strategy> = Checked::new(
+const STRATEGY: CheckedSetting<Strategy> = CheckedSetting::new(
     "strategy",
     "STRATEGY",
     strategy,
     "How to choose: random, pct:N, passing-over or few:N [default: random, pct:3 and passing-over in turn].",
 );
 
-const fn fault(find: fn(&str) -> Result<&'static Fault, String>) -> Checked<&'static Fault> {
-    Checked::new("fault", "NAME", find, "Give the library a fault: `stopwatt explore faults` lists them.")
+const fn fault(find: fn(&str) -> Result<&'static Fault, String>) -> CheckedSetting<&'static Fault> {
+    CheckedSetting::new("fault", "NAME", find, "Give the library a fault: `stopwatt explore faults` lists them.")
 }
 
-const PSCI_FAULT: Checked<&'static Fault> = fault(|name| find(psci_faults::FAULTS, name));
+const PSCI_FAULT: CheckedSetting<&'static Fault> = fault(|name| find(psci_faults::FAULTS, name));
 
-const RCU_FAULT: Checked<&'static Fault> = fault(|name| find(rcu_faults::FAULTS, name));
+const RCU_FAULT: CheckedSetting<&'static Fault> = fault(|name| find(rcu_faults::FAULTS, name));
 
 static PSCI: About = About {
     name: "explore-psci",

@@ -18,13 +18,13 @@ pub fn add_coverage<S: Recordable>(recording: &mut Recording, tally: &TallyOf<S>
 /// The reach of an exploration's runs.
 fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
     let coverage = &tally.coverage;
-    let counted = coverage.counted.iter().zip(&coverage.counts).map(|(counted, &count)| facts::Reached {
+    let counted = coverage.counted.iter().zip(&coverage.counts).map(|(counted, &count)| facts::CoverageItem {
         group: counted.group.to_owned(),
         of: counted.of.to_owned(),
         what: counted.what.to_owned(),
         count,
     });
-    let chosen = Kind::ALL.iter().zip(coverage.chosen).map(|(kind, count)| facts::Reached {
+    let chosen = Kind::ALL.iter().zip(coverage.chosen).map(|(kind, count)| facts::CoverageItem {
         group: "what the machine chose".to_owned(),
         of: String::new(),
         what: kind.words().to_owned(),

@@ -1,8 +1,8 @@
 //! What several experiments are told alike: a trace, a platform, governors, ticks.
 
-use crate::trace::Traced;
+use crate::trace::TracedIntervals;
 use experiment::Error;
-use experiment::setting::{self, Checked, InputFile, Number, Or};
+use experiment::setting::{self, CheckedSetting, InputFile, Number, Or};
 use idle::{Family, Release};
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(crate) const USUAL_PLATFORM: &str = "juno-r2";
 
 pub(crate) const PLATFORM_OR_USUAL: Or<setting::Platform> = PLATFORM.or(USUAL_PLATFORM);
 
-pub(crate) const GOVERNORS: Checked<Vec<idle::Kind>> = Checked::new(
+pub(crate) const GOVERNORS: CheckedSetting<Vec<idle::Kind>> = CheckedSetting::new(
     "governors",
     "NAMES",
     kinds,
@@ -78,7 +78,7 @@ pub(crate) fn check_there(trace: Option<&Path>) -> Result<(), Error> {
 }
 
 /// The trace that is named, or the sample.
-pub(crate) fn traced(trace: Option<&Path>) -> Result<Traced, Error> {
+pub(crate) fn traced(trace: Option<&Path>) -> Result<TracedIntervals, Error> {
     check_there(trace)?;
-    trace.map_or_else(Traced::sample, Traced::open)
+    trace.map_or_else(TracedIntervals::sample, TracedIntervals::open)
 }

@@ -26,7 +26,7 @@ struct Growth {
 
 /// The same time by two accounts: sums over all CPUs and states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Compared {
+pub struct Accounts {
     /// Usage by the kernel's counts.
     pub kernel: Usage,
     /// Usage by the trace and our accounting.
@@ -90,8 +90,8 @@ impl Counters {
         cpus: &[Vec<Sleep>],
         refused: &[Vec<usize>],
         tracing_ns: u64,
-    ) -> Compared {
-        let mut compared = Compared::default();
+    ) -> Accounts {
+        let mut compared = Accounts::default();
         for (&(cpu, state), growth) in &self.0 {
             let table = &platform.domains[platform.place(cpu).0].table;
             let mut accounting = Accounting::default();

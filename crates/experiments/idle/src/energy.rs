@@ -7,8 +7,8 @@
 //! domain's power is that of running, whatever the governor.
 
 use crate::platform::{POINTS, Platform};
-use crate::replay::Replayed;
-use crate::trace::Traced;
+use crate::replay::GovernorReplay;
+use crate::trace::TracedIntervals;
 use idle::MAX_STATES;
 
 /// A time in which all CPUs of a domain are idle.
@@ -34,7 +34,7 @@ pub struct Segments {
 
 impl Segments {
     /// The segments of a trace. A CPU without idle intervals counts as not there.
-    pub fn new(platform: &Platform, traced: &Traced) -> Self {
+    pub fn new(platform: &Platform, traced: &TracedIntervals) -> Self {
         let mut groups: Vec<((usize, u16), Vec<u16>)> = Vec::new();
         for cpu in (0..traced.cpus.len() as u16).filter(|&cpu| !traced.cpus[usize::from(cpu)].is_empty()) {
             let place = platform.place(cpu);
@@ -50,7 +50,7 @@ impl Segments {
         segments
     }
 
-    fn add(&mut self, domain: usize, cpus: &[u16], traced: &Traced) {
+    fn add(&mut self, domain: usize, cpus: &[u16], traced: &TracedIntervals) {
         let mut at = vec![0; cpus.len()];
         let of = |number: usize, at: &[usize]| traced.cpus[usize::from(cpus[number])].get(at[number]);
         loop {
@@ -82,7 +82,7 @@ impl Segments {
 pub type Energies = [u128; POINTS.len()];
 
 /// The energy of a replay.
-pub fn energy(platform: &Platform, segments: &Segments, replayed: &Replayed) -> Energies {
+pub fn energy(platform: &Platform, segments: &Segments, replayed: &GovernorReplay) -> Energies {
     let mut base = replayed.core_energy + replayed.read_energy;
     let mut downs = vec![[0_u64; MAX_STATES]; platform.domains.len()];
     for segment in &segments.all {

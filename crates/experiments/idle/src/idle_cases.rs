@@ -4,7 +4,7 @@ use crate::asked::{GOVERNORS, kinds};
 use crate::closed_loop::LoopCounts;
 use crate::load_file::LoadFile;
 use document::Document;
-use experiment::setting::{Checked, Number, Or};
+use experiment::setting::{CheckedSetting, Number, Or};
 use experiment::{Error, Settings, Sink, World};
 use rayon::prelude::*;
 use recording::{Header, Recording, metrics};
@@ -18,7 +18,7 @@ pub(crate) const SEED: Or<Number> =
 pub(crate) const SEEDS: Or<Number<u32>> =
     Number::new("seeds", 1..=1000, "With --case: how many seeds, one after the other.").or(20);
 
-pub(crate) const CASE: Checked<Vec<usize>> = Checked::new(
+pub(crate) const CASE: CheckedSetting<Vec<usize>> = CheckedSetting::new(
     "case",
     "NAMES",
     cases,

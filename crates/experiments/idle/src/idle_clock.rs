@@ -7,8 +7,8 @@ use crate::oracle::MIDDLE;
 use crate::published_reads::{Reads, Spread};
 use crate::reads::{self, Division, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};
-use crate::trace::Traced;
-use experiment::setting::{self, Checked, Folder, InputFile, Number, Or};
+use crate::trace::TracedIntervals;
+use experiment::setting::{self, CheckedSetting, Folder, InputFile, Number, Or};
 use experiment::{About, Error, Example, Experiment, Need, Request, Settings, Sink, World, WorldAbout};
 use qemu::{Build, Images, Machine, clock_reads, linux};
 use rayon::prelude::*;
@@ -38,8 +38,8 @@ const CACHE: Folder =
 
 const PLATFORM: Or<setting::Platform> = asked::PLATFORM.only(SIM).or(USUAL_PLATFORM);
 
-const GOVERNORS: Checked<Vec<idle::Kind>> =
-    Checked::new("governors", "NAMES", kinds, "Governors, parted by commas [default: all].").only(SIM);
+const GOVERNORS: CheckedSetting<Vec<idle::Kind>> =
+    CheckedSetting::new("governors", "NAMES", kinds, "Governors, parted by commas [default: all].").only(SIM);
 
 const HZ: Or<Number> = asked::HZ.only(SIM).or(USUAL_HZ);
 
@@ -319,7 +319,7 @@ struct Change {
 /// A trace that governors are replayed on, with reads of every clock.
 struct Replays<'r> {
     platform: &'r Platform,
-    traced: &'r Traced,
+    traced: &'r TracedIntervals,
     segments: &'r Segments,
     spreads: &'r [(String, Spread)],
     tick_ns: u64,

@@ -4,7 +4,7 @@ use crate::asked::{GOVERNORS, HZ_OR_USUAL, PLATFORM_OR_USUAL, TRACE, check_there
 use crate::platform::Platform;
 use crate::predict::{Counts, Latencies, Unknown, predict, recorded, span_ns};
 use crate::replay::{Chooser, Reading, Unsaid, replay};
-use crate::trace::Traced;
+use crate::trace::TracedIntervals;
 use experiment::setting::{InputFile, Switch};
 use experiment::{Error, Request, Settings, Sink, World};
 use idle::{Clock, Kind};
@@ -68,7 +68,7 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
     let progress = sink.progress();
     progress.say("reading the trace");
     let trace = traced(settings.get(TRACE).as_deref())?;
-    let seen = settings.get(OBSERVED).map(|path| Traced::open(&path)).transpose()?;
+    let seen = settings.get(OBSERVED).map(|path| TracedIntervals::open(&path)).transpose()?;
     for trace in [Some(&trace), seen.as_ref()].into_iter().flatten() {
         if !trace.has_states_of(platform.state_names()) {
             return Err(Error::usage(

@@ -6,10 +6,10 @@ use crate::idle_cases::{self, CASE, SEED, SEEDS};
 use crate::idle_predict::{self, OBSERVED, PREDICT};
 use crate::oracle::{Oracle, worst};
 use crate::platform::Platform;
-use crate::replay::{Agreement, Chooser, Ideal, Replayed, Unsaid, replay};
+use crate::replay::{Agreement, Chooser, GovernorReplay, Ideal, Unsaid, replay};
 use crate::results;
 use crate::row::Row;
-use crate::trace::Traced;
+use crate::trace::TracedIntervals;
 use experiment::{About, Error, Example, Experiment, Request, Setting, Sink, World, WorldAbout};
 use rayon::prelude::*;
 use recording::Header;
@@ -121,7 +121,7 @@ const WORST: usize = 5;
 /// Everything about one chooser.
 fn row(
     platform: &Platform,
-    traced: &Traced,
+    traced: &TracedIntervals,
     segments: &Segments,
     oracle: &Oracle,
     chooser: Chooser,
@@ -142,7 +142,7 @@ fn row(
         Chooser::Governor(_) if traced.summary.bounded + traced.summary.all_unknown() > 0 => &Unsaid::BOTH[..],
         _ => &Unsaid::BOTH[..1],
     };
-    let replays: Vec<(Unsaid, Replayed)> =
+    let replays: Vec<(Unsaid, GovernorReplay)> =
         unsaid.iter().map(|&unsaid| (unsaid, replay(own, traced, chooser, unsaid, tick_ns, &mut Ideal))).collect();
     let energies = replays.iter().map(|(_, replayed)| energy(own, segments, replayed)).collect();
     let agreement = match chooser {

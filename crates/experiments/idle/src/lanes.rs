@@ -6,9 +6,9 @@
 
 use crate::oracle::Oracle;
 use crate::platform::Platform;
-use crate::replay::Replayed;
+use crate::replay::GovernorReplay;
 use crate::row::Row;
-use crate::trace::Traced;
+use crate::trace::TracedIntervals;
 use recording::{Lane, PointName, Recording};
 use sleeps::{SleepLength, Waker};
 use std::collections::BTreeMap;
@@ -24,8 +24,14 @@ const TRACED: [&str; 2] = ["traced-enter", "traced-exit"];
 const DUE: &str = "timer-due";
 
 /// Adds the events of the timeline, and declares its lanes.
-pub(crate) fn add(recording: &mut Recording, platform: &Platform, traced: &Traced, rows: &[Row], oracle: &Oracle) {
-    let shown: Vec<(&Row, &Replayed)> = rows
+pub(crate) fn add(
+    recording: &mut Recording,
+    platform: &Platform,
+    traced: &TracedIntervals,
+    rows: &[Row],
+    oracle: &Oracle,
+) {
+    let shown: Vec<(&Row, &GovernorReplay)> = rows
         .iter()
         .filter(|row| row.state_names.len() == platform.domains[0].states.len())
         .filter_map(|row| Some((row, &row.replays.first()?.1)))
@@ -51,9 +57,9 @@ pub(crate) fn add(recording: &mut Recording, platform: &Platform, traced: &Trace
 }
 
 /// The CPU that is shown, and from when to when: about the interval that cost any governor most.
-fn window(traced: &Traced, shown: &[(&Row, &Replayed)]) -> Option<(u16, u64, u64)> {
+fn window(traced: &TracedIntervals, shown: &[(&Row, &GovernorReplay)]) -> Option<(u16, u64, u64)> {
     let yardstick = |row: &Row| matches!(row.name().as_str(), "never-deep" | "always-deepest");
-    let worst_of = |(row, _): &(&Row, &Replayed)| row.worst.first().map(|excess| (!yardstick(row), *excess));
+    let worst_of = |(row, _): &(&Row, &GovernorReplay)| row.worst.first().map(|excess| (!yardstick(row), *excess));
     let most = shown.iter().filter_map(worst_of).max_by_key(|(real, excess)| (*real, excess.energy));
     let (cpu, at) = most.map_or((0, 0), |(_, excess)| (excess.cpu, excess.at));
     let sleep = traced.cpus.get(usize::from(cpu))?.get(at)?;
@@ -61,7 +67,7 @@ fn window(traced: &Traced, shown: &[(&Row, &Replayed)]) -> Option<(u16, u64, u64
     Some((cpu, sleep.enter_ns.saturating_sub(AROUND_NS), end_ns + AROUND_NS))
 }
 
-fn declare(recording: &mut Recording, platform: &Platform, traced: &Traced) {
+fn declare(recording: &mut Recording, platform: &Platform, traced: &TracedIntervals) {
     let header = &mut recording.header;
     let lane = |title: &str, [begin, end]: [&str; 2], names: &mut dyn Iterator<Item = &str>| Lane {
         title: title.to_owned(),
@@ -110,7 +116,7 @@ const fn woken(waker: Waker) -> &'static str {
 }
 
 /// The trace itself: states, what ended them, and when the next timer was due.
-fn trace(recording: &mut Recording, traced: &Traced, cpus: &[u16], (from_ns, to_ns): (u64, u64)) {
+fn trace(recording: &mut Recording, traced: &TracedIntervals, cpus: &[u16], (from_ns, to_ns): (u64, u64)) {
     let series = recording.series("trace", CASE, "");
     let [enter, exit] = TRACED.map(|point| recording.point(point));
     for &cpu in cpus {

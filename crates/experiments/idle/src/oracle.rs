@@ -8,7 +8,7 @@
 use crate::energy::{Energies, Segments};
 use crate::platform::{POINTS, Platform, StateCost};
 use crate::replay::Delays;
-use crate::trace::Traced;
+use crate::trace::TracedIntervals;
 use idle::{Accounting, Usage};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -40,7 +40,7 @@ pub const MIDDLE: usize = POINTS.len() / 2;
 
 impl Oracle {
     /// The best for a trace.
-    pub fn new(platform: &Platform, segments: &Segments, traced: &Traced) -> Self {
+    pub fn new(platform: &Platform, segments: &Segments, traced: &TracedIntervals) -> Self {
         let classes = Classes::new(platform, segments, traced);
         let points: Vec<Point> =
             (0..POINTS.len()).into_par_iter().map(|point| Point::new(platform, &classes, point)).collect();
@@ -144,7 +144,7 @@ struct Classes {
 }
 
 impl Classes {
-    fn new(platform: &Platform, segments: &Segments, traced: &Traced) -> Self {
+    fn new(platform: &Platform, segments: &Segments, traced: &TracedIntervals) -> Self {
         let domains = &platform.domains;
         let of_cores: Vec<Turns> =
             domains.iter().map(|domain| core_turns(&domain.states, domain.table.all())).collect();
@@ -293,7 +293,13 @@ pub struct Excess {
 
 /// The intervals that cost a replay's cores most beyond what they had to at the middle point, the
 /// worst first.
-pub fn worst(platform: &Platform, traced: &Traced, chosen: &[Vec<u8>], oracle: &Oracle, most: usize) -> Vec<Excess> {
+pub fn worst(
+    platform: &Platform,
+    traced: &TracedIntervals,
+    chosen: &[Vec<u8>],
+    oracle: &Oracle,
+    most: usize,
+) -> Vec<Excess> {
     let mut worst: Vec<Excess> = Vec::with_capacity(most + 1);
     for (cpu, sleeps) in traced.cpus.iter().enumerate() {
         let states = &platform.domains[platform.place(cpu as u16).0].states;

@@ -10,7 +10,7 @@
 
 use crate::platform::Platform;
 use crate::replay::{Unsaid, asked};
-use crate::trace::Traced;
+use crate::trace::TracedIntervals;
 use idle::{Accounting, Governor, Kind, Outcome, Usage};
 use sleeps::{Sleep, SleepLength, Waker};
 
@@ -51,15 +51,16 @@ impl Counts {
 }
 
 /// The time from the first sleep of a trace to the end of the last, in nanoseconds.
-pub fn span_ns(traced: &Traced) -> u64 {
+pub fn span_ns(traced: &TracedIntervals) -> u64 {
     let from = traced.cpus.iter().filter_map(|sleeps| sleeps.first()).map(|sleep| sleep.enter_ns).min();
     let to = traced.cpus.iter().filter_map(|sleeps| sleeps.last()).map(|sleep| sleep.exit_ns).max();
     to.unwrap_or(0) - from.unwrap_or(0)
 }
 
-/// The counts of the traced kernel, by the lengths that it saw itself: [`Traced::tracing_ns`] is
-/// taken off, and states that the hardware refused are not entered.
-pub fn recorded(platform: &Platform, traced: &Traced) -> Counts {
+/// The counts of the traced kernel, by the lengths that it saw itself:
+/// [`TracedIntervals::tracing_ns`] is taken off, and states that the hardware refused are not
+/// entered.
+pub fn recorded(platform: &Platform, traced: &TracedIntervals) -> Counts {
     let tracing_ns = traced.tracing_ns().unwrap_or(0);
     let mut counts =
         Counts { states: vec![Usage::default(); platform.domains[0].states.len()], span_ns: span_ns(traced) };
@@ -146,7 +147,7 @@ fn median(mut values: Vec<u64>) -> Option<u64> {
 
 impl Machine {
     /// Measures them.
-    pub fn new(platform: &Platform, traced: &Traced, latencies: Latencies) -> Self {
+    pub fn new(platform: &Platform, traced: &TracedIntervals, latencies: Latencies) -> Self {
         let costs = &platform.domains[0].states;
         let mut late = vec![Vec::new(); costs.len()];
         let mut gaps = Vec::new();
@@ -246,7 +247,7 @@ impl Cpu<'_> {
 }
 
 /// The counts that a governor would have had on the machine of a trace.
-pub fn predict(platform: &Platform, traced: &Traced, kind: Kind, unknown: Unknown, tick_ns: u64) -> Counts {
+pub fn predict(platform: &Platform, traced: &TracedIntervals, kind: Kind, unknown: Unknown, tick_ns: u64) -> Counts {
     let Unknown { unsaid, latencies } = unknown;
     let machine = Machine::new(platform, traced, latencies);
     let tracing_ns = traced.tracing_ns().unwrap_or(0);
@@ -288,7 +289,7 @@ pub fn predict(platform: &Platform, traced: &Traced, kind: Kind, unknown: Unknow
 
 /// The CPU that ended a nap, and its next sleep: of the others, the one that was awake last. It may
 /// be asleep again before the other's wake-up is seen.
-fn waker<'t>(traced: &'t Traced, nap: &Nap) -> Option<(usize, Option<&'t Sleep>)> {
+fn waker<'t>(traced: &'t TracedIntervals, nap: &Nap) -> Option<(usize, Option<&'t Sleep>)> {
     if !matches!(nap.last.waker, Waker::Ipi | Waker::Scheduler) {
         return None;
     }

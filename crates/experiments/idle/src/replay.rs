@@ -2,7 +2,7 @@
 //! delays the work by its exit latency, and nothing else moves.
 
 use crate::platform::{Platform, StateCost};
-use crate::trace::Traced;
+use crate::trace::TracedIntervals;
 use idle::{Accounting, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Outcome, SleepLength};
 use sleeps::{Sleep, SleepLength as Known};
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ impl Reading for Ideal {
 
 /// The choices of a governor on a trace.
 #[derive(Clone, Debug)]
-pub struct Replayed {
+pub struct GovernorReplay {
     /// For each interval of each CPU the state in which it ended.
     pub chosen: Vec<Vec<u8>>,
     /// Sums over all CPUs, by state.
@@ -110,13 +110,13 @@ impl Delays {
 /// Replays a trace.
 pub fn replay(
     platform: &Platform,
-    traced: &Traced,
+    traced: &TracedIntervals,
     chooser: Chooser,
     unsaid: Unsaid,
     tick_ns: u64,
     reading: &mut impl Reading,
-) -> Replayed {
-    let mut replayed = Replayed {
+) -> GovernorReplay {
+    let mut replayed = GovernorReplay {
         chosen: Vec::with_capacity(traced.cpus.len()),
         states: vec![idle::Usage::default(); platform.domains[0].states.len()],
         delays: Delays::default(),
@@ -169,7 +169,7 @@ impl<'p> Cpu<'p> {
     }
 
     /// Lives through an interval, and returns the state in which it ended.
-    fn sleep(&mut self, sleep: &Sleep, sums: &mut Replayed, reading: &mut impl Reading) -> usize {
+    fn sleep(&mut self, sleep: &Sleep, sums: &mut GovernorReplay, reading: &mut impl Reading) -> usize {
         let domain = &self.platform.domains[self.domain];
         let mut asked = asked(sleep, self.unsaid, self.tick_ns);
         let mut left_ns = sleep.interval_ns();
@@ -266,8 +266,9 @@ pub const FIRST: usize = 50;
 
 impl Agreement {
     /// Compares a governor with the traced kernel. It learns from stays that are as long as the
-    /// kernel took them to be, as far as that is known: [`Traced::tracing_ns`] is taken off.
-    pub fn new(platform: &Platform, traced: &Traced, kind: Kind, tick_ns: u64) -> Self {
+    /// kernel took them to be, as far as that is known: [`TracedIntervals::tracing_ns`] is taken
+    /// off.
+    pub fn new(platform: &Platform, traced: &TracedIntervals, kind: Kind, tick_ns: u64) -> Self {
         let tracing_ns = traced.tracing_ns().unwrap_or(0);
         let states = platform.domains[0].states.len();
         let mut counts = vec![vec![0; states]; states];

@@ -4,9 +4,9 @@ use crate::energy::Energies;
 use crate::lanes;
 use crate::oracle::Oracle;
 use crate::platform::{POINTS, Platform};
-use crate::replay::{Agreement, Replayed};
+use crate::replay::{Agreement, GovernorReplay};
 use crate::row::Row;
-use crate::trace::Traced;
+use crate::trace::TracedIntervals;
 use recording::{Axis, Header, Picture, PictureKind, Recording, Series, facts, metrics};
 
 const CASE: &str = "idle-replay";
@@ -18,7 +18,13 @@ const LENGTHS: &str = "lengths";
 const COUNTERS: &str = "counters";
 
 /// The recording of a replay.
-pub fn recording(header: Header, platform: &Platform, traced: &Traced, rows: &[Row], oracle: &Oracle) -> Recording {
+pub fn recording(
+    header: Header,
+    platform: &Platform,
+    traced: &TracedIntervals,
+    rows: &[Row],
+    oracle: &Oracle,
+) -> Recording {
     let mut recording = Recording::new(header);
     describe(&mut recording.header, platform, traced, oracle);
     intervals(&mut recording, traced);
@@ -54,7 +60,7 @@ pub fn recording(header: Header, platform: &Platform, traced: &Traced, rows: &[R
     recording
 }
 
-fn describe(header: &mut Header, platform: &Platform, traced: &Traced, oracle: &Oracle) {
+fn describe(header: &mut Header, platform: &Platform, traced: &TracedIntervals, oracle: &Oracle) {
     let power = platform.power.as_ref().map(platforms::power_facts);
     header.set_facts(&facts::Replay { title: platform.title.clone(), power });
     let (name, text) = (platform.name.clone(), platform.text.clone());
@@ -122,7 +128,7 @@ fn describe(header: &mut Header, platform: &Platform, traced: &Traced, oracle: &
 }
 
 /// The notes that a reader needs about the traced kernel's own choices.
-fn of_recorded(platform: &Platform, traced: &Traced) -> Option<String> {
+fn of_recorded(platform: &Platform, traced: &TracedIntervals) -> Option<String> {
     let states = platform.domains[0].states.len();
     if !traced.has_states_of(platform.state_names()) {
         let mut entered = vec![0_u64; traced.states.len().max(1)];
@@ -150,7 +156,7 @@ fn of_recorded(platform: &Platform, traced: &Traced) -> Option<String> {
     })
 }
 
-fn intervals(recording: &mut Recording, traced: &Traced) {
+fn intervals(recording: &mut Recording, traced: &TracedIntervals) {
     let series = recording.series("trace", CASE, "");
     let summary = &traced.summary;
     let mut add = |subject: &str, role: Option<&str>, count: u64| {
@@ -277,7 +283,7 @@ fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
 
 /// The traced kernel's own counts beside the trace and our accounting: cases `counters`, modes
 /// `kernel` and `trace`; and how much longer a stay is by the trace.
-fn counters(recording: &mut Recording, platform: &Platform, traced: &Traced) {
+fn counters(recording: &mut Recording, platform: &Platform, traced: &TracedIntervals) {
     let tracing_ns = traced.tracing_ns();
     let compared = traced.counters.compare(platform, &traced.cpus, &traced.refused, tracing_ns.unwrap_or(0));
     for (mode, usage) in [("kernel", compared.kernel), ("trace", compared.trace)] {
@@ -302,7 +308,7 @@ fn counters(recording: &mut Recording, platform: &Platform, traced: &Traced) {
 /// The intervals that cost most beyond the cheapest state. Their measures have the CPU, the chosen
 /// state as subject and the cheapest as role; the iteration is the rank, and three metrics say
 /// when, how long and how much.
-fn excesses(recording: &mut Recording, traced: &Traced, row: &Row, oracle: &Oracle) {
+fn excesses(recording: &mut Recording, traced: &TracedIntervals, row: &Row, oracle: &Oracle) {
     let Some((_, replayed)) = row.replays.first() else { return };
     let series = recording.series(&row.name(), "deciding", "");
     for (rank, excess) in row.worst.iter().enumerate() {
@@ -335,7 +341,7 @@ fn decade(number: usize) -> String {
 }
 
 /// Intervals by length and by the state in which they ended.
-fn lengths(recording: &mut Recording, traced: &Traced, row: &Row, replayed: &Replayed) {
+fn lengths(recording: &mut Recording, traced: &TracedIntervals, row: &Row, replayed: &GovernorReplay) {
     let mut counts = vec![[0_u64; DECADES]; row.state_names.len()];
     for (sleeps, chosen) in traced.cpus.iter().zip(&replayed.chosen) {
         for (sleep, state) in sleeps.iter().zip(chosen) {

@@ -2,14 +2,14 @@
 
 use crate::energy::Energies;
 use crate::oracle::Excess;
-use crate::replay::{Agreement, Chooser, Replayed, Unsaid};
+use crate::replay::{Agreement, Chooser, GovernorReplay, Unsaid};
 
 /// The choices of one chooser and their cost.
 pub struct Row {
     /// The one who chose.
     pub chooser: Chooser,
     /// The replays, for each assumption about what the trace does not say.
-    pub replays: Vec<(Unsaid, Replayed)>,
+    pub replays: Vec<(Unsaid, GovernorReplay)>,
     /// The costs, likewise.
     pub energies: Vec<Energies>,
     /// The number of times that it agrees with the traced kernel.

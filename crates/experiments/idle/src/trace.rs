@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// The idle intervals of a trace.
 #[derive(Clone, Debug)]
-pub struct Traced {
+pub struct TracedIntervals {
     /// Sleeps of each CPU, in the order of time.
     pub cpus: Vec<Vec<Sleep>>,
     /// The summary of what is known of them.
@@ -28,7 +28,7 @@ pub struct Traced {
     pub refused: Vec<Vec<usize>>,
 }
 
-impl Traced {
+impl TracedIntervals {
     /// The intervals as they come.
     pub fn from_sleeps(sleeps: impl IntoIterator<Item = Sleep>) -> Self {
         let mut traced = Self {

@@ -2,7 +2,7 @@
 
 use crate::workloads;
 use document::{Document, one_of};
-use experiment::setting::{self, Checked, Choice, InputFile, Keys, Number, Or};
+use experiment::setting::{self, CheckedSetting, Choice, InputFile, Keys, Number, Or};
 use experiment::{Error, Files, Request};
 use minikernel::placement::Kind;
 use minikernel::{Affinities, Costs, CpuSet, Frequency, Hardware, Rcu, Settings};
@@ -45,7 +45,7 @@ pub(crate) const IDLE: setting::Platform = setting::Platform::new(
     "Idle states and what they cost, of this name or in this file [default: the platform's].",
 );
 
-pub(crate) const WANTED: Checked<Vec<Kind>> = Checked::new(
+pub(crate) const WANTED: CheckedSetting<Vec<Kind>> = CheckedSetting::new(
     "policies",
     "NAMES",
     policies,

@@ -2,7 +2,7 @@
 //! energy model and without.
 
 use crate::input::{Board, RATE_LIMIT_NS, RcuChoice, SECONDS, SEED, SEEDS, fastest, rcu_of};
-use experiment::setting::{Checked, Number, Or};
+use experiment::setting::{CheckedSetting, Number, Or};
 use experiment::{Error, Request, Sink, World};
 use minikernel::placement::{EnergyAware, Placement, Rules};
 use minikernel::{Action, Costs, Draw, Frequency, Outcome, Settings, Start, TaskSpec, Workload};
@@ -55,14 +55,14 @@ fn placings(text: &str) -> Result<Vec<(&'static str, PlacementRules)>, String> {
     Ok(PLACINGS.into_iter().filter(|(name, _)| names.contains(name)).collect())
 }
 
-pub(crate) const PLATFORMS: Checked<Vec<String>> = Checked::new(
+pub(crate) const PLATFORMS: CheckedSetting<Vec<String>> = CheckedSetting::new(
     "platforms",
     "NAMES",
     platforms,
     "With --tasks: platforms with operating points, or their files, parted by commas [default: juno-r2-a72,juno-r2-a57].",
 );
 
-pub(crate) const TASKS: Checked<Vec<u32>> = Checked::new(
+pub(crate) const TASKS: CheckedSetting<Vec<u32>> = CheckedSetting::new(
     "tasks",
     "COUNTS",
     counts,
@@ -70,7 +70,7 @@ pub(crate) const TASKS: Checked<Vec<u32>> = Checked::new(
      as 10,20,30,40,50.",
 );
 
-pub(crate) const RULES: Checked<Vec<(&'static str, PlacementRules)>> = Checked::new(
+pub(crate) const RULES: CheckedSetting<Vec<(&'static str, PlacementRules)>> = CheckedSetting::new(
     "rules",
     "NAMES",
     placings,
@@ -99,7 +99,7 @@ struct Job<'a> {
     seed: u64,
 }
 
-struct Asked {
+struct TasksRequest {
     boards: Vec<[Board; ROUND_TRIPS.len()]>,
     tasks: Vec<u32>,
     placings: Vec<(&'static str, PlacementRules)>,
@@ -110,7 +110,7 @@ struct Asked {
     costs: Costs,
 }
 
-impl Asked {
+impl TasksRequest {
     fn read(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
         let seeds = if settings.is_given(&SEEDS) { settings.get(SEEDS) } else { USUAL_SEEDS };
@@ -216,7 +216,7 @@ impl Asked {
 /// # Errors
 /// A platform is not there, or has no operating points.
 pub(crate) fn check(request: &Request<'_>) -> Result<(), Error> {
-    Asked::read(request).map(|_| ())
+    TasksRequest::read(request).map(|_| ())
 }
 
 /// Runs numbers of equal tasks on boards.
@@ -224,7 +224,7 @@ pub(crate) fn check(request: &Request<'_>) -> Result<(), Error> {
 /// # Errors
 /// A platform cannot be read; the run is to stop.
 pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-    let asked = Asked::read(request)?;
+    let asked = TasksRequest::read(request)?;
     let mut header = Header::new(NAME, World::Sim.name(), "ns");
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     header.set_facts(&asked.facts());

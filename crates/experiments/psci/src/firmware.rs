@@ -73,7 +73,7 @@ pub fn calls(machine: &Machine, builds: &[Build<'_>]) -> Recording {
 /// payload counts on, is told in notes.
 pub fn calls_of_own(
     machine: &Machine,
-    own: &qemu::Own,
+    own: &qemu::OtherFirmware,
     mut report: payload::Report,
     symbols: Option<Symbols>,
 ) -> Recording {
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn what_own_firmware_does_not_know_is_told() {
         let machine = Machine { icount: Some(0), ..Machine::new(1) };
-        let own = qemu::Own { image: "a/flash.bin".into(), at: None, placement: qemu::Placement::Packed };
+        let own = qemu::OtherFirmware { image: "a/flash.bin".into(), at: None, placement: qemu::Placement::Packed };
         let report = payload::Report {
             calls: vec![
                 calls("PSCI_VERSION", 625, 100, 0x1_0001),

@@ -4,7 +4,7 @@ use crate::firmware;
 use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use crate::psci_latency::{self, NAME, Options, Release};
 use crate::uncertainty::Uncertainty;
-use experiment::setting::{self, Checked, Choice, Keys, Number, Or, Releases};
+use experiment::setting::{self, CheckedSetting, Choice, Keys, Number, Or, Releases};
 use experiment::sweep::ShippedSweep;
 use experiment::{About, Conditions, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
 use miette::Diagnostic;
@@ -68,7 +68,7 @@ fn order(text: &str) -> Result<Order, String> {
     })
 }
 
-const ORDER: Checked<Order> = Checked::new(
+const ORDER: CheckedSetting<Order> = CheckedSetting::new(
     "order",
     "ORDER",
     order,
@@ -84,7 +84,8 @@ const MOST_MEASURES: u64 = recording::MOST_HELD / 4 * 3;
 /// saw, their values, and all of them as one recording are there at once.
 const TIMES_HELD: u64 = 3;
 
-const CASE: Checked<String> = Checked::new("case", "CASE", known_case, "Only the cases of this name.").only(SIM);
+const CASE: CheckedSetting<String> =
+    CheckedSetting::new("case", "CASE", known_case, "Only the cases of this name.").only(SIM);
 
 const MODE: Choice<Mode> = Choice::new(
     "mode",

@@ -2,7 +2,7 @@
 
 use crate::firmware;
 use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
-use experiment::setting::{Checked, Choice, Folder, Number, Or, OutputFile};
+use experiment::setting::{CheckedSetting, Choice, Folder, Number, Or, OutputFile};
 use experiment::{About, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
 use qemu::kernel::Kernel;
 use qemu::linux::{self, Workload};
@@ -34,7 +34,7 @@ const SUSPEND_MODE: Or<Choice<Coordinator>> = Choice::new(
 
 const CACHE: Folder = Folder::new("cache", "Folder for kernel and busybox; by default `target/linux` of the checkout.");
 
-const KERNEL: Checked<Kernel> = Checked::new(
+const KERNEL: CheckedSetting<Kernel> = CheckedSetting::new(
     "kernel",
     "VERSION|FILE",
     Kernel::parse,

@@ -11,7 +11,7 @@ pub const EXPERIMENT: &str = "count";
 
 /// Passages that were counted, and their names.
 #[derive(Clone, Debug)]
-pub struct Counted<'c> {
+pub struct CountedPassages<'c> {
     /// Name of the image, which is the variant of the recording's measures.
     pub image: &'c str,
     /// Name of the passages: the function, and where they end.
@@ -24,7 +24,7 @@ pub struct Counted<'c> {
 
 /// A recording of passages: instructions of each as measures, in the order in which they ended, and
 /// all of them by function.
-pub fn recording(counted: &Counted<'_>, symbols: &Symbols) -> Recording {
+pub fn recording(counted: &CountedPassages<'_>, symbols: &Symbols) -> Recording {
     let passages = &counted.counts.passages;
     let mut header = Header::new(EXPERIMENT, "qemu", "instructions");
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());

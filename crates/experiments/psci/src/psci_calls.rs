@@ -2,15 +2,16 @@
 
 use crate::firmware;
 use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
-use experiment::setting::{Checked, InputFile, Number, Or, Switch};
+use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
 use experiment::{About, Error, Example, Experiment, Need, Request, Setting, Sink, World, WorldAbout};
-use qemu::{Build, Images, Own, Placement, Symbols, payload};
+use qemu::{Build, Images, OtherFirmware, Placement, Symbols, payload};
 
 /// Counts the instructions of every PSCI call.
 pub struct PsciCalls;
 
-const CPU: Or<Checked<String>> = Checked::new("cpu", "MODEL", core, "Model of its CPUs, as QEMU names them.")
-    .or((|| qemu::Machine::CPU.to_owned(), String::clone));
+const CPU: Or<CheckedSetting<String>> =
+    CheckedSetting::new("cpu", "MODEL", core, "Model of its CPUs, as QEMU names them.")
+        .or((|| qemu::Machine::CPU.to_owned(), String::clone));
 
 const COUNT: Or<Number> = Number::new("count", 1..=1_000_000, "Calls of each kind.").or(1000);
 
@@ -20,7 +21,7 @@ const FIRMWARE: InputFile = InputFile::new(
      payload`, or the payload is put beside it; it enters the payload at 0x60000000.",
 );
 
-const FIRMWARE_AT: Checked<u64> = Checked::new(
+const FIRMWARE_AT: CheckedSetting<u64> = CheckedSetting::new(
     "firmware-at",
     "ADDRESS",
     address,
@@ -29,8 +30,8 @@ const FIRMWARE_AT: Checked<u64> = Checked::new(
 
 const PAYLOAD_IN_MEMORY: Switch = Switch::new("payload-in-memory", "Let the machine load the payload at 0x60000000.");
 
-const PAYLOAD_OFFSET: Checked<u64> =
-    Checked::new("payload-offset", "OFFSET", address, "Put the payload into the image at this offset.");
+const PAYLOAD_OFFSET: CheckedSetting<u64> =
+    CheckedSetting::new("payload-offset", "OFFSET", address, "Put the payload into the image at this offset.");
 
 const BY_FUNCTION: Switch = Switch::new(
     "by-function",
@@ -42,10 +43,10 @@ const SYMBOLS: InputFile = InputFile::new(
     "ELF file that your image was made of, such as bl31.elf: its calls are counted by function. That of a release build will do.",
 );
 
-const STANDBY_STATE: Checked<u32> =
-    Checked::new("standby-state", "STATE", state, "power_state of a standby of level 0 in your firmware [0x1].");
+const STANDBY_STATE: CheckedSetting<u32> =
+    CheckedSetting::new("standby-state", "STATE", state, "power_state of a standby of level 0 in your firmware [0x1].");
 
-const POWER_DOWN_STATE: Checked<u32> = Checked::new(
+const POWER_DOWN_STATE: CheckedSetting<u32> = CheckedSetting::new(
     "power-down-state",
     "STATE",
     state,
@@ -83,7 +84,7 @@ const FOR_OWN: [&dyn Setting; 6] =
     [&FIRMWARE_AT, &PAYLOAD_IN_MEMORY, &PAYLOAD_OFFSET, &SYMBOLS, &STANDBY_STATE, &POWER_DOWN_STATE];
 
 /// The firmware of the user's own, if one is named.
-fn own(request: &Request<'_>) -> Result<Option<Own>, Error> {
+fn own(request: &Request<'_>) -> Result<Option<OtherFirmware>, Error> {
     let settings = &request.settings;
     let Some(image) = settings.get(FIRMWARE) else {
         return match FOR_OWN.iter().find(|setting| settings.is_given(**setting)) {
@@ -103,7 +104,7 @@ fn own(request: &Request<'_>) -> Result<Option<Own>, Error> {
             return Err(Error::usage(message, "leave one of them out"));
         }
     };
-    Ok(Some(Own { image, at: settings.get(FIRMWARE_AT), placement }))
+    Ok(Some(OtherFirmware { image, at: settings.get(FIRMWARE_AT), placement }))
 }
 
 static ABOUT: About = About {
@@ -195,7 +196,12 @@ impl Experiment for PsciCalls {
 }
 
 /// Runs the payload on firmware that is not ours.
-fn run_own(request: &Request<'_>, sink: &mut dyn Sink, machine: &qemu::Machine, own: &Own) -> Result<(), Error> {
+fn run_own(
+    request: &Request<'_>,
+    sink: &mut dyn Sink,
+    machine: &qemu::Machine,
+    own: &OtherFirmware,
+) -> Result<(), Error> {
     let settings = &request.settings;
     let progress = sink.progress();
     // What is wrong with the file is told before anything is built.

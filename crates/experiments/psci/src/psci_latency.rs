@@ -225,7 +225,7 @@ impl Job<'_> {
         let mut measured: Vec<_> = outcome.measured.iter().collect();
         measured.sort_by_key(|measured| (measured.iteration, measured.cpu));
         // Of a draw one iteration counts: the others would be the same draw again.
-        let counts = |measured: &&soc::Measured| !self.draws || measured.iteration == SETTLED;
+        let counts = |measured: &&soc::ProcedureStamps| !self.draws || measured.iteration == SETTLED;
         let metrics: Vec<_> = metrics::intervals_of(self.conditions.case.name).collect();
         let names: Vec<_> = metrics.iter().map(|metric| Names::of(part, metric)).collect();
         for measured in measured.into_iter().filter(counts) {

@@ -3,7 +3,7 @@
 use crate::counting::{CpuCounts, count};
 use crate::guest::{self, Plan};
 use crate::small_kernel::{self, CLOSER};
-use experiment::setting::{Checked, Folder, Number, Or, Switch};
+use experiment::setting::{CheckedSetting, Folder, Number, Or, Switch};
 use experiment::{About, Error, Example, Experiment, Files, Need, Request, Sink, World, WorldAbout};
 use minikernel::{Costs, Hardware};
 use platforms::PlatformFiles;
@@ -30,7 +30,7 @@ const RUNS: Or<Number<u32>> = Number::new("runs", 1..=10, "How often the guest g
 
 const CACHE: Folder = Folder::new("cache", "Folder for kernel and busybox; by default `target/linux` of the checkout.");
 
-const KERNEL: Checked<Kernel> = Checked::new(
+const KERNEL: CheckedSetting<Kernel> = CheckedSetting::new(
     "kernel",
     "VERSION|FILE",
     Kernel::parse,

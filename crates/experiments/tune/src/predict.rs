@@ -16,7 +16,7 @@ const STEPS: usize = 120;
 
 /// The numbers that were found of a loop.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fitted {
+pub struct LoopFigures {
     /// Ticks per record where all lines are near.
     pub work: f64,
     /// Ticks per call.
@@ -41,9 +41,9 @@ pub struct Model<'a> {
 }
 
 /// Predictions.
-pub struct Predicted {
+pub struct Predictions {
     /// The numbers that were fitted.
-    pub fitted: Fitted,
+    pub fitted: LoopFigures,
     /// The cells of the fit.
     pub used: Vec<usize>,
     /// For each cell of the grid its ticks per record; `None` for what is not modelled.
@@ -75,7 +75,7 @@ impl<'a> Model<'a> {
     }
 
     /// Fits and predicts; `None` where a cell that the fit needs was not measured.
-    pub fn predict(&self, values: &[Vec<f64>]) -> Option<Predicted> {
+    pub fn predict(&self, values: &[Vec<f64>]) -> Option<Predictions> {
         let used = self.used();
         let measured: Vec<(usize, f64)> =
             used.iter().filter(|cell| !values[**cell].is_empty()).map(|cell| (*cell, median(&values[*cell]))).collect();
@@ -88,7 +88,7 @@ impl<'a> Model<'a> {
         let (few, many) = (BATCHES[0] as f64, self.grid.batch as f64);
         let call = if many > few { ((small - large) / (1.0 / few - 1.0 / many)).max(0.0) } else { 0.0 };
         let work = (large - call / many).max(0.1);
-        let of = |[share, chain, scale]: [f64; 3]| Fitted {
+        let of = |[share, chain, scale]: [f64; 3]| LoopFigures {
             work,
             call,
             instructions: self.core.under_way.instructions * share.clamp(-4.0, 2.5).exp(),
@@ -120,9 +120,9 @@ impl<'a> Model<'a> {
             found
         });
         let best = found.into_iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let fitted = Fitted { rms: rms(best.0), ..of(best.0) };
+        let fitted = LoopFigures { rms: rms(best.0), ..of(best.0) };
         let ticks = (0..self.grid.cells.len()).map(|cell| self.ticks(&fitted, cell)).collect();
-        Some(Predicted { fitted, used: measured.into_iter().map(|(cell, _)| cell).collect(), ticks })
+        Some(Predictions { fitted, used: measured.into_iter().map(|(cell, _)| cell).collect(), ticks })
     }
 
     /// The knobs that have a line; a knob's place here is its line's in the model.
@@ -131,7 +131,7 @@ impl<'a> Model<'a> {
     }
 
     /// Ticks per record of a cell; `None` for a choice other than today's.
-    fn ticks(&self, fitted: &Fitted, cell: usize) -> Option<f64> {
+    fn ticks(&self, fitted: &LoopFigures, cell: usize) -> Option<f64> {
         let cell = &self.grid.cells[cell];
         let choices = self.about.knobs.iter().zip(cell.values.iter().zip(self.grid.all(0)));
         if choices.into_iter().any(|(knob, (value, today))| knob.kind == KnobKind::Choice && *value != today) {
@@ -193,7 +193,7 @@ mod tests {
         let about = about_recipe(&Recipe::read(&Document::new("x", text)).unwrap());
         let grid = Grid::new(&about, 256, &core.core.cache_bytes, 1 << 28);
         let model = Model::new(&core, &about, &grid, 1.0);
-        let truth = Fitted { work: 30.0, call: 40.0, instructions: 120.0, chain: 50.0, scale: 1.0, rms: 0.0 };
+        let truth = LoopFigures { work: 30.0, call: 40.0, instructions: 120.0, chain: 50.0, scale: 1.0, rms: 0.0 };
         let values: Vec<Vec<f64>> =
             (0..grid.cells.len()).map(|cell| vec![model.ticks(&truth, cell).unwrap()]).collect();
         let predicted = model.predict(&values).unwrap();

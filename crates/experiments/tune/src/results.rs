@@ -3,10 +3,10 @@
 use crate::choose::{self, Chosen};
 use crate::core_file::CoreFile;
 use crate::grid::{Cell, Grid, depths};
-use crate::predict::Predicted;
+use crate::predict::Predictions;
 use crate::process::Process;
 use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
-use crate::sweep::Measured;
+use crate::sweep::Measurements;
 use crate::system;
 use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
 
@@ -31,7 +31,7 @@ pub struct ModelUsed<'a> {
     /// Name of the model.
     pub name: &'a str,
     /// The predictions.
-    pub predicted: &'a Predicted,
+    pub predicted: &'a Predictions,
     /// The choice from few measurements.
     pub chosen: Option<&'a Chosen>,
 }
@@ -42,10 +42,10 @@ pub fn facts(
     from: &str,
     grid: &Grid,
     huge: Option<f64>,
-    measured: &Measured,
+    measured: &Measurements,
     model: Option<&ModelUsed<'_>>,
     quick: bool,
-) -> facts::Tuned {
+) -> facts::TunedLoop {
     let about = &process.about;
     let knob = |(at, knob): (usize, &KnobAbout)| facts::TunedKnob {
         name: knob.name.clone(),
@@ -85,7 +85,7 @@ pub fn facts(
             rms_percent: fitted.rms * 100.0,
         }
     });
-    facts::Tuned {
+    facts::TunedLoop {
         name: about.name.clone(),
         from: from.to_owned(),
         processor: system::processor(),
@@ -106,7 +106,7 @@ pub fn recording(
     mut header: Header,
     about: &LoopAbout,
     grid: &Grid,
-    measured: &Measured,
+    measured: &Measurements,
     model: Option<&ModelUsed<'_>>,
 ) -> Recording {
     let first = about.knobs.iter().find(|knob| knob.is_distance()).map(|knob| knob.name.clone());

@@ -52,7 +52,7 @@ fn measure(grid: &Grid, cell: usize) -> Measure {
 const SECONDS: f64 = 0.0012;
 
 /// The measurements of all cells.
-pub struct Measured {
+pub struct Measurements {
     /// For each cell of the grid its ticks per record, one for each round in which it took part.
     pub values: Vec<Vec<f64>>,
     /// The rounds.
@@ -88,7 +88,7 @@ pub fn sweep(
     grid: &mut Grid,
     most_rounds: usize,
     progress: &Progress,
-) -> Result<Measured, Error> {
+) -> Result<Measurements, Error> {
     let mut values: Vec<Vec<f64>> = vec![Vec::new(); grid.cells.len()];
     let mut rounds = 0;
     let mut ended = None;
@@ -121,7 +121,7 @@ pub fn sweep(
         }
     }
     let at_the_end = best(grid, &values).is_some_and(|best| grid.is_longest(best));
-    Ok(Measured { repeats: repeats(&values), values, rounds, ended, at_the_end })
+    Ok(Measurements { repeats: repeats(&values), values, rounds, ended, at_the_end })
 }
 
 /// The best cell of the largest set, at the batch that was asked for.
@@ -151,7 +151,7 @@ fn is_certain(grid: &Grid, values: &[Vec<f64>]) -> bool {
     contending.into_iter().all(|cell| values[cell].len() >= 5 && uncertainty(&values[cell]) <= CERTAIN)
 }
 
-/// The share by which the machine repeats itself: [`Measured::repeats`].
+/// The share by which the machine repeats itself: [`Measurements::repeats`].
 pub fn repeats(values: &[Vec<f64>]) -> f64 {
     let apart = values.iter().filter(|values| values.len() >= 4).map(|values| {
         let half = |odd: usize| median(&values.iter().skip(odd).step_by(2).copied().collect::<Vec<_>>());

@@ -4,16 +4,16 @@ use crate::choose::{self, Chosen, from_sweep};
 use crate::core_file::CoreFile;
 use crate::grid::Grid;
 use crate::nodes::Node;
-use crate::predict::{Model, Predicted};
+use crate::predict::{Model, Predictions};
 use crate::process::Process;
 use crate::protocol::Source;
 use crate::recipe::Recipe;
 use crate::results::{self, ModelUsed};
-use crate::sweep::{self, Measured, sweep};
+use crate::sweep::{self, Measurements, sweep};
 use crate::system;
 use dataplane_experiments::host_header;
 use document::Document;
-use experiment::setting::{Checked, Choice, InputFile, Number, Or, Switch};
+use experiment::setting::{CheckedSetting, Choice, InputFile, Number, Or, Switch};
 use experiment::{About, Error, Example, Experiment, Files, Progress, Request, Settings, Sink, World, WorldAbout};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub struct Tune;
 
 const LOOP: InputFile = InputFile::new("loop", "A shared object with a loop: see stopwatt_loop.h.");
 
-const NAME: Checked<String> = Checked::new(
+const NAME: CheckedSetting<String> = CheckedSetting::new(
     "name",
     "NAME",
     |text| Ok(text.to_owned()),
@@ -113,7 +113,7 @@ impl Experiment for Tune {
         let about = process.about.clone();
         let huge_share = huge.unwrap_or(0.0);
         let quick = core.as_ref().filter(|_| settings.get(QUICK));
-        let Tuned { measured, predicted, chosen } = match quick {
+        let TunedLoop { measured, predicted, chosen } = match quick {
             Some((_, core)) => {
                 without_sweep(&mut process, &grid, &Model::new(core, &about, &grid, huge_share), &progress)?
             }
@@ -123,10 +123,10 @@ impl Experiment for Tune {
                 let model = core.as_ref().map(|(_, core)| Model::new(core, &about, &grid, huge_share));
                 let predicted = model.and_then(|model| model.predict(&measured.values));
                 let chosen = match &predicted {
-                    Some(Predicted { ticks, used, .. }) => from_sweep(&grid, ticks, used, &measured.values)?,
+                    Some(Predictions { ticks, used, .. }) => from_sweep(&grid, ticks, used, &measured.values)?,
                     None => None,
                 };
-                Tuned { measured, predicted, chosen }
+                TunedLoop { measured, predicted, chosen }
             }
         };
         let mut header = host_header(ABOUT.name, measured.rounds as u32);
@@ -149,14 +149,19 @@ impl Experiment for Tune {
 }
 
 /// A loop's measurements, and what they were made of.
-struct Tuned {
-    measured: Measured,
-    predicted: Option<Predicted>,
+struct TunedLoop {
+    measured: Measurements,
+    predicted: Option<Predictions>,
     chosen: Option<Chosen>,
 }
 
 /// The answer from the cells that the model asks for.
-fn without_sweep(process: &mut Process, grid: &Grid, model: &Model<'_>, progress: &Progress) -> Result<Tuned, Error> {
+fn without_sweep(
+    process: &mut Process,
+    grid: &Grid,
+    model: &Model<'_>,
+    progress: &Progress,
+) -> Result<TunedLoop, Error> {
     let mut values = vec![Vec::new(); grid.cells.len()];
     let budget = choose::budget(grid);
     progress.expect(budget as u64, "rounds");
@@ -164,7 +169,7 @@ fn without_sweep(process: &mut Process, grid: &Grid, model: &Model<'_>, progress
     sweep::some(process, grid, &used, choose::ROUNDS, &mut values, progress)?;
     let predicted = model.predict(&values);
     let mut chosen = None;
-    if let Some(Predicted { ticks, used, .. }) = &predicted {
+    if let Some(Predictions { ticks, used, .. }) = &predicted {
         chosen = choose::choose(grid, ticks, used, budget, |cell| {
             if values[cell].is_empty() {
                 sweep::some(process, grid, &[cell], choose::ROUNDS, &mut values, progress)?;
@@ -175,8 +180,8 @@ fn without_sweep(process: &mut Process, grid: &Grid, model: &Model<'_>, progress
     }
     let at_the_end = sweep::best(grid, &values).is_some_and(|best| grid.is_longest(best));
     let repeats = sweep::repeats(&values);
-    Ok(Tuned {
-        measured: Measured { values, rounds: choose::ROUNDS, repeats, ended: None, at_the_end },
+    Ok(TunedLoop {
+        measured: Measurements { values, rounds: choose::ROUNDS, repeats, ended: None, at_the_end },
         predicted,
         chosen,
     })

@@ -22,9 +22,9 @@ pub const THREADS_MAX: usize = 64;
 const WORDS_BYTES: usize = THREADS_MAX * size_of::<AtomicU32>();
 
 /// The memory, as the process has it that watches.
-pub struct Watched(File);
+pub struct WatchedMemory(File);
 
-impl Watched {
+impl WatchedMemory {
     /// Makes the memory. A process that is started after this has it open as well.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Place {
 }
 
 impl Places {
-    /// Finds the memory by the argument of [`Watched::argument`].
+    /// Finds the memory by the argument of [`WatchedMemory::argument`].
     ///
     /// # Errors
     /// There is none.
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_runs_is_seen_from_outside() {
-        let watched = Watched::new().unwrap();
+        let watched = WatchedMemory::new().unwrap();
         assert_eq!(watched.running(), [""; 0]);
         let mut places = Places::open(watched.argument().to_str().unwrap()).unwrap();
         let [first, second] = ["run of `a`", "set_up\nof `b`"].map(|text| places.add(text).unwrap());

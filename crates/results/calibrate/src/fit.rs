@@ -12,7 +12,7 @@ use published::{Cell, PsciReference};
 use rayon::prelude::*;
 use recording::metrics;
 use soc::config::{Costs, Machine, Platform, Release};
-use soc::{Conditions, Measured, Order};
+use soc::{Conditions, Order, ProcedureStamps};
 use std::collections::BTreeMap;
 
 /// Parameters that the used cells cannot tell apart: all can move together and the cells hardly
@@ -235,7 +235,7 @@ impl Model<'_> {
     }
 
     /// The measurements of a case once caches hold what they hold from then on.
-    fn settled(&self, machine: &Machine, case: Case, order: Order) -> Result<Vec<Measured>, Error> {
+    fn settled(&self, machine: &Machine, case: Case, order: Order) -> Result<Vec<ProcedureStamps>, Error> {
         let conditions = Conditions { case, iterations: soc::SETTLED + 1, seed: 0, order, events: 0, spread: false };
         let outcome = soc::run(machine, &conditions).map_err(|source| Error::Run {
             release: self.release.name.clone(),

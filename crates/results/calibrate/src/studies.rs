@@ -262,7 +262,7 @@ impl TableScore {
 
 /// The prediction of the model for a study.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Predicted {
+pub struct Prediction {
     /// Ticks per packet of each cell, in the study's order.
     pub ticks: Vec<f64>,
     /// The tables, as far as the study has them: `single`, `dual`, `quad`, `single-split`. Cells
@@ -272,7 +272,7 @@ pub struct Predicted {
 
 /// Runs every cell of a study on a fitted core, and scores it beside predictors that take the
 /// study's own single loop.
-pub fn predict(fit: &StudyFit, study: &MeasuredStudy, search: Search) -> Predicted {
+pub fn predict(fit: &StudyFit, study: &MeasuredStudy, search: Search) -> Prediction {
     let parameters = fit.costs.on(fit.hardware);
     let ticks_per_cycle = study.counter_hz as f64 / fit.cycles_per_second;
     let effort = study.effort(search.frames * 4);
@@ -313,5 +313,5 @@ pub fn predict(fit: &StudyFit, study: &MeasuredStudy, search: Search) -> Predict
         Some(TableScore { loop_name, model: rms(&|_, modelled| Some(modelled))?, trivial })
     });
     let scores = scores.collect();
-    Predicted { ticks, scores }
+    Prediction { ticks, scores }
 }

@@ -67,7 +67,7 @@ pub struct Loaded<'r> {
     pub recording: &'r str,
     /// The settings of the run.
     #[serde(skip)]
-    pub facts: facts::Loaded,
+    pub facts: facts::GraphLoad,
     /// The ticks per packet of the windows.
     #[serde(skip)]
     pub clocks: Option<Spread>,
@@ -119,7 +119,7 @@ pub struct Rounds<'r> {
 /// Reads a loaded graph.
 pub fn read<'r>(run: &Run<'r>) -> Result<Loaded<'r>, FactsError> {
     let recording = run.recording;
-    let facts: facts::Loaded = recording.header.facts()?;
+    let facts: facts::GraphLoad = recording.header.facts()?;
     let whole = |metric| sum(recording, CASE, metric, "") as u64;
     let rates = values(recording, CASE, metrics::RATE, "");
     let clocks = values(recording, CASE, metrics::CLOCKS_PER_PACKET, "");

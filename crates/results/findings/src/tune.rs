@@ -24,7 +24,7 @@ const LOOKED_AT: usize = 5;
 pub struct Tune<'r> {
     /// The settings of the run and of its loop.
     #[serde(rename = "loop")]
-    pub facts: facts::Tuned,
+    pub facts: facts::TunedLoop,
     /// The name of the counter whose ticks are clocks.
     pub counter: String,
     /// Length of a tick of the counter in nanoseconds; 0 where its frequency is not known.
@@ -142,7 +142,7 @@ pub struct Predictor {
 
 /// Reads the story.
 pub fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
-    let facts: facts::Tuned = run.recording.header.facts()?;
+    let facts: facts::TunedLoop = run.recording.header.facts()?;
     let cells = cells(run.recording, &facts);
     let far = facts.sets.last().map_or("", |set| &set.name);
     let best = best(&facts, &cells, far);
@@ -177,7 +177,7 @@ struct Rows<'r> {
     expected: Option<f64>,
 }
 
-fn cells(recording: &Recording, facts: &facts::Tuned) -> Vec<TunedCell> {
+fn cells(recording: &Recording, facts: &facts::TunedLoop) -> Vec<TunedCell> {
     let mut found: Vec<Rows<'_>> = Vec::new();
     for row in named(recording) {
         let (set, subject) = (row.variant, row.subject);
@@ -216,7 +216,7 @@ fn cells(recording: &Recording, facts: &facts::Tuned) -> Vec<TunedCell> {
 }
 
 /// Each line at half the distance of the one that leads to it, and choices as they are today.
-pub fn spread(facts: &facts::Tuned, ahead: u32) -> Vec<u32> {
+pub fn spread(facts: &facts::TunedLoop, ahead: u32) -> Vec<u32> {
     let values = facts.knobs.iter().zip(all(facts, ahead));
     values
         .map(|(knob, value)| if knob.is_distance { value.checked_shr(knob.depth).unwrap_or(0) } else { value })
@@ -224,7 +224,7 @@ pub fn spread(facts: &facts::Tuned, ahead: u32) -> Vec<u32> {
 }
 
 /// All distances alike, and choices as they are today.
-fn all(facts: &facts::Tuned, ahead: u32) -> Vec<u32> {
+fn all(facts: &facts::TunedLoop, ahead: u32) -> Vec<u32> {
     facts.knobs.iter().map(|knob| if knob.is_distance { ahead } else { knob.today as u32 }).collect()
 }
 
@@ -241,7 +241,7 @@ fn clocks(cells: &[&TunedCell], values: &[u32]) -> Option<f64> {
     cells.iter().find(|cell| cell.values == values).map(|cell| cell.clocks)
 }
 
-fn best(facts: &facts::Tuned, cells: &[TunedCell], far: &str) -> Option<Best> {
+fn best(facts: &facts::TunedLoop, cells: &[TunedCell], far: &str) -> Option<Best> {
     let group: Vec<&TunedCell> = cells.iter().filter(|cell| cell.set == far && cell.batch == facts.batch).collect();
     let best = least(group.iter().copied())?;
     let near = (0..best.values.len()).map(|knob| {
@@ -263,7 +263,7 @@ fn best(facts: &facts::Tuned, cells: &[TunedCell], far: &str) -> Option<Best> {
     })
 }
 
-fn groups(facts: &facts::Tuned, cells: &[TunedCell]) -> Vec<Group> {
+fn groups(facts: &facts::TunedLoop, cells: &[TunedCell]) -> Vec<Group> {
     let mut names: Vec<(&str, u64)> = Vec::new();
     for cell in cells {
         if !names.contains(&(&cell.set, cell.batch)) {

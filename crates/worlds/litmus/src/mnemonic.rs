@@ -2,8 +2,8 @@
 
 use crate::operands::{address, immediate, operand, operands, register_of, shift_left};
 use crate::test::{
-    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind, Sized, Test1, Update, Width,
-    Writeback,
+    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind, SizedRegister, Test1, Update,
+    Width, Writeback,
 };
 use std::collections::BTreeMap;
 
@@ -171,18 +171,18 @@ impl Reader<'_> {
         Refusal::Malformed(format!("the operands of `{}` are not those of {}", self.text, self.mnemonic))
     }
 
-    fn reg(&self, place: usize) -> Result<Sized, Refusal> {
+    fn reg(&self, place: usize) -> Result<SizedRegister, Refusal> {
         self.operands.get(place).and_then(|text| register_of(text)).ok_or_else(|| self.wrong())
     }
 
     /// Two registers of one width.
-    fn two(&self, place: usize) -> Result<[Sized; 2], Refusal> {
+    fn two(&self, place: usize) -> Result<[SizedRegister; 2], Refusal> {
         let both = [self.reg(place)?, self.reg(place + 1)?];
         if both[0].wide == both[1].wide { Ok(both) } else { Err(self.wrong()) }
     }
 
     /// Two registers, an even one and the next.
-    fn even_and_odd(&self, place: usize) -> Result<[Sized; 2], Refusal> {
+    fn even_and_odd(&self, place: usize) -> Result<[SizedRegister; 2], Refusal> {
         let both = self.two(place)?;
         let [even, odd] = both.map(|sized| sized.register.0);
         if even.is_multiple_of(2) && odd == even + 1 { Ok(both) } else { Err(self.wrong()) }
@@ -222,7 +222,7 @@ impl Reader<'_> {
     }
 
     /// A register's access of these bytes, or of the register's own size.
-    fn width(&self, register: Sized, bytes: Option<u8>, signed: bool) -> Result<Width, Refusal> {
+    fn width(&self, register: SizedRegister, bytes: Option<u8>, signed: bool) -> Result<Width, Refusal> {
         match bytes {
             // Bytes and halfwords are of W registers, unless they are extended by their sign.
             Some(_) if register.wide && !signed => Err(self.wrong()),
@@ -293,7 +293,7 @@ impl Reader<'_> {
             return Some(self.compute(what, self.reg(1), 2, sets_flags));
         }
         // The first operand of what has one less: nought.
-        let nought = || self.reg(0).map(|to| Sized { register: Register::ZERO, ..to });
+        let nought = || self.reg(0).map(|to| SizedRegister { register: Register::ZERO, ..to });
         Some(match self.mnemonic {
             "MOV" | "MOVZ" => self.move_to(),
             "MOVK" => self.insert(),
@@ -324,13 +324,13 @@ impl Reader<'_> {
         })
     }
 
-    fn compute(&self, what: Compute, left: Result<Sized, Refusal>, right: usize, sets_flags: bool) -> Read {
+    fn compute(&self, what: Compute, left: Result<SizedRegister, Refusal>, right: usize, sets_flags: bool) -> Read {
         Ok(Instruction::Compute { what, to: self.reg(0)?, left: left?, right: self.last(right)?, sets_flags })
     }
 
     fn compare(&self, what: Compute) -> Read {
         let left = self.reg(0)?;
-        let to = Sized { register: Register::ZERO, ..left };
+        let to = SizedRegister { register: Register::ZERO, ..left };
         Ok(Instruction::Compute { what, to, left, right: self.last(1)?, sets_flags: true })
     }
 
@@ -368,7 +368,7 @@ impl Reader<'_> {
 
     fn set(&self, kind: SelectKind) -> Read {
         let to = self.reg(0)?;
-        let nought = Sized { register: Register::ZERO, ..to };
+        let nought = SizedRegister { register: Register::ZERO, ..to };
         let when = self.flags(1)?.opposite();
         Ok(Instruction::Select { to, left: nought, right: nought, kind, when })
     }
@@ -473,7 +473,7 @@ impl Reader<'_> {
             }
             if let Some((orders, bytes)) = named("ST").filter(|(orders, _)| !orders.acquire) {
                 return Some(self.reg(0).and_then(|operand| {
-                    let to = Sized { register: Register::ZERO, ..operand };
+                    let to = SizedRegister { register: Register::ZERO, ..operand };
                     let width = self.width(operand, bytes, false)?;
                     Ok(Instruction::Update { what, operand, to, width, address: self.base(1)?, orders })
                 }));

@@ -1,10 +1,10 @@
 //! The operands of instructions.
 
 use crate::lexer::number;
-use crate::test::{Address, Extend, Operand, Register, Sized, Writeback};
+use crate::test::{Address, Extend, Operand, Register, SizedRegister, Writeback};
 
 /// A register by its name.
-pub(crate) fn register_of(text: &str) -> Option<Sized> {
+pub(crate) fn register_of(text: &str) -> Option<SizedRegister> {
     let text = text.trim().to_ascii_uppercase();
     let wide = match text.as_bytes().first()? {
         b'X' => true,
@@ -15,7 +15,7 @@ pub(crate) fn register_of(text: &str) -> Option<Sized> {
         "ZR" => Register::ZERO,
         number => Register(number.parse().ok().filter(|number| *number <= 30)?),
     };
-    Some(Sized { register, wide })
+    Some(SizedRegister { register, wide })
 }
 
 /// Splits at the commas that are not in brackets.
@@ -64,7 +64,7 @@ pub(crate) fn operand(operands: &[String], place: usize) -> Option<Operand> {
     }
 }
 
-fn extend(text: Option<&String>, register: Sized) -> Option<Extend> {
+fn extend(text: Option<&String>, register: SizedRegister) -> Option<Extend> {
     let Some(text) = text else { return Some(Extend { word: !register.wide, ..Extend::NONE }) };
     let text = text.to_ascii_uppercase();
     let (name, shift) = text.split_once(char::is_whitespace).unwrap_or((&text, "#0"));

@@ -13,13 +13,13 @@ impl Register {
 
 /// A register with the width in which an instruction uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sized {
+pub(crate) struct SizedRegister {
     pub(crate) register: Register,
     /// True for 64 bits, false for 32.
     pub(crate) wide: bool,
 }
 
-impl Sized {
+impl SizedRegister {
     /// The part of a value that the register holds.
     pub(crate) fn cut(self, value: u64) -> u64 {
         if self.wide { value } else { value & 0xffff_ffff }
@@ -30,7 +30,7 @@ impl Sized {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operand {
     Number(u64),
-    Register(Sized, Extend),
+    Register(SizedRegister, Extend),
 }
 
 /// The change of a register before it is used: it is extended, then shifted to the left.
@@ -73,7 +73,7 @@ pub(crate) struct Width {
 
 impl Width {
     /// Width of an access of a whole register.
-    pub(crate) fn of(register: Sized) -> Self {
+    pub(crate) fn of(register: SizedRegister) -> Self {
         Self { bytes: if register.wide { 8 } else { 4 }, signed: false }
     }
 
@@ -204,90 +204,90 @@ impl Test1 {
 pub(crate) enum Instruction {
     Nothing,
     Move {
-        to: Sized,
+        to: SizedRegister,
         from: Operand,
     },
     Compute {
         what: Compute,
-        to: Sized,
-        left: Sized,
+        to: SizedRegister,
+        left: SizedRegister,
         right: Operand,
         sets_flags: bool,
     },
     /// The bits of `mask` become those of the number.
     Insert {
-        to: Sized,
+        to: SizedRegister,
         mask: u64,
         value: u64,
     },
     Extract {
-        to: Sized,
-        from: Sized,
+        to: SizedRegister,
+        from: SizedRegister,
         field: Field,
     },
     Select {
-        to: Sized,
-        left: Sized,
-        right: Sized,
+        to: SizedRegister,
+        left: SizedRegister,
+        right: SizedRegister,
         kind: SelectKind,
         when: Test1,
     },
     Load {
-        to: Sized,
+        to: SizedRegister,
         width: Width,
         address: Address,
         orders: Orders,
         exclusive: bool,
     },
     Store {
-        from: Sized,
+        from: SizedRegister,
         width: Width,
         address: Address,
         orders: Orders,
     },
     StoreExclusive {
-        status: Sized,
-        from: Sized,
+        status: SizedRegister,
+        from: SizedRegister,
         width: Width,
         address: Address,
         orders: Orders,
     },
     /// Two accesses, of which neither orders the other.
     LoadPair {
-        to: [Sized; 2],
+        to: [SizedRegister; 2],
         width: Width,
         address: Address,
         orders: Orders,
         exclusive: bool,
     },
     StorePair {
-        from: [Sized; 2],
+        from: [SizedRegister; 2],
         address: Address,
     },
     StoreExclusivePair {
-        status: Sized,
-        from: [Sized; 2],
+        status: SizedRegister,
+        from: [SizedRegister; 2],
         address: Address,
         orders: Orders,
     },
     ClearExclusive,
     CompareAndSwap {
-        expected: Sized,
-        new: Sized,
+        expected: SizedRegister,
+        new: SizedRegister,
         width: Width,
         address: Address,
         orders: Orders,
     },
     CompareAndSwapPair {
-        expected: [Sized; 2],
-        new: [Sized; 2],
+        expected: [SizedRegister; 2],
+        new: [SizedRegister; 2],
         address: Address,
         orders: Orders,
     },
     Update {
         what: Update,
-        operand: Sized,
-        to: Sized,
+        operand: SizedRegister,
+        to: SizedRegister,
         width: Width,
         address: Address,
         orders: Orders,
@@ -303,12 +303,12 @@ pub(crate) enum Instruction {
         line: usize,
     },
     BranchZero {
-        of: Sized,
+        of: SizedRegister,
         nonzero: bool,
         to: usize,
     },
     BranchBit {
-        of: Sized,
+        of: SizedRegister,
         bit: u32,
         nonzero: bool,
         to: usize,

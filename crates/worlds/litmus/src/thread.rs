@@ -2,8 +2,8 @@
 
 use crate::Error;
 use crate::test::{
-    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind, Sized, Test, Test1, Update,
-    Width, Writeback, address_of,
+    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind, SizedRegister, Test, Test1,
+    Update, Width, Writeback, address_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,13 +185,13 @@ impl State {
         self.registers.get(&register).copied().unwrap_or_default()
     }
 
-    fn set(&mut self, to: Sized, value: Value) {
+    fn set(&mut self, to: SizedRegister, value: Value) {
         if to.register != Register::ZERO {
             self.registers.insert(to.register, Value { value: to.cut(value.value), ..value });
         }
     }
 
-    fn sized(&self, from: Sized) -> Value {
+    fn sized(&self, from: SizedRegister) -> Value {
         let value = self.get(from.register);
         Value { value: from.cut(value.value), ..value }
     }
@@ -225,7 +225,7 @@ impl State {
         let sum = Value::of(base.value.wrapping_add(offset.value), base, offset);
         let at = if address.writeback == Writeback::After { base } else { sum };
         if address.writeback != Writeback::No {
-            self.set(Sized { register: address.base, wide: true }, sum);
+            self.set(SizedRegister { register: address.base, wide: true }, sum);
         }
         let mut locations = [0; N];
         for (number, location) in (0_u64..).zip(&mut locations) {
@@ -609,7 +609,7 @@ impl State {
     /// Stores what the monitor was set for, or fails: then one of both is left for later.
     fn store_exclusively<const N: usize>(
         &mut self,
-        status: Sized,
+        status: SizedRegister,
         stores: [(Place, Value); N],
         orders: Orders,
         open: &mut Vec<Self>,
@@ -705,7 +705,7 @@ impl Flags {
     }
 }
 
-fn computed(what: Compute, size: Sized, left: u64, right: u64) -> u64 {
+fn computed(what: Compute, size: SizedRegister, left: u64, right: u64) -> u64 {
     // A register shifts by the low bits of the number.
     let by = right as u32 & if size.wide { 63 } else { 31 };
     match what {
@@ -724,7 +724,7 @@ fn computed(what: Compute, size: Sized, left: u64, right: u64) -> u64 {
     }
 }
 
-fn flags(what: Compute, size: Sized, left: u64, right: u64, Value { value, from, picked }: Value) -> Flags {
+fn flags(what: Compute, size: SizedRegister, left: u64, right: u64, Value { value, from, picked }: Value) -> Flags {
     let negative = |value: u64| value >> (if size.wide { 63 } else { 31 }) & 1 == 1;
     let right = size.cut(right);
     let (carry, overflow) = match what {

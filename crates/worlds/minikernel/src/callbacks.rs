@@ -51,7 +51,7 @@ pub enum IdleNeed {
 
 /// The code that a tick has interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interrupted {
+pub enum InterruptedCode {
     /// A task.
     Task(TaskId),
     /// A thread of the kernel.
@@ -128,7 +128,7 @@ pub trait Callbacks {
     }
 
     /// The CPU's tick.
-    fn tick(&mut self, place: CpuTime, interrupted: Interrupted, requests: &mut Requests);
+    fn tick(&mut self, place: CpuTime, interrupted: InterruptedCode, requests: &mut Requests);
 
     /// The softirq that was asked for; whether it is to run again.
     fn softirq(&mut self, place: CpuTime, requests: &mut Requests) -> bool;

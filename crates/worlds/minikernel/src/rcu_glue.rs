@@ -3,7 +3,7 @@
 //!
 //! Without such code, or without callbacks, nothing here costs anything.
 
-use crate::callbacks::{Callback, Callbacks, CpuTime, IdleNeed, Interrupted, Requests, Step, ThreadNumber};
+use crate::callbacks::{Callback, Callbacks, CpuTime, IdleNeed, InterruptedCode, Requests, Step, ThreadNumber};
 use crate::counts::WakeCause;
 use crate::cpu::{SOFTIRQ_CALLBACKS, WheelAlarm};
 use crate::events;
@@ -95,9 +95,9 @@ impl Kernel {
     /// The CPU's tick.
     pub(crate) fn callbacks_tick(&mut self, soc: &Soc, cpu: usize) {
         let interrupted = match self.cpus[cpu].current {
-            None => Interrupted::Idle,
-            Some(task) if self.tasks[task].thread.is_some() => Interrupted::KernelThread(task),
-            Some(task) => Interrupted::Task(task),
+            None => InterruptedCode::Idle,
+            Some(task) if self.tasks[task].thread.is_some() => InterruptedCode::KernelThread(task),
+            Some(task) => InterruptedCode::Task(task),
         };
         self.with_callbacks(soc, cpu, |code, place, requests| code.tick(place, interrupted, requests));
     }

@@ -1,7 +1,7 @@
 //! RCU on the kernel: the crate `rcu` behind [`Callbacks`]. Its shared words are plain cells, for a
 //! call of it is one step of the kernel, in which no other CPU runs.
 
-use crate::callbacks::{Callback, Callbacks, CpuTime, IdleNeed, Interrupted, Requests, Step, Thread, ThreadNumber};
+use crate::callbacks::{Callback, Callbacks, CpuTime, IdleNeed, InterruptedCode, Requests, Step, Thread, ThreadNumber};
 use crate::task::{CpuSet, TaskId};
 use points::{Point, Sink};
 use rcu::{Order, RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall, Urgency};
@@ -102,17 +102,17 @@ impl Callbacks for Rcu {
         self.at(place, requests, |this| this.rcu.read_unlock(&this.port, &this.readers[task]));
     }
 
-    fn tick(&mut self, place: CpuTime, interrupted: Interrupted, requests: &mut Requests) {
+    fn tick(&mut self, place: CpuTime, interrupted: InterruptedCode, requests: &mut Requests) {
         let (interrupted, task) = match interrupted {
-            Interrupted::Task(task) => (rcu::Interrupted::User, Some(task)),
-            Interrupted::KernelThread(task) => (rcu::Interrupted::Kernel, Some(task)),
-            Interrupted::Idle => (rcu::Interrupted::Idle, None),
+            InterruptedCode::Task(task) => (rcu::InterruptedCode::User, Some(task)),
+            InterruptedCode::KernelThread(task) => (rcu::InterruptedCode::Kernel, Some(task)),
+            InterruptedCode::Idle => (rcu::InterruptedCode::Idle, None),
         };
         task.into_iter().for_each(|task| self.reader(task));
         self.at(place, requests, |this| {
             let reader = task.map_or(&this.idle[place.cpu], |task| &this.readers[task]);
             // A task that reads is in the kernel.
-            let interrupted = if reader.is_reading() { rcu::Interrupted::Kernel } else { interrupted };
+            let interrupted = if reader.is_reading() { rcu::InterruptedCode::Kernel } else { interrupted };
             this.rcu.tick(&this.port, interrupted, reader);
         });
     }

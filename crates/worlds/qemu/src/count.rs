@@ -20,7 +20,7 @@ pub struct Passage {
 
 /// The counts, and how the machine ended.
 #[derive(Clone, Debug)]
-pub struct Counted {
+pub struct CountResult {
     /// The passages.
     pub counts: Counts,
     /// True if the machine turned itself off, or the emulator ended.
@@ -62,7 +62,11 @@ pub fn arguments(image: &Path, given: &[String]) -> Vec<String> {
 ///
 /// # Errors
 /// The emulator is missing, does not start or loads no plugins.
-pub fn run(arguments: &[String], passage: &Passage, mut is_stopped: impl FnMut() -> bool) -> Result<Counted, Error> {
+pub fn run(
+    arguments: &[String],
+    passage: &Passage,
+    mut is_stopped: impl FnMut() -> bool,
+) -> Result<CountResult, Error> {
     let plugin = Plugin::between(passage.from, &passage.to, passage.most)?;
     let mut guest = Guest::start_with(arguments, &plugin, passage.limit)?;
     let is_enough = || is_stopped() || plugin.read().is_ok_and(|counts| counts.passages.len() as u64 >= passage.most);
@@ -70,7 +74,7 @@ pub fn run(arguments: &[String], passage: &Passage, mut is_stopped: impl FnMut()
     if let Some(error) = guest.not_loaded(&plugin) {
         return Err(error);
     }
-    Ok(Counted { counts: plugin.read()?, is_off, last: guest.last_lines() })
+    Ok(CountResult { counts: plugin.read()?, is_off, last: guest.last_lines() })
 }
 
 #[cfg(test)]

@@ -37,5 +37,5 @@ pub use guest::{Guest, Load};
 pub use images::{Build, Images};
 pub use machine::{Gic, Machine};
 pub use opcodes::Kind;
-pub use own::{Own, Placement};
+pub use own::{OtherFirmware, Placement};
 pub use symbols::Symbols;

@@ -17,7 +17,7 @@ pub enum Placement {
 
 /// An EL3 firmware that is not ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Own {
+pub struct OtherFirmware {
     /// The image.
     pub image: PathBuf,
     /// Address at which it is loaded and entered; `None` for the start of the flash.
@@ -29,7 +29,7 @@ pub struct Own {
 /// The flash of the machine that the image is for, in bytes.
 const FLASH: u64 = 64 << 20;
 
-impl Own {
+impl OtherFirmware {
     /// Lays the image, and `payload` where [`Placement`] asks for it, out for the machine.
     ///
     /// # Errors
@@ -119,14 +119,14 @@ mod tests {
     fn images_that_are_none_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let image = folder.path().join("image");
-        let own = Own { image: image.clone(), at: None, placement: Placement::Packed };
+        let own = OtherFirmware { image: image.clone(), at: None, placement: Placement::Packed };
         assert!(own.boot(None).unwrap_err().to_string().contains("image: No such file"));
         std::fs::write(&image, []).unwrap();
         assert!(own.boot(None).unwrap_err().to_string().contains("0 bytes; an image has 1 to 67108864"));
         std::fs::write(&image, [1]).unwrap();
-        let beside = Own { placement: Placement::InMemory, ..own };
+        let beside = OtherFirmware { placement: Placement::InMemory, ..own };
         assert!(beside.boot(None).unwrap_err().to_string().contains("there is no payload"));
-        let boot = Own { at: Some(0x0e00_0000), ..beside }.boot(Some(&image)).unwrap();
+        let boot = OtherFirmware { at: Some(0x0e00_0000), ..beside }.boot(Some(&image)).unwrap();
         assert_eq!(boot.loads.iter().map(|(_, at)| *at).collect::<Vec<_>>(), [Images::ENTRY, 0x0e00_0000]);
         assert_eq!(std::fs::read(&boot.flash).unwrap()[8..], 0x0e00_0000u64.to_le_bytes());
     }

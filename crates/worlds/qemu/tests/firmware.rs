@@ -6,7 +6,7 @@ use elf::endian::AnyEndian;
 use qemu::count;
 use qemu::payload::{self, Options, Report, Run};
 use qemu::programs::{self, Program};
-use qemu::{Build, Error, Gic, Guest, Images, Kind, Load, Machine, Own, Placement, Symbols, linux};
+use qemu::{Build, Error, Gic, Guest, Images, Kind, Load, Machine, OtherFirmware, Placement, Symbols, linux};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -110,7 +110,7 @@ fn passages_of_an_image_are_those_of_its_symbols() {
         let passage = count::Passage { from: address(from), to, most, limit: Duration::from_secs(60) };
         count::run(&arguments, &passage, || false).unwrap()
     };
-    let lengths = |counted: &count::Counted| -> Vec<u64> {
+    let lengths = |counted: &count::CountResult| -> Vec<u64> {
         counted.counts.passages.iter().map(qemu::Passages::instructions).collect()
     };
     // Until the return, as the calls between marks have it of the same function.
@@ -285,7 +285,7 @@ fn firmware_of_others_is_measured_as_ours_is() {
     let images = images(Build::Instrumented);
     let machine = machine(2, Gic::V3, false, Some(0));
     let options = Options::new(Run::Calls, 100);
-    let own = Own { image: images.firmware.clone(), at: None, placement: Placement::InMemory };
+    let own = OtherFirmware { image: images.firmware.clone(), at: None, placement: Placement::InMemory };
     let boot = own.boot(Some(&images.payload)).unwrap();
     let report = payload::run_on(&boot, &machine, &options).unwrap_or_else(|error| panic!("{error}"));
     // A machine without our options boots in other time, so that a count may begin or end within
@@ -311,7 +311,7 @@ fn firmware_is_entered_where_it_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("image");
     std::fs::write(&path, image).unwrap();
-    let own = Own { image: path, at: Some(0x4800_0000), placement: Placement::Packed };
+    let own = OtherFirmware { image: path, at: Some(0x4800_0000), placement: Placement::Packed };
     let options = Options { limit: Duration::from_secs(10), ..Options::new(Run::Calls, 1) };
     let report = payload::run_on(&own.boot(None).unwrap(), &machine(2, Gic::V3, false, None), &options).unwrap();
     assert_eq!(report.lines, ["@done"]);

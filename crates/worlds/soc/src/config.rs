@@ -12,7 +12,9 @@ mod set;
 
 pub use costs::{CoreCosts, Costs, PowerUnitCosts, ScpCosts};
 pub use idle_states::{IdleDomain, IdlePlatform, IdleStateCost, Power, Range, WattsPerUnit};
-pub use platform::{Assumed, CoreType, Domain, IdleState, MAX_CPUS, Platform, PowerUps, Spread, Topology, WorldCpu};
+pub use platform::{
+    AssumedTimes, CoreType, Domain, IdleState, MAX_CPUS, Platform, PowerUps, Spread, Topology, WorldCpu,
+};
 pub use release::{Levels, Release, ScpProtocol};
 
 use document::{Document, Error};

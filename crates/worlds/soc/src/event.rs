@@ -21,7 +21,7 @@ pub struct Event {
 
 /// Stamps that a procedure handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Measured {
+pub struct ProcedureStamps {
     /// Iteration of the procedure.
     pub iteration: u32,
     /// The CPU.

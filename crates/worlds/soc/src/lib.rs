@@ -45,7 +45,7 @@ mod timers;
 
 pub use cpu::CpuState;
 pub use declared_order::Order;
-pub use event::{Event, Measured};
+pub use event::{Event, ProcedureStamps};
 pub use interrupt_source::{Interrupts, MAX_DEVICES, MAX_IPIS, Source};
 pub use memory::Word;
 pub use operating_points::{OperatingPoint, Work};

@@ -2,7 +2,7 @@
 
 use crate::Soc;
 use crate::entry::Entry;
-use crate::event::Measured;
+use crate::event::ProcedureStamps;
 use crate::interrupt_source::Source;
 use engine::{PS_PER_US, Time};
 use psci::{Call, id};
@@ -146,7 +146,7 @@ impl NormalWorld for SimWorld<'_> {
     }
 
     fn publish(&self, stamps: Stamps) {
-        self.soc.measured.borrow_mut().push(Measured {
+        self.soc.measured.borrow_mut().push(ProcedureStamps {
             iteration: self.soc.iteration.get(),
             cpu: self.soc.current_cpu_index(),
             stamps,

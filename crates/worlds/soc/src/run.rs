@@ -4,7 +4,7 @@ use crate::Soc;
 use crate::config::Machine;
 use crate::declared_order::Order;
 use crate::entry::Entry;
-use crate::event::{Event, Measured};
+use crate::event::{Event, ProcedureStamps};
 use crate::firmware::Firmware;
 use crate::normal_world::SimWorld;
 use engine::{Deadlock, Runner, Time};
@@ -40,7 +40,7 @@ pub struct RunOutcome {
     /// Every stamp, in order of time.
     pub events: Vec<Event>,
     /// The measurements of the procedure, in order of publication.
-    pub measured: Vec<Measured>,
+    pub measured: Vec<ProcedureStamps>,
     /// Time in each power state by CPU, in ps, in the order of [`crate::CpuState::ALL`].
     pub state_times: Vec<[u64; 4]>,
     /// Calls through [`psci::Platform`] and its shared cells that can yield.

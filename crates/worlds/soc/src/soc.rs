@@ -3,7 +3,7 @@
 use crate::config::{Costs, Machine, ScpProtocol, Spread, WorldCpu};
 use crate::cpu::{Cpu, CpuState, Waiting};
 use crate::declared_order::DeclaredOrder;
-use crate::event::{Event, Measured};
+use crate::event::{Event, ProcedureStamps};
 use crate::interrupt_source::Line;
 use crate::mailbox::Channel;
 use crate::meter::Meter;
@@ -60,7 +60,7 @@ pub struct Soc {
     /// The number of iterations of which events are kept, from the first.
     pub(crate) records: Cell<u32>,
     pub(crate) events: RefCell<Vec<Event>>,
-    pub(crate) measured: RefCell<Vec<Measured>>,
+    pub(crate) measured: RefCell<Vec<ProcedureStamps>>,
     pub(crate) iteration: Cell<u32>,
     /// The first thing that a procedure found wrong.
     pub(crate) failure: RefCell<Option<Failure>>,

@@ -2,7 +2,7 @@
 
 use crate::event::Thread;
 use crate::global::{global, settings};
-use crate::names::{Declared, Objects};
+use crate::names::{DeclaredTask, Objects};
 use crate::options::Options;
 use crate::task::{instances, task};
 use crate::values::Source;
@@ -40,7 +40,7 @@ fn declare(source: &Source<'_>, tasks: &Item, declared: &[(Key, Item)], objects:
             return Err(source.error(key.at, "a task without a name", "give it one"));
         }
         let instances = instances(source, item)?;
-        objects.tasks.push(Declared { name: key.name.clone(), first: count, instances });
+        objects.tasks.push(DeclaredTask { name: key.name.clone(), first: count, instances });
         count += instances.max(1);
         if count > MOST_TASKS {
             let what = format!("with {} there are more than {MOST_TASKS} tasks", quoted(&key.name));

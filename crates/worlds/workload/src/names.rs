@@ -38,7 +38,7 @@ impl Names {
 
 /// A task as the file declares it: a number of tasks of the kernel from `first` on.
 #[derive(Clone, Debug)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredTask {
     pub(crate) name: String,
     pub(crate) first: TaskId,
     /// The number that start; 0 if it only starts as a copy.
@@ -48,7 +48,7 @@ pub(crate) struct Declared {
 /// All shared objects.
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
-    pub(crate) tasks: Vec<Declared>,
+    pub(crate) tasks: Vec<DeclaredTask>,
     pub(crate) mutexes: Names,
     pub(crate) conditions: Names,
     pub(crate) semaphores: Names,
@@ -69,7 +69,7 @@ pub(crate) struct Objects {
 
 impl Objects {
     /// The one task of a name.
-    pub(crate) fn task(&self, source: &Source, at: Span, name: &str) -> Result<&Declared, Error> {
+    pub(crate) fn task(&self, source: &Source, at: Span, name: &str) -> Result<&DeclaredTask, Error> {
         let mut found = self.tasks.iter().filter(|task| task.name == name);
         match (found.next(), found.next()) {
             (Some(task), None) => Ok(task),

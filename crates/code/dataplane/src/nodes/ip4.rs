@@ -398,7 +398,7 @@ impl Node for Ip4Rewrite {
 /// that are not plain take the arc to `ip4-input`. Arcs: drop, punt, ip4-input, and then the
 /// interfaces' outputs by number.
 #[derive(Default)]
-pub struct Fused {
+pub struct FusedNode {
     /// The arc of the last frame's first packet. Where packets go is not known before the loop, and
     /// most go where others went.
     expected: u8,
@@ -411,7 +411,7 @@ struct FusedBody<'a> {
     expected: u8,
 }
 
-/// The arc of [`Fused`] to the output of interface 0.
+/// The arc of [`FusedNode`] to the output of interface 0.
 const FUSED_OUTPUT: u8 = FIRST_ARC + 1;
 
 impl<M: PacketMemory> Body<M> for FusedBody<'_> {
@@ -447,7 +447,7 @@ impl<M: PacketMemory> Body<M> for FusedBody<'_> {
     }
 }
 
-impl Node for Fused {
+impl Node for FusedNode {
     fn name(&self) -> &str {
         "ip4-fused"
     }

@@ -1,7 +1,7 @@
 //! The harness on the asymmetric board, whose `power_state` values it knows.
 
 use super::asymmetric::{Asymmetric, state};
-use super::harness::{Ended, Harness};
+use super::harness::{Ending, Harness};
 use super::machine::Options;
 use crate::call::Outcome;
 use crate::id;
@@ -27,13 +27,13 @@ impl Harness<Asymmetric> {
     }
 
     /// CPU_SUSPEND with the states of the levels 0 to 2.
-    pub fn suspend(&self, cpu: u16, levels: [u8; 3]) -> Ended<Outcome> {
+    pub fn suspend(&self, cpu: u16, levels: [u8; 3]) -> Ending<Outcome> {
         self.suspend_as_last(cpu, levels, 0)
     }
 
     /// The same, by a CPU that says it is the last one up to level `last_at`, as OS-initiated mode
     /// asks for.
-    pub fn suspend_as_last(&self, cpu: u16, levels: [u8; 3], last_at: u8) -> Ended<Outcome> {
+    pub fn suspend_as_last(&self, cpu: u16, levels: [u8; 3], last_at: u8) -> Ending<Outcome> {
         let raw = self.power_state(levels, last_at);
         self.smc(cpu, id::CPU_SUSPEND | id::SMC64, [u64::from(raw), RESUME.0, RESUME.1])
     }

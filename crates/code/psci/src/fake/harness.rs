@@ -30,8 +30,8 @@ pub fn code(error: Error) -> u64 {
 }
 
 /// A call that returned `x0` and zeros.
-pub fn returned(x0: u64) -> Ended<Outcome> {
-    Ended::Returned(Outcome::Return([x0, 0, 0, 0]))
+pub fn returned(x0: u64) -> Ending<Outcome> {
+    Ending::Returned(Outcome::Return([x0, 0, 0, 0]))
 }
 
 /// A value for the rest of the process: tests make few machines, and their parts refer to each
@@ -53,14 +53,14 @@ pub fn storage<B: Board>(fake: &'static Fake<B>, topology: &Topology<'_>) -> Sto
 
 /// The end of what a CPU did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended<T> {
+pub enum Ending<T> {
     /// It returned.
     Returned(T),
     /// The CPU powered down and lost its stack.
     PoweredDown,
 }
 
-impl<T: std::fmt::Debug> Ended<T> {
+impl<T: std::fmt::Debug> Ending<T> {
     /// The value that was returned.
     ///
     /// # Panics
@@ -105,17 +105,17 @@ impl<B: Board> Harness<B> {
     }
 
     /// Runs `body` on a CPU.
-    pub fn run_on<T>(&self, cpu: u16, body: impl FnOnce() -> T) -> Ended<T> {
+    pub fn run_on<T>(&self, cpu: u16, body: impl FnOnce() -> T) -> Ending<T> {
         Fake::<B>::become_cpu(cpu);
         match catch_unwind(AssertUnwindSafe(body)) {
-            Ok(value) => Ended::Returned(value),
-            Err(payload) if (*payload).is::<PoweredDown>() => Ended::PoweredDown,
+            Ok(value) => Ending::Returned(value),
+            Err(payload) if (*payload).is::<PoweredDown>() => Ending::PoweredDown,
             Err(payload) => resume_unwind(payload as Box<dyn Any + Send>),
         }
     }
 
     /// An SMC of a CPU.
-    pub fn smc(&self, cpu: u16, function: u32, args: [u64; 3]) -> Ended<Outcome> {
+    pub fn smc(&self, cpu: u16, function: u32, args: [u64; 3]) -> Ending<Outcome> {
         let entered = points::Sink::now(self.fake);
         self.run_on(cpu, || self.psci.handle_smc(Call { function, args, entered }))
     }
@@ -150,7 +150,7 @@ impl<B: Board> Harness<B> {
     }
 
     /// CPU_OFF.
-    pub fn turn_off(&self, cpu: u16) -> Ended<Outcome> {
+    pub fn turn_off(&self, cpu: u16) -> Ending<Outcome> {
         self.smc(cpu, id::CPU_OFF, [0; 3])
     }
 

@@ -1,6 +1,6 @@
 //! The SMC entry: ids, widths, PSCI_FEATURES, PMF, and whatever else may come in.
 
-use psci::fake::{Ended, Harness, Options, SUCCESS, code, mpidr};
+use psci::fake::{Ending, Harness, Options, SUCCESS, code, mpidr};
 use psci::{CpuIndex, Error, OptionalCalls, Outcome, PowerStateFormat, Service, TrustedOs, id};
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -94,9 +94,9 @@ fn features_agree_with_the_calls() {
                 // PSCI_FEATURES itself has something to answer about PSCI_VERSION.
                 let x1 = if n == 0xa { u64::from(id::PSCI_VERSION) } else { 0 };
                 let works = match harness.smc(0, base + n, [x1, 0, 0]) {
-                    Ended::PoweredDown => true,
-                    Ended::Returned(Outcome::Enter(_)) => true,
-                    Ended::Returned(Outcome::Return([x0, ..])) => x0 != NOT_SUPPORTED,
+                    Ending::PoweredDown => true,
+                    Ending::Returned(Outcome::Enter(_)) => true,
+                    Ending::Returned(Outcome::Return([x0, ..])) => x0 != NOT_SUPPORTED,
                 };
                 assert_eq!(claimed != NOT_SUPPORTED, works, "{:#x}", base + n);
                 if base == 0x8400_0000 && n < 0x16 && !works {
@@ -225,7 +225,10 @@ fn the_upper_half_of_a_32_bit_parameter_does_not_count() {
     assert_eq!(call(id::SYSTEM_RESET2, [HIGH, 0, 0]), code(Error::InternalFailure));
     assert_eq!(call(id::PSCI_STAT_COUNT, [mpidr(0), HIGH | u64::from(harness.power_state([1, 0, 0], 0)), 0]), 0);
     assert_eq!(call(id::PMF_GET_TIMESTAMP, [HIGH | 0x4100_0400, mpidr(0), HIGH]), 0);
-    assert_eq!(harness.smc(0, id::CPU_SUSPEND | id::SMC64, [HIGH | 1, 0, 0]), Ended::Returned(Outcome::Return([0; 4])));
+    assert_eq!(
+        harness.smc(0, id::CPU_SUSPEND | id::SMC64, [HIGH | 1, 0, 0]),
+        Ending::Returned(Outcome::Return([0; 4]))
+    );
 }
 
 /// PSCI DEN0022, 5.1.4: what of an MPIDR is no affinity field does not count, wherever one comes
@@ -389,7 +392,7 @@ fn any_call_at_all() {
             if down.iter().filter(|&&d| d).count() == 5 {
                 harness.fake.refuse.store(true, SeqCst);
             }
-            down[i] = harness.smc(cpu, function, args) == Ended::PoweredDown;
+            down[i] = harness.smc(cpu, function, args) == Ending::PoweredDown;
             harness.fake.refuse.store(false, SeqCst);
             if round % 256 == 0 {
                 harness.clear_log();

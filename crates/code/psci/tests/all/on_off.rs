@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_types)]
 
-use psci::fake::{Board, CPU_ON_ENTRY, Ended, Harness, Options, RESUME, SUCCESS, code, leak, mpidr, returned};
+use psci::fake::{Board, CPU_ON_ENTRY, Ending, Harness, Options, RESUME, SUCCESS, code, leak, mpidr, returned};
 use psci::{
     CompositeState, CpuDesc, CpuIndex, DomainDesc, Endianness, EntryPoint, Error, Level, LocalState, MessageOrder,
     Outcome, PowerStateFormat, PowerUp, SuspendRequest, Topology, TrustedOs, id,
@@ -250,7 +250,7 @@ fn a_cpu_on_that_meets_an_abandoned_cpu_off_is_honoured() {
     *harness.fake.at_wfi.lock().unwrap() =
         Some(Box::new(|| assert_eq!(harness.cpu_on(0, 1, (0x6123_0000, 9)), SUCCESS)));
     let entry = EntryPoint { pc: 0x6123_0000, context_id: 9, after: PowerUp::On, endianness: Endianness::Little };
-    assert_eq!(harness.turn_off(1), Ended::Returned(Outcome::Enter(entry)));
+    assert_eq!(harness.turn_off(1), Ending::Returned(Outcome::Enter(entry)));
     assert_eq!(harness.affinity(1), 0);
 }
 

@@ -1,6 +1,6 @@
 //! CPU_SUSPEND, SYSTEM_SUSPEND, coordination.
 
-use psci::fake::{Board, CPU_ON_ENTRY, Ended, Harness, Options, RESUME, SUCCESS, code, mpidr, returned};
+use psci::fake::{Board, CPU_ON_ENTRY, Ending, Harness, Options, RESUME, SUCCESS, code, mpidr, returned};
 use psci::{
     CompositeState, CpuDesc, CpuIndex, DomainDesc, Endianness, EntryPoint, Error, Level, LocalState, MessageOrder,
     OptionalCalls, PowerStateFormat, PowerUp, SuspendModeChange, SuspendRequest, Topology, id,
@@ -668,9 +668,9 @@ fn nothing_stale_is_ever_seen() {
                 let levels = [[2, 0, 0], [2, 2, 0], [2, 2, 3], [1, 0, 0], [2, 2, 2]][random(5) as usize];
                 harness.fake.refuse.store(random(4) == 0, SeqCst);
                 if cpu != 0 && random(4) == 0 {
-                    off[i] = harness.turn_off(cpu) == Ended::PoweredDown;
+                    off[i] = harness.turn_off(cpu) == Ending::PoweredDown;
                 } else if cpu != 0 || levels[0] == 1 {
-                    down[i] = harness.suspend(cpu, levels) == Ended::PoweredDown;
+                    down[i] = harness.suspend(cpu, levels) == Ending::PoweredDown;
                     suspends += 1;
                 }
                 harness.fake.refuse.store(false, SeqCst);

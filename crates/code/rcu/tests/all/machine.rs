@@ -3,7 +3,7 @@
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, IdleNeed, Interrupted, Order, Platform, Rcu, RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall,
+    Callback, IdleNeed, InterruptedCode, Order, Platform, Rcu, RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall,
     Step, Thread,
 };
 use std::cell::{Cell, RefCell};
@@ -125,7 +125,7 @@ impl Platform for Machine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// Runs a task, in user space or the kernel.
-    Busy(Interrupted),
+    Busy(InterruptedCode),
     Idle,
     Off,
 }
@@ -156,7 +156,7 @@ impl Kernel {
         let rcu = Rcu::new(settings).expect("settings that can be had");
         let threads = rcu.threads().into_iter().map(|thread| (thread, None)).collect();
         let cpu = |id| CpuState {
-            load: Cell::new(Load::Busy(Interrupted::User)),
+            load: Cell::new(Load::Busy(InterruptedCode::User)),
             need: Cell::new(IdleNeed::StopTick),
             wakeups: RefCell::default(),
             reader: Reader::new(id as u32),
@@ -253,11 +253,11 @@ impl Kernel {
         for (number, cpu) in self.cpus.iter().enumerate() {
             let interrupted = match (cpu.load.get(), cpu.need.get()) {
                 (Load::Busy(what), _) => what,
-                (Load::Idle, IdleNeed::KeepTick) => Interrupted::Idle,
-                (Load::Idle, IdleNeed::WakeAt(at)) if at <= now => Interrupted::Idle,
+                (Load::Idle, IdleNeed::KeepTick) => InterruptedCode::Idle,
+                (Load::Idle, IdleNeed::WakeAt(at)) if at <= now => InterruptedCode::Idle,
                 _ => continue,
             };
-            if interrupted == Interrupted::Idle {
+            if interrupted == InterruptedCode::Idle {
                 cpu.wakeups.borrow_mut().push(now);
             }
             self.interrupt(number, |p| self.rcu.tick(p, interrupted, &cpu.reader));

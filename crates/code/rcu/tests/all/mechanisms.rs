@@ -2,7 +2,7 @@
 
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::machine::{Kernel, Load};
-use rcu::{Form, IdleNeed, Interrupted, Settings, Thread, Urgency};
+use rcu::{Form, IdleNeed, InterruptedCode, Settings, Thread, Urgency};
 
 const HZ: u64 = 100;
 
@@ -135,7 +135,7 @@ fn enforced_idle_wakes_once_in_six_seconds_if_all_is_lazy_and_soon_once_somethin
 #[test]
 fn enforced_idle_invokes_what_is_ready_before_the_cpu_goes_idle() {
     let kernel = Kernel::new(Settings { enforced_idle: vec![1], ..settings(Form::Y2013) });
-    kernel.set_load(1, Load::Busy(Interrupted::User));
+    kernel.set_load(1, Load::Busy(InterruptedCode::User));
     kernel.call(1, 0, Urgency::Plain);
     while kernel.rcu.grace_period_counters().grace_periods == 0 {
         kernel.jiffy();
@@ -215,7 +215,7 @@ fn many_callbacks_in_one_jiffy_go_to_the_bypass_list_and_from_there_in_the_next(
 #[test]
 fn a_caller_that_may_not_wake_has_it_done_a_jiffy_later() {
     let kernel = Kernel::new(Settings { offloaded: vec![1], ..settings(Form::Modern) });
-    kernel.set_load(1, Load::Busy(Interrupted::User));
+    kernel.set_load(1, Load::Busy(InterruptedCode::User));
     kernel.machine.interrupts_off.set(true);
     kernel.call(1, 0, Urgency::Plain);
     let counters = kernel.rcu.counters(1);
@@ -229,7 +229,7 @@ fn a_caller_that_may_not_wake_has_it_done_a_jiffy_later() {
 fn a_stronger_reason_moves_the_timer_forward_and_a_weaker_one_does_not_move_it_back() {
     let settings = Settings { offloaded: vec![1], lazy: true, ..settings(Form::Modern) };
     let kernel = Kernel::new(settings.clone());
-    kernel.set_load(1, Load::Busy(Interrupted::User));
+    kernel.set_load(1, Load::Busy(InterruptedCode::User));
     kernel.jiffies(5);
     let timer = || kernel.machine.timers.borrow().values().copied().next();
     kernel.call(1, 0, Urgency::Plain);
@@ -262,7 +262,7 @@ fn a_softirq_invokes_ten_callbacks_and_all_of_them_once_there_are_too_many() {
     assert_eq!(batches(&kernel), [10, 10, 10, 5]);
 
     let kernel = Kernel::new(settings(Form::Y2013));
-    kernel.set_load(1, Load::Busy(Interrupted::User));
+    kernel.set_load(1, Load::Busy(InterruptedCode::User));
     kernel.call(1, 0, Urgency::Plain);
     kernel.jiffy();
     (0..20_500).for_each(|argument| kernel.call(1, argument, Urgency::Plain));
@@ -289,7 +289,7 @@ fn without_callbacks_every_configuration_does_the_same_to_the_last_access() {
         let kernel = Kernel::new(settings);
         for round in 0..200 {
             let cpu = 1 + round % 3;
-            kernel.set_load(cpu, Load::Busy(Interrupted::User));
+            kernel.set_load(cpu, Load::Busy(InterruptedCode::User));
             kernel.jiffies(3);
             kernel.on(cpu, |p| kernel.rcu.context_switch(p, kernel.reader(cpu)));
             kernel.set_load(cpu, Load::Idle);

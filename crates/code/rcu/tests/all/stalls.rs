@@ -2,7 +2,7 @@
 
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::machine::{Kernel, Load};
-use rcu::{Form, Interrupted, Reader, Refused, Settings, Thread, Urgency};
+use rcu::{Form, InterruptedCode, Reader, Refusal, Settings, Thread, Urgency};
 
 const HZ: u64 = 100;
 
@@ -13,7 +13,7 @@ fn kernel() -> Kernel {
 #[test]
 fn a_reader_on_a_cpu_is_named_after_21_seconds_and_again_after_three_times_that() {
     let kernel = kernel();
-    kernel.set_load(17, Load::Busy(Interrupted::Kernel));
+    kernel.set_load(17, Load::Busy(InterruptedCode::Kernel));
     kernel.rcu.read_lock(kernel.reader(17));
     kernel.call(1, 0, Urgency::Plain);
     kernel.jiffies(2);
@@ -39,7 +39,7 @@ fn a_reader_on_a_cpu_is_named_after_21_seconds_and_again_after_three_times_that(
 #[test]
 fn a_reader_that_was_preempted_is_named_by_its_id() {
     let kernel = kernel();
-    kernel.set_load(18, Load::Busy(Interrupted::Kernel));
+    kernel.set_load(18, Load::Busy(InterruptedCode::Kernel));
     let reader = Reader::new(4711);
     let late = Reader::new(4712);
     kernel.rcu.read_lock(&reader);
@@ -91,7 +91,7 @@ fn a_grace_period_thread_that_starves_is_said_apart() {
 #[test]
 fn callbacks_of_a_cpu_that_goes_off_are_taken_over() {
     let kernel = kernel();
-    kernel.set_load(5, Load::Busy(Interrupted::User));
+    kernel.set_load(5, Load::Busy(InterruptedCode::User));
     kernel.call(5, 0, Urgency::Plain);
     kernel.jiffy();
     kernel.call(5, 1, Urgency::Lazy);
@@ -109,7 +109,7 @@ fn callbacks_of_a_cpu_that_goes_off_are_taken_over() {
 fn a_grace_period_waits_neither_for_a_cpu_that_goes_off_nor_for_one_that_comes_up() {
     let kernel = kernel();
     for cpu in [5, 6] {
-        kernel.set_load(cpu, Load::Busy(Interrupted::Kernel));
+        kernel.set_load(cpu, Load::Busy(InterruptedCode::Kernel));
         kernel.rcu.read_lock(kernel.reader(cpu));
     }
     kernel.on(6, |p| kernel.rcu.read_unlock(p, kernel.reader(6)));
@@ -118,7 +118,7 @@ fn a_grace_period_waits_neither_for_a_cpu_that_goes_off_nor_for_one_that_comes_u
     kernel.call(1, 0, Urgency::Plain);
     kernel.jiffies(5);
     // The grace period runs. CPU 6 comes up and starts to read; CPU 5 stops reading and goes off.
-    kernel.set_load(6, Load::Busy(Interrupted::Kernel));
+    kernel.set_load(6, Load::Busy(InterruptedCode::Kernel));
     kernel.rcu.read_lock(kernel.reader(6));
     kernel.jiffies(5);
     assert_eq!(kernel.invoked(), 0, "CPU 5 still reads");
@@ -135,10 +135,10 @@ fn a_grace_period_waits_neither_for_a_cpu_that_goes_off_nor_for_one_that_comes_u
 #[test]
 fn the_last_ordinary_cpu_of_2013_stays_and_an_offloaded_list_stays_with_its_thread() {
     let kernel = Kernel::new(Settings { offloaded: vec![1, 2, 3], ..Settings::new(4, HZ, Form::Y2013) });
-    assert_eq!(kernel.on(0, |p| kernel.rcu.cpu_offline(p)), Err(Refused::LastOrdinary));
+    assert_eq!(kernel.on(0, |p| kernel.rcu.cpu_offline(p)), Err(Refusal::LastOrdinary));
     for form in [Form::Y2013, Form::Modern] {
         let kernel = Kernel::new(Settings { offloaded: vec![1, 2, 3], ..Settings::new(4, HZ, form) });
-        kernel.set_load(2, Load::Busy(Interrupted::User));
+        kernel.set_load(2, Load::Busy(InterruptedCode::User));
         kernel.call(2, 9, Urgency::Plain);
         kernel.on(2, |p| kernel.rcu.cpu_offline(p)).expect("an offloaded CPU may go");
         kernel.set_load(2, Load::Off);
@@ -147,5 +147,5 @@ fn the_last_ordinary_cpu_of_2013_stays_and_an_offloaded_list_stays_with_its_thre
         assert_eq!((kernel.rcu.counters(0).adopted, kernel.rcu.counters(2).invoked_thread), (0, 1), "{form:?}");
     }
     let alone = Kernel::new(Settings::new(1, HZ, Form::Modern));
-    assert_eq!(alone.on(0, |p| alone.rcu.cpu_offline(p)), Err(Refused::Last));
+    assert_eq!(alone.on(0, |p| alone.rcu.cpu_offline(p)), Err(Refusal::Last));
 }

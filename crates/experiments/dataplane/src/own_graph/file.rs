@@ -18,7 +18,7 @@ use stopwatt_loop::PRIVATE_MAX;
 pub struct GraphFile(Tables);
 
 /// A node of the graph with its arcs, and the place in the file that says where each leads.
-struct Wired {
+struct Wiring {
     name: String,
     arcs: Vec<(String, Option<Range<usize>>)>,
     has_outputs: bool,
@@ -224,7 +224,7 @@ impl GraphFile {
         entry: &NodeEntry,
         registry: &Registry,
         objects: &[NodeAbout],
-    ) -> Result<(Wired, Option<usize>), Error> {
+    ) -> Result<(Wiring, Option<usize>), Error> {
         let name = &entry.name.text;
         let kind = entry.kind.as_ref().unwrap_or(&entry.name);
         let number = objects.iter().position(|node| node.name == kind.text);
@@ -278,7 +278,7 @@ impl GraphFile {
             }
         }
         let has_outputs = matches!(ours, Some(Arcs::AndOutputs(_)));
-        Ok((Wired { name: name.clone(), arcs, has_outputs }, number))
+        Ok((Wiring { name: name.clone(), arcs, has_outputs }, number))
     }
 }
 
@@ -288,11 +288,11 @@ fn usual(registry: &Registry, arc: &str) -> String {
 }
 
 /// Our nodes, wired as usual.
-fn ours(registry: &Registry) -> Vec<Wired> {
+fn ours(registry: &Registry) -> Vec<Wiring> {
     let wired = |name: &str| {
         let arcs = registry.arcs(name).unwrap_or(Arcs::None);
         let to = arcs.names().iter().map(|arc| (usual(registry, arc), None)).collect();
-        Wired { name: name.to_owned(), arcs: to, has_outputs: matches!(arcs, Arcs::AndOutputs(_)) }
+        Wiring { name: name.to_owned(), arcs: to, has_outputs: matches!(arcs, Arcs::AndOutputs(_)) }
     };
     registry.names().into_iter().map(wired).collect()
 }
@@ -306,12 +306,12 @@ struct Cycle {
 }
 
 /// The node of a name.
-fn find<'w>(wired: &'w [Wired], name: &str) -> Option<&'w Wired> {
+fn find<'w>(wired: &'w [Wiring], name: &str) -> Option<&'w Wiring> {
     wired.iter().find(|node| node.name == name)
 }
 
 /// The nodes that packets can come to, each before those that its arcs lead to.
-fn in_order<'w>(wired: &'w [Wired], start: &'w str) -> Result<Vec<&'w str>, Cycle> {
+fn in_order<'w>(wired: &'w [Wiring], start: &'w str) -> Result<Vec<&'w str>, Cycle> {
     // The nodes all of whose arcs were followed; and those on the way to where we are, each with
     // its next arc and the place of the one that led to it.
     let mut backwards = Vec::new();
@@ -337,11 +337,11 @@ fn in_order<'w>(wired: &'w [Wired], start: &'w str) -> Result<Vec<&'w str>, Cycl
 }
 
 /// The text of a graph's wiring.
-fn wiring(wired: &[Wired], order: &[&str]) -> String {
+fn wiring(wired: &[Wiring], order: &[&str]) -> String {
     let [drop, punt] = DROP_AND_PUNT;
     let mut text = String::new();
     let nodes = order.iter().filter_map(|name| find(wired, name));
-    for Wired { name, arcs, has_outputs } in nodes.filter(|node| !DROP_AND_PUNT.contains(&node.name.as_str())) {
+    for Wiring { name, arcs, has_outputs } in nodes.filter(|node| !DROP_AND_PUNT.contains(&node.name.as_str())) {
         let arcs: String = arcs.iter().map(|(to, _)| format!(" {to}")).collect();
         text.push_str(&format!("{name}: {drop} {punt}{arcs}{}\n", if *has_outputs { " outputs" } else { "" }));
     }

@@ -1,7 +1,7 @@
 //! Requests to the process that runs a graph, and its replies.
 
 use crate::events::Events;
-use crate::graphs::{Counted, ErrorCount, Load, Window};
+use crate::graphs::{ErrorCount, EventCounts, Load, Window};
 use dataplane::graph::Balance;
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
@@ -38,9 +38,9 @@ pub enum Reply {
     /// The window.
     Window(Window),
     /// The events, or why the machine counts none.
-    Counted(Result<Counted, String>),
+    EventCounts(Result<EventCounts, String>),
     /// The rest.
-    Ended(Ended),
+    Ended(Ending),
 }
 
 /// A node of a shared object, as it describes itself.
@@ -127,7 +127,7 @@ pub struct Flow {
 
 /// The rest of what a graph tells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct Ending {
     /// Rounds that were timed.
     pub rounds: u64,
     /// The percentiles of their times.
@@ -205,9 +205,9 @@ mod tests {
         let nodes = vec![row(NodeState::Polling), row(NodeState::Active)];
         let share = Share { seconds: 0.25, ticks: 9, packets: 8 };
         check::<Reply<Window>>(&Ok(Window { seconds: 0.5, loops: 3, nodes: nodes.clone(), workers: vec![share; 2] }));
-        let counted = Counted { names: vec!["cycles".to_owned(), "misses".to_owned()], nodes };
-        check::<Reply<Result<Counted, String>>>(&Ok(Ok(counted)));
-        check::<Reply<Result<Counted, String>>>(&Ok(Err("none".to_owned())));
+        let counted = EventCounts { names: vec!["cycles".to_owned(), "misses".to_owned()], nodes };
+        check::<Reply<Result<EventCounts, String>>>(&Ok(Ok(counted)));
+        check::<Reply<Result<EventCounts, String>>>(&Ok(Err("none".to_owned())));
         let node = NodeAbout {
             name: "acl".to_owned(),
             object: "a.so".to_owned(),
@@ -222,7 +222,7 @@ mod tests {
         }
         check::<Reply<()>>(&Ok(()));
         let words = |word: &str| word.to_owned();
-        check::<Reply<Ended>>(&Ok(Ended {
+        check::<Reply<Ending>>(&Ok(Ending {
             rounds: 4,
             percentiles: vec![0.5, 1.5],
             balances: vec![Balance { received: 5, sent: 4, punted: 1, ..Default::default() }],

@@ -1,21 +1,21 @@
 //! The process that asks for a graph: it starts the one that runs it, and watches.
 
 use super::file::GraphFile;
-use super::protocol::{Ended, NodeAbout, RefusedNode, Request};
+use super::protocol::{Ending, NodeAbout, RefusedNode, Request};
 use super::worker::ARGUMENT;
 use crate::events::Events;
-use crate::graphs::{Counted, Load, Loaded};
+use crate::graphs::{EventCounts, Load, LoadResult};
 use crate::latency::Percentiles;
 use document::Document;
 use experiment::{Error, Progress};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use worker_process::place::Watched;
+use worker_process::place::WatchedMemory;
 use worker_process::{Failure, Process};
 
 /// A run that is asked for.
-pub struct Asked<'a> {
+pub struct RunRequest<'a> {
     /// The graph's file.
     pub graph: &'a Path,
     /// The shared objects.
@@ -41,7 +41,7 @@ pub struct FinishedGraph {
     /// Name of the graph.
     pub name: String,
     /// The results.
-    pub loaded: Loaded,
+    pub loaded: LoadResult,
     /// Why the machine counts no events.
     pub no_events: Option<String>,
     /// The packets, where they are not the generator's.
@@ -54,7 +54,7 @@ pub struct FinishedGraph {
 ///
 /// # Errors
 /// The file or a shared object is wrong, or a node crashed or hung.
-pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<FinishedGraph, Error> {
+pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph, Error> {
     let document = Document::open(asked.graph)?;
     let file = GraphFile::read(&document)?;
     for object in asked.objects {
@@ -84,13 +84,13 @@ pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<FinishedGraph, Erro
     let (mut counted, mut no_events) = (None, None);
     if let Some(events) = asked.events {
         let request = Request::Count(events, asked.window);
-        match watcher.ask::<Result<Counted, String>>(&request, asked.window, "under load")? {
+        match watcher.ask::<Result<EventCounts, String>>(&request, asked.window, "under load")? {
             Ok(there) => counted = Some(there),
             Err(why) => no_events = Some(why),
         }
     }
-    let ended: Ended = watcher.ask(&Request::End, Duration::ZERO, "as the graph was taken down")?;
-    let loaded = Loaded {
+    let ended: Ending = watcher.ask(&Request::End, Duration::ZERO, "as the graph was taken down")?;
+    let loaded = LoadResult {
         windows,
         rounds: Percentiles::of(ended.rounds, &ended.percentiles),
         balances: ended.balances,
@@ -109,14 +109,14 @@ pub fn run(asked: &Asked<'_>, progress: &Progress) -> Result<FinishedGraph, Erro
 
 struct Watcher<'a> {
     process: Process,
-    place: Watched,
-    asked: &'a Asked<'a>,
+    place: WatchedMemory,
+    asked: &'a RunRequest<'a>,
     progress: &'a Progress,
 }
 
 impl<'a> Watcher<'a> {
-    fn start(asked: &'a Asked<'a>, progress: &'a Progress) -> Result<Self, Error> {
-        let place = Watched::new().map_err(Error::failed)?;
+    fn start(asked: &'a RunRequest<'a>, progress: &'a Progress) -> Result<Self, Error> {
+        let place = WatchedMemory::new().map_err(Error::failed)?;
         let process = Process::start("a graph of one's own", &[ARGUMENT.into(), place.argument()], false)?;
         Ok(Self { process, place, asked, progress })
     }

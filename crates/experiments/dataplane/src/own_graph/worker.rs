@@ -3,7 +3,7 @@
 
 use super::node::{ClearedInput, Fault, Foreign, Texts};
 use super::objects::{self, ObjectNode};
-use super::protocol::{Ended, Flow, Packets, Plan, RefusedNode, Reply, Request};
+use super::protocol::{Ending, Flow, Packets, Plan, RefusedNode, Reply, Request};
 use crate::graphs::{self, INSIDE, Load, Running};
 use dataplane::graph::{Graph, Input};
 use dataplane::inputs::{Generator, PACKET_BYTES, Packets as List};
@@ -69,10 +69,10 @@ impl Worker {
                 Reply::WarmedUp(())
             }
             Request::Window(length) => Reply::Window(running.window(length)),
-            Request::Count(events, length) => Reply::Counted(graphs::count(&mut running.graphs, events, length)),
+            Request::Count(events, length) => Reply::EventCounts(graphs::count(&mut running.graphs, events, length)),
             Request::Load(_) | Request::Build(_) | Request::End => {
                 let rounds = running.rounds();
-                let ended = Ended {
+                let ended = Ending {
                     rounds: rounds.count,
                     percentiles: rounds.values.iter().map(|(_, value)| *value).collect(),
                     balances: running.balances(),

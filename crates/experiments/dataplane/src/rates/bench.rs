@@ -285,7 +285,7 @@ impl Bench {
                 lost_at.push(Loss::new(&interface.name, "kernel queue full", interface.kernel_drops));
                 lost_at.push(Loss::new(&interface.name, "tx-error", interface.tx_errors));
             }
-            lost_at.extend(report.errors.iter().map(|row| Loss::new(&row.node, &row.reason.text, row.count)));
+            lost_at.extend(report.errors.iter().map(|row| Loss::new(&row.node, row.reason.text, row.count)));
             hardware = report.hardware.first().map(|(_, text)| text.clone()).unwrap_or_default();
         }
         lost_at.retain(|loss| loss.packets > 0);

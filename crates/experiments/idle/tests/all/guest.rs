@@ -6,7 +6,7 @@
 
 use idle::Kind;
 use idle_experiments::replay::Agreement;
-use idle_experiments::trace::Traced;
+use idle_experiments::trace::TracedIntervals;
 use qemu::linux::{self, Linux};
 use qemu::{Build, Images, Machine};
 use sleeps::{SleepLength, Waker};
@@ -49,7 +49,7 @@ fn expect(wrong: &mut Vec<String>, holds: bool, otherwise: String) {
 }
 
 /// Most sleep lengths are known, and timers come when the events of timers say.
-fn lengths_are_known(traced: &Traced, what: &str, wrong: &mut Vec<String>) {
+fn lengths_are_known(traced: &TracedIntervals, what: &str, wrong: &mut Vec<String>) {
     let all: Vec<_> = traced.all().collect();
     let known = all.iter().filter(|sleep| matches!(sleep.length, SleepLength::Known { .. })).count();
     let mut late_ns: Vec<i64> = all
@@ -79,7 +79,7 @@ fn lengths_are_known(traced: &Traced, what: &str, wrong: &mut Vec<String>) {
 const ENTERING_NS: u64 = 400_000;
 
 /// True if another CPU may have run at some time between the two.
-fn another_ran(traced: &Traced, cpu: u16, from_ns: u64, to_ns: u64) -> bool {
+fn another_ran(traced: &TracedIntervals, cpu: u16, from_ns: u64, to_ns: u64) -> bool {
     (0..).zip(&traced.cpus).filter(|(other, _)| *other != cpu).any(|(_, sleeps)| {
         let before = sleeps.partition_point(|sleep| sleep.enter_ns + ENTERING_NS <= from_ns);
         before.checked_sub(1).is_none_or(|at| sleeps[at].exit_ns < to_ns)
@@ -91,7 +91,7 @@ fn another_ran(traced: &Traced, cpu: u16, from_ns: u64, to_ns: u64) -> bool {
 ///
 /// The emulator runs one CPU at a time, so that a timer's interrupt may find its CPU waiting for
 /// another's turn to end: a timer that was late because of that says nothing, and is counted.
-fn bounds_hold_without_timers(path: &Path, traced: &Traced, what: &str, wrong: &mut Vec<String>) {
+fn bounds_hold_without_timers(path: &Path, traced: &TracedIntervals, what: &str, wrong: &mut Vec<String>) {
     let text = std::fs::read_to_string(path).unwrap();
     let timers = ["hrtimer_", "timer_start", "timer_cancel", "timer_expire", "tick_stop"];
     let without: String = text
@@ -101,7 +101,7 @@ fn bounds_hold_without_timers(path: &Path, traced: &Traced, what: &str, wrong: &
         .collect();
     let path = path.with_extension("no-timers.trace");
     std::fs::write(&path, without).unwrap();
-    let bounded = Traced::open(&path).unwrap();
+    let bounded = TracedIntervals::open(&path).unwrap();
     assert_eq!(bounded.summary.known, 0, "{what}");
     let (mut held, mut late, mut beyond) = (0, 0, Vec::new());
     for (bound, truth) in bounded.all().zip(traced.all()) {
@@ -144,7 +144,7 @@ fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
     for (cpus, traces) in machines.into_iter().zip(traces) {
         for (path, (name, kind)) in traces.iter().zip(GOVERNORS) {
             let what = format!("{name}, {cpus} CPUs");
-            let traced = Traced::open(path).unwrap();
+            let traced = TracedIntervals::open(path).unwrap();
             let agreement = Agreement::new(&platform, &traced, kind, TICK_NS);
             let [same, balanced, commonest] =
                 [agreement.same(), agreement.balanced(), agreement.commonest()].map(Option::unwrap);

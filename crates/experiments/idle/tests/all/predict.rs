@@ -4,7 +4,7 @@ use idle::Kind;
 use idle_experiments::platform::Platform;
 use idle_experiments::predict::{Latencies, Unknown, predict, recorded};
 use idle_experiments::replay::Unsaid;
-use idle_experiments::trace::Traced;
+use idle_experiments::trace::TracedIntervals;
 use sleeps::{Sleep, SleepLength, Waker};
 use std::path::Path;
 
@@ -19,8 +19,8 @@ fn platform() -> Platform {
 
 /// Sleeps of 22 ms, with work of a millisecond after each, from which a timer wakes that the work
 /// armed.
-fn long_sleeps() -> Traced {
-    Traced::from_sleeps((0..200).map(|number| {
+fn long_sleeps() -> TracedIntervals {
+    TracedIntervals::from_sleeps((0..200).map(|number| {
         let enter_ns = number * 23_000_000 + 1_000_000;
         Sleep {
             cpu: 0,
@@ -52,7 +52,7 @@ fn a_tick_that_is_kept_ends_a_long_sleep() {
         (sleep.waker, sleep.timer_armed_ns) = (Waker::Ipi, None);
         at += 200_000;
     }
-    let menu = predict(&platform, &Traced::from_sleeps(sleeps), Kind::Menu61, UNKNOWN, TICK_NS);
+    let menu = predict(&platform, &TracedIntervals::from_sleeps(sleeps), Kind::Menu61, UNKNOWN, TICK_NS);
     assert!(menu.stays() > 200, "{}", menu.stays());
 }
 
@@ -68,7 +68,7 @@ fn sleeps_that_only_ticks_parted_are_one_without_ticks() {
         let length = SleepLength::Known { timer_ns: timer_ns - (enter_ns - whole.enter_ns), tick_ns: None };
         [first, Sleep { enter_ns, length, tick_stopped: Some(true), ..whole }]
     });
-    let traced = Traced::from_sleeps(parted.collect::<Vec<_>>());
+    let traced = TracedIntervals::from_sleeps(parted.collect::<Vec<_>>());
     assert_eq!(recorded(&platform(), &traced).stays(), 400);
     assert_eq!(predict(&platform(), &traced, Kind::AlwaysDeepest, UNKNOWN, TICK_NS).stays(), 200);
 }
@@ -87,7 +87,7 @@ fn a_cpu_waits_for_the_one_that_goes_down_after_it_has_woken_it() {
         got_tick: false,
         timer_armed_ns: None,
     });
-    let traced = Traced::from_sleeps(turns.collect::<Vec<_>>());
+    let traced = TracedIntervals::from_sleeps(turns.collect::<Vec<_>>());
     let mean_us = |platform: &Platform| {
         let deepest = predict(platform, &traced, Kind::AlwaysDeepest, UNKNOWN, TICK_NS).states[5];
         assert!(deepest.entered > 990, "{deepest:?}");
@@ -103,7 +103,7 @@ fn a_cpu_waits_for_the_one_that_goes_down_after_it_has_woken_it() {
 
 #[test]
 fn the_governor_that_was_traced_is_predicted_to_do_what_it_did() {
-    let (platform, traced) = (platform(), Traced::sample().unwrap());
+    let (platform, traced) = (platform(), TracedIntervals::sample().unwrap());
     assert!(traced.has_states_of(platform.state_names()));
     let (known, foretold) = (recorded(&platform, &traced), predict(&platform, &traced, Kind::Menu61, UNKNOWN, TICK_NS));
     // A hundred sleeps, and a governor that begins without its past.

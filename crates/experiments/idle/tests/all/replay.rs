@@ -7,7 +7,7 @@ use idle_experiments::energy::{Segments, energy};
 use idle_experiments::oracle::{MIDDLE, Oracle};
 use idle_experiments::platform::{POINTS, Platform, StateCost};
 use idle_experiments::replay::{Agreement, Chooser, Ideal, Unsaid, replay};
-use idle_experiments::trace::Traced;
+use idle_experiments::trace::TracedIntervals;
 use proptest::prelude::*;
 use sleeps::{Reason, Sleep, SleepLength, Waker};
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ fn turns() -> Vec<u64> {
 }
 
 /// Traces of a few CPUs, whose intervals overlap in all ways.
-fn traces() -> impl Strategy<Value = Traced> {
+fn traces() -> impl Strategy<Value = TracedIntervals> {
     let length = prop_oneof![
         (1_u64..20_000_000).prop_map(known),
         Just(known(NEVER_NS)),
@@ -67,7 +67,7 @@ fn traces() -> impl Strategy<Value = Traced> {
     let one = (0_u16..9, 0_u64..3_000_000, stay, 0_u8..4, length, waker);
     proptest::collection::vec(one, 1..120).prop_map(|drawn| {
         let mut now = [0; 9];
-        Traced::from_sleeps(drawn.into_iter().map(|(cpu, busy_ns, stay_ns, state, length, waker)| {
+        TracedIntervals::from_sleeps(drawn.into_iter().map(|(cpu, busy_ns, stay_ns, state, length, waker)| {
             let now = &mut now[usize::from(cpu)];
             let enter_ns = *now + busy_ns;
             *now = enter_ns + stay_ns;
@@ -84,7 +84,7 @@ struct Together {
 }
 
 /// All of them, nanosecond by nanosecond between the ends of intervals.
-fn together(platform: &Platform, traced: &Traced) -> Vec<Together> {
+fn together(platform: &Platform, traced: &TracedIntervals) -> Vec<Together> {
     let mut groups: BTreeMap<(usize, u16), Vec<usize>> = BTreeMap::new();
     for (cpu, _) in traced.cpus.iter().enumerate().filter(|(_, sleeps)| !sleeps.is_empty()) {
         groups.entry(platform.place(cpu as u16)).or_default().push(cpu);
@@ -127,7 +127,7 @@ fn domain_cost(platform: &Platform, domain: usize, state: usize, ns: u64, point:
 }
 
 /// The energy of chosen states at a point, interval by interval.
-fn by_hand(platform: &Platform, traced: &Traced, chosen: &[Vec<u8>], point: usize) -> u128 {
+fn by_hand(platform: &Platform, traced: &TracedIntervals, chosen: &[Vec<u8>], point: usize) -> u128 {
     let of_cores = traced.cpus.iter().zip(chosen).enumerate().flat_map(|(cpu, (sleeps, chosen))| {
         let cost = move |(sleep, &state): (&Sleep, &u8)| {
             core_cost(platform, cpu, usize::from(state), sleep.interval_ns(), point)
@@ -226,7 +226,7 @@ proptest! {
     /// The unknown of a trace matters only where it is unknown.
     #[test]
     fn a_known_length_needs_one_replay(traced in traces()) {
-        let known_only = Traced::from_sleeps(traced.all().map(|sleep| Sleep { length: known(5_000_000), ..*sleep }));
+        let known_only = TracedIntervals::from_sleeps(traced.all().map(|sleep| Sleep { length: known(5_000_000), ..*sleep }));
         let platform = platform("juno-r2");
         for kind in Kind::ALL {
             let [a, b] = Unsaid::BOTH.map(|unsaid| replay(&platform, &known_only, Chooser::Governor(kind), unsaid, TICK_NS, &mut Ideal));
@@ -239,7 +239,7 @@ proptest! {
 fn a_domain_goes_down_only_with_all_of_its_cpus() {
     let platform = platform("tc2");
     // CPUs 0 and 1 are the big cluster: 10 ms together, and CPU 0 alone for 10 ms before.
-    let traced = Traced::from_sleeps([
+    let traced = TracedIntervals::from_sleeps([
         sleep(0, 0, 20_000_000, known(20_000_000), Waker::Timer),
         sleep(1, 10_000_000, 20_000_000, known(10_000_000), Waker::Timer),
     ]);
@@ -261,9 +261,10 @@ fn more_cpus_than_the_platform_has_are_a_second_platform() {
     let platform = platform("juno-r2");
     assert_eq!((platform.cpus(), platform.place(5), platform.place(6), platform.place(7)), (6, (0, 0), (0, 1), (1, 1)));
     // CPU 0 and CPU 6 are both in a little domain, but not in the same one: each goes down alone.
-    let both = Traced::from_sleeps([0, 6].map(|cpu| sleep(cpu, 0, 50_000_000, known(50_000_000), Waker::Timer)));
-    let one = Traced::from_sleeps([sleep(0, 0, 50_000_000, known(50_000_000), Waker::Timer)]);
-    let energy_of = |traced: &Traced| {
+    let both =
+        TracedIntervals::from_sleeps([0, 6].map(|cpu| sleep(cpu, 0, 50_000_000, known(50_000_000), Waker::Timer)));
+    let one = TracedIntervals::from_sleeps([sleep(0, 0, 50_000_000, known(50_000_000), Waker::Timer)]);
+    let energy_of = |traced: &TracedIntervals| {
         let segments = Segments::new(&platform, traced);
         let chooser = Chooser::Governor(Kind::AlwaysDeepest);
         energy(&platform, &segments, &replay(&platform, traced, chooser, Unsaid::Interval, TICK_NS, &mut Ideal))
@@ -275,7 +276,7 @@ fn more_cpus_than_the_platform_has_are_a_second_platform() {
 fn a_late_wake_up_counts_the_entry_that_had_begun() {
     let platform = platform("juno-r2");
     let delay_us = |stay_ns| {
-        let traced = Traced::from_sleeps([sleep(0, 0, stay_ns, known(stay_ns), Waker::Ipi)]);
+        let traced = TracedIntervals::from_sleeps([sleep(0, 0, stay_ns, known(stay_ns), Waker::Ipi)]);
         let chooser = Chooser::Governor(Kind::AlwaysDeepest);
         replay(&platform, &traced, chooser, Unsaid::Interval, TICK_NS, &mut Ideal).delays.quantile_us(50)
     };
@@ -290,7 +291,8 @@ fn polling_ends_at_its_limit_and_the_rest_is_chosen_anew() {
         let stays =
             (0..10).map(|at| sleep(0, at * 1_000_000_000, at * 1_000_000_000 + stay_ns, known(NEVER_NS), Waker::Ipi));
         let chooser = Chooser::Governor(Kind::Haltpoll);
-        let replayed = replay(&platform, &Traced::from_sleeps(stays), chooser, Unsaid::Interval, TICK_NS, &mut Ideal);
+        let replayed =
+            replay(&platform, &TracedIntervals::from_sleeps(stays), chooser, Unsaid::Interval, TICK_NS, &mut Ideal);
         let total: u64 = replayed.states.iter().map(|usage| usage.time_ns).sum();
         assert_eq!(total, 10 * stay_ns);
         [replayed.states[0].entered, replayed.states[1].entered]
@@ -308,7 +310,7 @@ fn agreement_leaves_out_the_first_intervals_and_those_that_are_not_known() {
         state: 2,
         ..sleep(0, number * 20_000_000, number * 20_000_000 + 10_000_000, length, Waker::Timer)
     };
-    let traced = Traced::from_sleeps(
+    let traced = TracedIntervals::from_sleeps(
         (0..150).map(|number| of(number, if number < 100 { known(10_000_000) } else { SleepLength::Equal })),
     );
     let agreement = Agreement::new(&platform, &traced, Kind::Menu61, TICK_NS);
@@ -319,7 +321,7 @@ fn agreement_leaves_out_the_first_intervals_and_those_that_are_not_known() {
 }
 
 /// Sums of `above` and of `below`.
-fn errors(platform: &Platform, traced: &Traced, kind: Kind, tick_ns: u64) -> (u64, u64) {
+fn errors(platform: &Platform, traced: &TracedIntervals, kind: Kind, tick_ns: u64) -> (u64, u64) {
     let replayed = replay(platform, traced, Chooser::Governor(kind), Unsaid::Endless, tick_ns, &mut Ideal);
     let sum = |of: fn(&idle::Usage) -> u64| replayed.states.iter().map(of).sum();
     (sum(|usage| usage.above), sum(|usage| usage.below))
@@ -345,7 +347,7 @@ fn short_pipe_wake_ups_mislead_ladder_and_menu_but_not_teo() {
         let enter_ns = at * 60_000;
         sleep(0, enter_ns, enter_ns + 33_000 + at * 7 % 2_000, known(3_000_000), Waker::Ipi)
     });
-    let traced = Traced::from_sleeps(wakes);
+    let traced = TracedIntervals::from_sleeps(wakes);
     let [menu, ladder, teo] =
         [Kind::Menu61, Kind::Ladder, Kind::Teo611].map(|kind| errors(&platform, &traced, kind, TICK_NS).0);
     println!("above of 5000: menu {menu}, ladder {ladder}, teo {teo}");

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A graph at full load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loaded {
+pub struct GraphLoad {
     /// The graph's name.
     pub graph: String,
     /// Packets of a frame.
@@ -41,7 +41,7 @@ pub struct Loaded {
     pub trace: Option<String>,
 }
 
-impl Facts for Loaded {
+impl Facts for GraphLoad {
     const ARE_SETTINGS: bool = true;
 }
 

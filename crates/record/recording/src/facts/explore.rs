@@ -48,16 +48,16 @@ pub struct Coverage {
     /// Some pairs that met in one order only.
     pub one_way: Vec<String>,
     /// Events that are counted in every run, such as calls by outcome.
-    pub counted: Vec<Reached>,
+    pub counted: Vec<CoverageItem>,
     /// The choices of the machine, such as faults of the hardware.
-    pub chosen: Vec<Reached>,
+    pub chosen: Vec<CoverageItem>,
     /// The reach after some runs.
     pub curve: Vec<Growth>,
 }
 
 /// Something that is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reached {
+pub struct CoverageItem {
     /// The kind of thing: a heading.
     pub group: String,
     /// The call, the domain.

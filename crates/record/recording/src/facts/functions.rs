@@ -100,11 +100,11 @@ impl Passage {
 }
 
 /// A count beside that of all instructions: its name, and what it is of a function.
-pub type Counted = (&'static str, fn(&FunctionCounts) -> u64);
+pub type CountColumn = (&'static str, fn(&FunctionCounts) -> u64);
 
 impl FunctionCounts {
     /// The counts beside that of all instructions, by the names that tables have for them.
-    pub const OTHERS: [Counted; 9] = [
+    pub const OTHERS: [CountColumn; 9] = [
         ("loads", |function| function.loads),
         ("stores", |function| function.stores),
         ("barriers", |function| function.barriers),

@@ -24,13 +24,13 @@ mod idle;
 mod kernel;
 mod tune;
 
-pub use dataplane::{Driver, Loaded, Rates, Study};
+pub use dataplane::{Driver, GraphLoad, Rates, Study};
 pub use energy::{Benchmark, Energy, LazyCallbacks, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore};
-pub use explore::{Coverage, Exploration, Growth, Reached};
-pub use functions::{Counted, FunctionCounts, Functions, Passage};
+pub use explore::{Coverage, CoverageItem, Exploration, Growth};
+pub use functions::{CountColumn, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Replay};
 pub use kernel::{IdleState, IdleUsage, KernelTrace, Mark};
-pub use tune::{Tuned, TunedKnob, TunedModel, TunedSet};
+pub use tune::{TunedKnob, TunedLoop, TunedModel, TunedSet};
 
 use crate::Header;
 use serde::Serialize;

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 /// A loop whose distances and batch were tried.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tuned {
+pub struct TunedLoop {
     /// The loop's name.
     pub name: String,
     /// Origin of the loop: a file, a node, a recipe.
@@ -92,4 +92,4 @@ pub struct TunedModel {
     pub rms_percent: f64,
 }
 
-impl Facts for Tuned {}
+impl Facts for TunedLoop {}

@@ -31,13 +31,13 @@ pub(crate) struct Row {
     owner: String,
     /// The title of its track.
     pub(crate) title: String,
-    pub(crate) stretches: Vec<Named>,
-    pub(crate) marks: Vec<Marked>,
+    pub(crate) stretches: Vec<NamedStretch>,
+    pub(crate) marks: Vec<NamedMark>,
 }
 
 /// A stretch of time with what it is.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Named {
+pub(crate) struct NamedStretch {
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) what: String,
@@ -45,7 +45,7 @@ pub(crate) struct Named {
 
 /// A mark with what it is.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Marked {
+pub(crate) struct NamedMark {
     pub(crate) at: u64,
     pub(crate) what: String,
     /// True if every picture of the lane must show it.
@@ -206,7 +206,7 @@ fn row(recording: &Recording, lane: &CpuLane<'_>, several: bool, (from, to): (u6
         (true, _) => format!("{}, {variant}, {title}", lane.owner()),
     };
     let stretches = lane.stretches.iter().filter(|stretch| stretch.to > from && stretch.from < to);
-    let named = |stretch: &attribution::Stretch| Named {
+    let named = |stretch: &attribution::Stretch| NamedStretch {
         from: stretch.from.max(from),
         to: stretch.to.min(to),
         what: argument_name(lane.lane, stretch.what),
@@ -223,7 +223,7 @@ fn row(recording: &Recording, lane: &CpuLane<'_>, several: bool, (from, to): (u6
         title: title.clone(),
         stretches: stretches.map(named).collect(),
         marks: marks
-            .map(|mark| Marked { at: mark.at, what: mark.name.to_owned(), is_telling: is_telling(mark.name) })
+            .map(|mark| NamedMark { at: mark.at, what: mark.name.to_owned(), is_telling: is_telling(mark.name) })
             .collect(),
     }
 }

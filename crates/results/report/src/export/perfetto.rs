@@ -74,16 +74,16 @@ struct DebugAnnotation {
 #[derive(Clone, PartialEq, Message)]
 struct InternedData {
     #[prost(message, repeated, tag = "1")]
-    event_categories: Vec<Interned>,
+    event_categories: Vec<InternedNames>,
     #[prost(message, repeated, tag = "2")]
-    event_names: Vec<Interned>,
+    event_names: Vec<InternedNames>,
     #[prost(message, repeated, tag = "3")]
-    debug_annotation_names: Vec<Interned>,
+    debug_annotation_names: Vec<InternedNames>,
 }
 
 /// `EventCategory`, `EventName` and `DebugAnnotationName` alike.
 #[derive(Clone, PartialEq, Message)]
-struct Interned {
+struct InternedNames {
     #[prost(uint64, optional, tag = "1")]
     iid: Option<u64>,
     #[prost(string, optional, tag = "2")]
@@ -160,7 +160,7 @@ impl Writer {
         }
         let iid = interned.len() as u64 + 1;
         interned.insert(name.to_owned(), iid);
-        let entry = vec![Interned { iid: Some(iid), name: Some(name.to_owned()) }];
+        let entry = vec![InternedNames { iid: Some(iid), name: Some(name.to_owned()) }];
         let mut data = InternedData::default();
         match table {
             Table::Category => data.event_categories = entry,

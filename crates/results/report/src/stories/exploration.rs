@@ -74,7 +74,7 @@ const NEVER_SHOWN: usize = 12;
 
 /// The reach of the runs, and what lies beyond it.
 fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
-    let never: Vec<&facts::Reached> = coverage
+    let never: Vec<&facts::CoverageItem> = coverage
         .counted
         .iter()
         .chain(&coverage.chosen)
@@ -84,7 +84,7 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
         "In {} runs that were watched, {} of {} branches of the library were taken, and {} pairs of operations met in both orders; {} met in one order only.",
         coverage.watched, coverage.taken, coverage.branches, coverage.both_orders, coverage.one_order
     ));
-    let counted: Vec<&facts::Reached> = coverage.counted.iter().filter(|reached| reached.count > 0).collect();
+    let counted: Vec<&facts::CoverageItem> = coverage.counted.iter().filter(|reached| reached.count > 0).collect();
     if !counted.is_empty() {
         let table = Table::with_rows(&counted)
             .numbers("times", "", |reached| whole(reached.count as f64))
@@ -92,7 +92,7 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
             .words("came to", |reached| reached.what.as_str());
         told.table(table.done());
     }
-    let chosen: Vec<&facts::Reached> = coverage.chosen.iter().filter(|reached| reached.count > 0).collect();
+    let chosen: Vec<&facts::CoverageItem> = coverage.chosen.iter().filter(|reached| reached.count > 0).collect();
     let table = Table::with_rows(&chosen)
         .numbers("times", "", |reached| whole(reached.count as f64))
         .words("the machine chose that", |reached| reached.what.as_str());

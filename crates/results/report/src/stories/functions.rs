@@ -4,7 +4,7 @@ use crate::blocks::{
     Block, Blocks, Cell, Drawing, Flame, Picture, Table, Text, code, figure, fixed, listed, percent, text,
 };
 use findings::functions::of_first_build;
-use recording::facts::{Counted, FunctionCounts, Functions, Passage};
+use recording::facts::{CountColumn, FunctionCounts, Functions, Passage};
 use std::collections::BTreeMap;
 
 /// Functions that the sentence names.
@@ -67,7 +67,7 @@ fn table(passage: &Passage) -> Table {
         all.add(function);
     }
     let whole = all.instructions.max(1) as f64;
-    let is_counted: Vec<&Counted> = FunctionCounts::OTHERS.iter().filter(|(_, of)| of(&all) > 0).collect();
+    let is_counted: Vec<&CountColumn> = FunctionCounts::OTHERS.iter().filter(|(_, of)| of(&all) > 0).collect();
     let rows: Vec<&FunctionCounts> = passage.functions.iter().chain([&all]).collect();
     let of = |value: u64| if value == 0 { Cell::Empty } else { count(passage.each(value)).into() };
     let each = |counts: &BTreeMap<String, u64>| -> Text {

@@ -63,7 +63,7 @@ impl Story for Loaded<'_> {
 }
 
 /// The settings of the run in a sentence.
-fn settings(facts: &facts::Loaded) -> Text {
+fn settings(facts: &facts::GraphLoad) -> Text {
     let packets = facts.packets.clone().unwrap_or_else(|| match facts.flows {
         1 => "64-byte packets, 1 flow".to_owned(),
         flows => format!("64-byte packets, {flows} flows"),

@@ -22,7 +22,7 @@ const MOST_FAILED: usize = 10;
 
 /// A report of a sweep that lies in `folder`; `None` for a format that is about single runs.
 pub fn sweep_report(summary: &Summary, folder: &str, format: Format, style: Style, all: bool) -> Option<Vec<u8>> {
-    let told = Told::new(summary);
+    let told = SweepStory::new(summary);
     let title = format!("Sweep of {}", summary.experiment);
     let source = [("Sweep", folder.to_owned()), ("World", summary.world.clone()), ("Points", told.count())];
     Some(match format {
@@ -42,7 +42,7 @@ pub fn sweep_report(summary: &Summary, folder: &str, format: Format, style: Styl
 }
 
 /// A sweep with everything that is told of it.
-struct Told<'s> {
+struct SweepStory<'s> {
     summary: &'s Summary,
     by_key: Vec<Groups>,
     /// Effects of the keys on each quantity.
@@ -54,7 +54,7 @@ struct Told<'s> {
 /// The point with the least of a quantity, and the one with the greatest.
 type Ends<'s> = (&'s PointSummary, &'s PointSummary);
 
-impl<'s> Told<'s> {
+impl<'s> SweepStory<'s> {
     fn new(summary: &'s Summary) -> Self {
         let by_key: Vec<Groups> = (0..summary.keys.len()).filter_map(|key| Groups::new(summary, key)).collect();
         let all = 0..summary.quantities.len();
@@ -376,7 +376,7 @@ impl<'s> Told<'s> {
                 "greatest": self.ends(at).map(|(_, greatest)| end(greatest)), "effects": effects.collect::<Vec<_>>(),
             })
         });
-        let points = |of: &[sweep::Failed]| {
+        let points = |of: &[sweep::FailedPoint]| {
             of.iter().map(|failed| json!({ "point": failed.point, "why": failed.why })).collect::<Vec<_>>()
         };
         json!({
@@ -436,7 +436,7 @@ mod tests {
     fn chunks_that_are_missing_and_points_that_failed_are_said() {
         let mut summary = swept();
         summary.chunks.0 = 40;
-        summary.failed = vec![sweep::Failed { point: 3, why: "no CPU".to_owned() }];
+        summary.failed = vec![sweep::FailedPoint { point: 3, why: "no CPU".to_owned() }];
         let text = printed(&summary, Format::Text);
         assert!(text.contains("40 of 60 chunks") && text.contains("Point 3: no CPU"), "{text}");
     }

@@ -102,12 +102,12 @@ macro_rules! library {
             }
 
             /// The library with its readers.
-            pub(crate) struct Own {
+            pub(crate) struct ReaderLibrary {
                 rcu: Rcu<Kernel>,
                 readers: Vec<Reader>,
             }
 
-            impl Own {
+            impl ReaderLibrary {
                 /// RCU as the mode and the scenario have it, with the given number of readers.
                 pub(crate) fn new(mode: Mode, scenario: &KernelScenario, readers: usize) -> Self {
                     let cpus = scenario.cpus.len();
@@ -145,7 +145,7 @@ macro_rules! library {
                 }
             }
 
-            impl Library<Kernel> for Own {
+            impl Library<Kernel> for ReaderLibrary {
                 fn threads(&self) -> Vec<Thread> {
                     self.rcu.threads().into_iter().map(named).collect()
                 }
@@ -199,9 +199,9 @@ macro_rules! library {
 
                 fn tick(&self, kernel: &Kernel, interrupted: Activity, current: usize) {
                     let interrupted = match interrupted {
-                        Activity::User => $library::Interrupted::User,
-                        Activity::Kernel => $library::Interrupted::Kernel,
-                        Activity::Idle => $library::Interrupted::Idle,
+                        Activity::User => $library::InterruptedCode::User,
+                        Activity::Kernel => $library::InterruptedCode::Kernel,
+                        Activity::Idle => $library::InterruptedCode::Idle,
                     };
                     self.rcu.tick(kernel, interrupted, &self.readers[current]);
                 }

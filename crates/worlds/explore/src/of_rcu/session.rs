@@ -69,8 +69,8 @@ struct BuiltLibrary {
 fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> BuiltLibrary {
     let ((library, pointers), values) = made_by(|| -> (Rc<dyn Library<Kernel>>, u16) {
         let library: Rc<dyn Library<Kernel>> = match faulty {
-            true => Rc::new(faulty::Own::new(mode, scenario, readers)),
-            false => Rc::new(sound::Own::new(mode, scenario, readers)),
+            true => Rc::new(faulty::ReaderLibrary::new(mode, scenario, readers)),
+            false => Rc::new(sound::ReaderLibrary::new(mode, scenario, readers)),
         };
         let pointers: Vec<Word<u64>> = (0..POINTERS as u64).map(Word::holding).collect();
         (library, pointers[0].number())

@@ -66,7 +66,7 @@ impl Callbacks for StandIn {
         self.expect_awake(place);
     }
 
-    fn tick(&mut self, place: CpuTime, _interrupted: Interrupted, requests: &mut Requests) {
+    fn tick(&mut self, place: CpuTime, _interrupted: InterruptedCode, requests: &mut Requests) {
         self.expect_awake(place);
         requests.softirq = self.is_ready(place);
     }
@@ -149,7 +149,7 @@ impl Callbacks for WokenInItsStep {
         requests.wake.push(0);
     }
     fn context_switch(&mut self, _place: CpuTime, _outgoing: Option<TaskId>, _requests: &mut Requests) {}
-    fn tick(&mut self, _place: CpuTime, _interrupted: Interrupted, _requests: &mut Requests) {}
+    fn tick(&mut self, _place: CpuTime, _interrupted: InterruptedCode, _requests: &mut Requests) {}
     fn softirq(&mut self, _place: CpuTime, _requests: &mut Requests) -> bool {
         false
     }

@@ -32,7 +32,7 @@ pub struct Platform {
     /// Order in which cores that wake at the same time get their power.
     pub power_ups: PowerUps,
     /// Times that no published table shows.
-    pub assumed: Assumed,
+    pub assumed: AssumedTimes,
 }
 
 /// A type of core.
@@ -124,7 +124,7 @@ pub struct IdleState {
 
 /// Assumed times, in picoseconds, for what no published table shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Assumed {
+pub struct AssumedTimes {
     /// From a wake-up to the first instruction of a core, where the costs do not say it.
     pub core_on: Option<u64>,
     /// The time by which it takes longer when the cluster was off.
@@ -386,9 +386,9 @@ impl File {
 
 impl FileAssumed {
     /// The times in ps; those that the file leaves out are 0.
-    fn times(&self) -> Assumed {
+    fn times(&self) -> AssumedTimes {
         let assumed = self;
-        Assumed {
+        AssumedTimes {
             core_on: assumed.core_on.map(|time| time.0),
             cluster_on: assumed.cluster_on.0,
             boot_rom: assumed.boot_rom.map_or(0, |time| time.0),

@@ -101,7 +101,8 @@ fn who_arrives_first_is_drawn_only_where_a_run_asks_for_it() {
         let orders = (0..30).map(|seed| {
             let conditions = Conditions { spread, ..conditions(case("suspend-level0", Mode::Parallel), seed) };
             let mut measured = soc::run(&machine, &conditions).unwrap().measured;
-            let times = |stamps: [usize; 2]| move |it: &soc::Measured| it.stamps[stamps[0]] - it.stamps[stamps[1]];
+            let times =
+                |stamps: [usize; 2]| move |it: &soc::ProcedureStamps| it.stamps[stamps[0]] - it.stamps[stamps[1]];
             // Who goes down first, and how long the wakeups take.
             measured.sort_by_key(times([2, 0]));
             let down: Vec<usize> = measured.iter().map(|it| it.cpu).collect();
@@ -205,7 +206,7 @@ fn a_release_chooses_which_cpus_flush_their_l2() {
         let outcome = soc::run(&machine, &conditions(case(name, mode), 1)).unwrap();
         assert_eq!(outcome.stale_loads, 0, "{policy:?} {name}");
         // Of the measured call alone: CPUs turn themselves off after a suspend.
-        let in_call = |measured: &&soc::Measured| {
+        let in_call = |measured: &&soc::ProcedureStamps| {
             outcome.events.iter().any(|event| {
                 usize::from(event.cpu) == measured.cpu
                     && soc::point_name(event.point) == "flushed-l2-lines"

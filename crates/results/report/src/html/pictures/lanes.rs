@@ -18,7 +18,7 @@ const AXIS: f64 = 18.0;
 pub(super) fn rows(lanes: &Lanes) -> Cells {
     let headings = ["lane", "from (us)", "took (us)", "what"].map(str::to_owned).to_vec();
     let of_row = |row: &Row| {
-        let cells = |stretch: &crate::blocks::lanes::Named| {
+        let cells = |stretch: &crate::blocks::lanes::NamedStretch| {
             let (from, to) = (lanes.us(stretch.from), lanes.us(stretch.to));
             vec![row.name.clone(), format!("{from:.2}"), format!("{:.2}", to - from), stretch.what.clone()]
         };
