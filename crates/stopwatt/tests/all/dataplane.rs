@@ -381,7 +381,7 @@ fn captured_packets_go_through_the_graph_and_each_has_its_counter() {
     // The last frame may end within the file.
     assert!(expired.abs_diff(count("received") / 4) <= 1, "{result}");
     let header = Recording::read(&to).unwrap().header;
-    let facts: recording::facts::Loaded = header.facts().unwrap();
+    let facts: recording::facts::GraphLoad = header.facts().unwrap();
     assert_eq!(facts.packets, Some(format!("4 packets of {capture}")));
 
     std::fs::write(&capture, "no capture").unwrap();
