@@ -196,9 +196,8 @@ impl Pool {
         Slots(self.slots.as_mut_slice())
     }
 
-    /// The place of the first buffer, for code that is handed pointers: a buffer lies at
-    /// [`SLOT_BYTES`] times its number, its header line first. They are good until the pool is used
-    /// otherwise.
+    /// A pointer to the first buffer, for code in C. Buffer `n` begins [`SLOT_BYTES`] times `n`
+    /// bytes after it, with its header line. The pointer is valid until the next use of the pool.
     #[inline(always)]
     pub fn start(&mut self) -> *mut u8 {
         self.slots.as_mut_slice().as_mut_ptr().cast()

@@ -61,8 +61,8 @@ impl Menu310 {
         let upper = if situation.io_waiters() > 0 { DECADES } else { 0 };
         self.bucket = upper + decade(self.expected_us * US);
         let typical_us = self.typical_us();
-        // What recent stays have in common counts even where it is longer than the time to the next
-        // event.
+        // The typical length of recent stays is the prediction, even if it exceeds the time to the
+        // next event: this version does not take the smaller of both.
         let predicted_us = typical_us.unwrap_or_else(|| self.corrected_us());
         // A loaded CPU should not be slow to answer.
         let multiplier = 1 + 2 * load_average(situation.load()) + 10 * u64::from(situation.io_waiters());

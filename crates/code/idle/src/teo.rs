@@ -144,8 +144,8 @@ impl Teo {
             if self.tick_ns <= self.sleep_length_ns {
                 of_timer = states.len();
                 if self.tick_ns <= measured_ns {
-                    // 6.10 leaves the place of the recent intercepts as it was, so that it counts
-                    // down twice for one.
+                    // 6.10 does not advance the index of recent intercepts here, so the next call
+                    // subtracts the same intercept a second time.
                     self.tick_hits += PULSE;
                     return;
                 }

@@ -14,8 +14,8 @@ struct Account {
 
 /// The loads of all tasks.
 ///
-/// What a task adds to its CPU stays there while it is blocked, and fades, as in Linux. A task that
-/// has ended fades as well; Linux takes it away at once.
+/// A blocked task's load stays on its last CPU and decays there, as in Linux. The load of a task
+/// that has ended decays as well; Linux removes it at once.
 #[derive(Clone, Debug, Default)]
 pub struct Accounts {
     tasks: Vec<Option<Account>>,

@@ -30,9 +30,8 @@ const SETTLE: u32 = 5_000;
 /// have seen figures of as many.
 pub const MANY_CPUS: usize = 64;
 
-/// The number of moments between two looks at a CPU that turns itself off: one, and more where
-/// there are many CPUs, since a call takes longer the more of them there are, and would be looked
-/// at too often.
+/// The number of moments between two polls of a CPU that turns itself off. A call takes longer the
+/// more CPUs there are, so polls are further apart with many of them.
 fn moments(cpus: usize) -> u32 {
     (cpus / MANY_CPUS).max(1) as u32
 }

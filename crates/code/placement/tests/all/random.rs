@@ -42,7 +42,7 @@ proptest! {
         for &(set, nice, real_time) in &sets {
             let task = machine.task(nice);
             machine.tasks[task].allowed = CpuSet(set);
-            // Where a kernel has a task that has not started.
+            // A kernel gives a task that has not started the first CPU that it may use.
             machine.tasks[task].cpu = CpuSet(set).iter(5).next().unwrap_or(0);
             machine.tasks[task].is_kernel_thread = real_time == 11;
             if real_time < 3 {
