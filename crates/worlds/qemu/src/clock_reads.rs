@@ -57,10 +57,7 @@ pub fn run(
     let mut events: Vec<Times> = Vec::new();
     while let Some(line) = guest.line()? {
         let Some(at) = line.find('@') else {
-            if line.contains("stopwatt: EL3") || line.contains("Kernel panic") {
-                guest.hear_out();
-                return Err(guest.failed(line));
-            }
+            guest.check_line(line)?;
             continue;
         };
         let (word, rest) = line[at..].split_once(' ').unwrap_or((&line[at..], ""));

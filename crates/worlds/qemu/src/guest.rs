@@ -165,6 +165,18 @@ impl Guest {
         while let Ok(Some(_)) = self.line() {}
     }
 
+    /// Checks that a line does not tell of a crash of the firmware or of the kernel.
+    ///
+    /// # Errors
+    /// It does.
+    pub(crate) fn check_line(&mut self, line: String) -> Result<(), Error> {
+        if !line.contains("stopwatt: EL3") && !line.contains("Kernel panic") {
+            return Ok(());
+        }
+        self.hear_out();
+        Err(self.failed(line))
+    }
+
     /// Types a line on the console.
     ///
     /// # Errors

@@ -316,11 +316,7 @@ impl Transcript<'_> {
         match self.section {
             Some("trace") => self.report.traces.last_mut().into_iter().for_each(|trace| trace.push(line.clone())),
             Some("psci") => self.report.psci.push(line),
-            _ if line.contains("stopwatt: EL3") || line.contains("Kernel panic") => {
-                guest.hear_out();
-                return Err(guest.failed(line));
-            }
-            _ => {}
+            _ => guest.check_line(line)?,
         }
         Ok(())
     }
@@ -493,9 +489,8 @@ pub fn doses(
         let Some(at) = line.find('@').filter(|&at| at == 0 || !is_trace) else {
             if is_trace {
                 traces.last_mut().into_iter().for_each(|trace| trace.lines.push(line.clone()));
-            } else if line.contains("stopwatt: EL3") || line.contains("Kernel panic") {
-                guest.hear_out();
-                return Err(guest.failed(line));
+            } else {
+                guest.check_line(line)?;
             }
             continue;
         };

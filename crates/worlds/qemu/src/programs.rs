@@ -66,9 +66,8 @@ pub fn run(
         let Some(at) = line.find('@').filter(|&at| at == 0 || !is_trace) else {
             if is_trace {
                 report.ran.last_mut().into_iter().for_each(|ran| ran.lines.push(line.clone()));
-            } else if line.contains("stopwatt: EL3") || line.contains("Kernel panic") {
-                guest.hear_out();
-                return Err(guest.failed(line));
+            } else {
+                guest.check_line(line)?;
             }
             continue;
         };
