@@ -148,7 +148,7 @@ pub const WATTSON: Target = Target {
     },
     run: |bytes| {
         let text = String::from_utf8_lossy(bytes);
-        match wattson::Curves::parse(&[Document::new("fuzz.csv", text)], None) {
+        match wattson::Curves::parse(&[Document::new("fuzz.csv", text)]) {
             Ok(curves) => {
                 let clocks = curves.policies.iter().flat_map(|policy| {
                     let own = wattson::Clock { policy: policy.first_cpu, khz: policy.rows[0].khz };

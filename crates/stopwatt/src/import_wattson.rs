@@ -18,7 +18,7 @@ use std::path::PathBuf;
   stopwatt --data phone run placement --platform tensor --frequency schedutil
   stopwatt --data phone run placement --tasks 10,20,30 --platforms tensor --rules eas,off
 
-A device's folder holds cpu_1d.csv, cpu_2d.csv or both, and l3.csv. It does not say how fast the CPUs are: capacities are those that
+A device's folder holds cpu_1d.csv, cpu_2d.csv or both; l3.csv is not read. It does not say how fast the CPUs are: capacities are those that
 the device shows in /sys/devices/system/cpu/cpu*/cpu_capacity.")]
 pub struct ImportWattsonOptions {
     /// The device's folder.

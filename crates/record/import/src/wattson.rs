@@ -1,9 +1,9 @@
 //! The power curves of phones that Perfetto's Wattson has, and what it looks up in them.
 //!
-//! A folder holds `cpu_1d.csv` (a row per policy and clock), `cpu_2d.csv` (a row per policy, clock
-//! and clock of another policy, which shares the supply, or of the DSU, whose number is 255) and
-//! `l3.csv`. Powers are in milliwatts; those of the L3 are per hit and per miss, so that a sum of
-//! them times 1000, by the time in ns, is one.
+//! A folder holds `cpu_1d.csv` (a row per policy and clock) and `cpu_2d.csv` (a row per policy, clock
+//! and clock of another policy, which shares the supply, or of the DSU, whose number is 255). Powers
+//! are in milliwatts. `l3.csv`, which has energies per hit and miss of the L3, is not read: no trace
+//! here counts hits and misses.
 
 use document::{Document, Error};
 use serde::Deserialize;
@@ -61,19 +61,6 @@ pub struct Policy {
     pub rows: Vec<Row>,
 }
 
-/// The power of the L3 at a clock of the first policy and one of another.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CacheRow {
-    /// Clock of the first policy in kHz.
-    pub khz: u64,
-    /// The clock of whom it depends on.
-    pub dependency: Clock,
-    /// The energy of a hit, in mW ns / 1000.
-    pub hit: f64,
-    /// The energy of a miss, in the same unit.
-    pub miss: f64,
-}
-
 /// The curves of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curves {
@@ -81,8 +68,6 @@ pub struct Curves {
     pub device: String,
     /// Policies of the curves, by their first CPUs.
     pub policies: Vec<Policy>,
-    /// The L3, if the folder has it.
-    pub cache: Vec<CacheRow>,
 }
 
 /// A row of any of the files.
@@ -100,8 +85,6 @@ struct RowRead {
     idle0: Option<f64>,
     idle1: Option<f64>,
     interconnect: Option<f64>,
-    l3_hit: Option<f64>,
-    l3_miss: Option<f64>,
 }
 
 impl Curves {
@@ -115,21 +98,20 @@ impl Curves {
             path.is_file().then(|| Document::open(&path)).transpose()
         };
         let documents = [open("cpu_1d.csv")?, open("cpu_2d.csv")?];
-        let cache = open("l3.csv")?;
         if documents.iter().all(Option::is_none) {
             let what = "it has neither cpu_1d.csv nor cpu_2d.csv";
             return Err(Error::unreadable(&folder.display().to_string(), what)
                 .with_help("name the folder of a device below src/trace_processor/plugins/wattson/data of Perfetto"));
         }
-        Self::parse(documents.iter().flatten(), cache.as_ref())
+        Self::parse(documents.iter().flatten())
     }
 
     /// The curves of some files.
     ///
     /// # Errors
     /// A file and the line that are wrong; devices that differ.
-    pub fn parse<'d>(files: impl IntoIterator<Item = &'d Document>, cache: Option<&Document>) -> Result<Self, Error> {
-        let mut curves = Self { device: String::new(), policies: Vec::new(), cache: Vec::new() };
+    pub fn parse<'d>(files: impl IntoIterator<Item = &'d Document>) -> Result<Self, Error> {
+        let mut curves = Self { device: String::new(), policies: Vec::new() };
         for document in files {
             for row in document.rows::<RowRead>()? {
                 let place = row.span();
@@ -138,9 +120,6 @@ impl Curves {
         }
         curves.policies.sort_by_key(|policy| policy.first_cpu);
         curves.policies.iter_mut().for_each(|policy| policy.rows.sort_by_key(|row| row.khz));
-        if let Some(document) = cache {
-            curves.add_cache(document)?;
-        }
         Ok(curves)
     }
 
@@ -199,28 +178,6 @@ impl Curves {
         Ok(())
     }
 
-    /// Adds the energies of the L3 cache.
-    fn add_cache(&mut self, document: &Document) -> Result<(), Error> {
-        for row in document.rows::<RowRead>()? {
-            let (place, row) = (row.span(), row.into_inner());
-            if row.device != self.device {
-                let what = format!("the device is {}, and {} before", row.device, self.device);
-                return Err(document.wrong(place, what, "keep the curves of one device in a folder"));
-            }
-            let (Some(policy), Some(khz), Some(hit), Some(miss)) =
-                (row.dep_policy, row.dep_freq, row.l3_hit, row.l3_miss)
-            else {
-                let help = "the L3 has freq_khz, dep_policy, dep_freq, l3_hit and l3_miss";
-                return Err(document.wrong(place, "a column is missing", help));
-            };
-            if [hit, miss].iter().any(|energy| !energy.is_finite() || *energy < 0.0) {
-                return Err(document.wrong(place, "a hit or a miss takes no energy", "it is a number of 0 or more"));
-            }
-            self.cache.push(CacheRow { khz: row.freq_khz, dependency: Clock { policy, khz }, hit, miss });
-        }
-        Ok(())
-    }
-
     /// The row of a policy at its clock, beside the clocks of the others. A policy that depends on
     /// others is looked up with each of them that its curve knows, and the row with the most fixed
     /// power counts: the supply that they share follows who asks for most.
@@ -254,14 +211,6 @@ impl Curves {
             }
         }
         Some(sum)
-    }
-
-    /// Power of the L3 in milliwatts over a time, given its hits and misses. `None` where the curve
-    /// has no row for these clocks, or the time is 0.
-    pub fn cache_mw(&self, khz: u64, dependency: Clock, (hits, misses): (u64, u64), time_ns: u64) -> Option<f64> {
-        let is_it = |row: &&CacheRow| (row.khz, row.dependency) == (khz, dependency);
-        let row = self.cache.iter().find(is_it).filter(|_| time_ns > 0)?;
-        Some((hits as f64 * row.hit + misses as f64 * row.miss) * 1000.0 / time_ns as f64)
     }
 
     /// The rows of a policy by rising clock, one for each: those beside the lowest clock of whom it
@@ -310,14 +259,13 @@ mod tests {
     const TWO: &str = "device,policy,freq_khz,dep_policy,dep_freq,static,active,idle0,idle1\n\
         Tensor,0,300000,4,400000,3.73,21.84,0.47,0\nTensor,0,300000,6,500000,2.61,22.89,0.76,0\n\
         Tensor,0,1803000,4,400000,35.71,342.95,3.49,0\n";
-    const CACHE: &str = "device,freq_khz,dep_policy,dep_freq,l3_hit,l3_miss\nTensor,300000,4,400000,0.3989,0.0629\n";
 
     fn document(text: &str) -> Document {
         Document::new("curves.csv", text)
     }
 
     fn tensor() -> Curves {
-        Curves::parse(&[document(ONE), document(TWO)], Some(&document(CACHE))).unwrap()
+        Curves::parse(&[document(ONE), document(TWO)]).unwrap()
     }
 
     fn clocks(little: u64) -> [Clock; 3] {
@@ -346,10 +294,10 @@ mod tests {
     fn a_device_has_a_name_that_a_file_can_hold() {
         for name in ["", "\"Ten\"\"sor\"", "Ten\\sor", "Ten\u{7}sor"] {
             let text = ONE.replace("Tensor", name);
-            let error = Curves::parse(&[document(&text)], None).unwrap_err().to_string();
+            let error = Curves::parse(&[document(&text)]).unwrap_err().to_string();
             assert!(error.contains("curves.csv:2") && error.contains("is no name of a device"), "{name:?}: {error}");
         }
-        assert!(Curves::parse(&[document(&ONE.replace("Tensor", "Pixel 6 (oriole)"))], None).is_ok());
+        assert!(Curves::parse(&[document(&ONE.replace("Tensor", "Pixel 6 (oriole)"))]).is_ok());
     }
 
     #[test]
@@ -359,16 +307,9 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_takes_power_by_hits_and_misses() {
-        let power = tensor().cache_mw(300_000, Clock { policy: 4, khz: 400_000 }, (1_000_000, 500_000), 1_000_000_000);
-        assert!((power.unwrap() - (398_900.0 + 31_450.0) * 1000.0 / 1e9).abs() < 1e-9);
-        assert_eq!(tensor().cache_mw(1, Clock { policy: 4, khz: 400_000 }, (1, 1), 1), None);
-    }
-
-    #[test]
     fn interconnects_are_read_and_count() {
         let text = "device,policy,freq_khz,dep_policy,dep_freq,static,active,idle0,idle1,interconnect\nM,0,480000,255,400000,11.89,33.54,0.25,0,2.5\n";
-        let curves = Curves::parse(&[document(text)], None).unwrap();
+        let curves = Curves::parse(&[document(text)]).unwrap();
         let clocks = [Clock { policy: 0, khz: 480_000 }, Clock { policy: 255, khz: 400_000 }];
         assert!((curves.power_mw(&[CpuState::Running], &clocks).unwrap() - 47.93).abs() < 1e-9);
     }
@@ -383,7 +324,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
-        let wrong = |text: &str| Curves::parse(&[document(text)], None).unwrap_err().to_string();
+        let wrong = |text: &str| Curves::parse(&[document(text)]).unwrap_err().to_string();
         let with = |row: &str| wrong(&format!("{ONE}{row}\n"));
         assert!(with("Pixel,4,1,0,1,1,1").contains("curves.csv:6"));
         assert!(with("Tensor,4,1,0,-1,1,1").contains("100000 mW"));

@@ -1,8 +1,6 @@
 //! Statistics over measures. Nothing here uses a mathematical function beyond the square root,
 //! which IEEE 754 defines to the last bit, so a result is the same on every machine.
 
-use crate::{Measure, Recording};
-
 /// The summary of a set of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
@@ -87,38 +85,9 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// A group of measures that differ in nothing but iteration and value, with its summary.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Group {
-    /// The group's first measure: its names, CPU, subject and role are those of all.
-    pub first: Measure,
-    /// Over the iterations.
-    pub summary: Summary,
-}
-
-/// Summarises every measure over its iterations, in the order of first appearance.
-pub fn over_iterations(recording: &Recording) -> Vec<Group> {
-    let mut places = std::collections::HashMap::new();
-    let mut groups: Vec<(Measure, Vec<f64>)> = Vec::new();
-    for measure in recording.measures() {
-        let key = (
-            measure.series,
-            (measure.cpu, measure.cluster, measure.core),
-            (measure.subject, measure.role, measure.metric, measure.unit),
-        );
-        let place = *places.entry(key).or_insert_with(|| {
-            groups.push((*measure, Vec::new()));
-            groups.len() - 1
-        });
-        groups[place].1.push(measure.value);
-    }
-    groups.into_iter().filter_map(|(first, values)| Some(Group { first, summary: summary(&values)? })).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Header;
 
     #[test]
     fn a_summary_of_one_to_five() {
@@ -145,19 +114,5 @@ mod tests {
     fn a_long_column_of_small_numbers_adds_up() {
         let values = vec![0.1; 10_000_000];
         assert_eq!(mean(&values), Some(0.1));
-    }
-
-    #[test]
-    fn groups_are_over_iterations_only() {
-        let mut recording = Recording::new(Header::new("e", "sim", "ps"));
-        let series = recording.series("v", "c", "");
-        for (iteration, value) in [(0, 1.0), (1, 3.0)] {
-            recording.measure(series, iteration, "wakeup", "us", value).cpu = Some(0);
-            recording.measure(series, iteration, "wakeup", "us", value * 10.0).cpu = Some(1);
-        }
-        let groups = over_iterations(&recording);
-        assert_eq!(groups.len(), 2);
-        assert_eq!((groups[0].first.cpu, groups[0].summary.median), (Some(0), 2.0));
-        assert_eq!((groups[1].first.cpu, groups[1].summary.median), (Some(1), 20.0));
     }
 }
