@@ -26,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use crate::commands::{begin_sweep, command, compare, main, run_sweep, start_with};
     #[pymodule_export]
-    use crate::recording::{Recording, open_recording, run};
+    use crate::recording::{Recording, findings_schema, open_recording, run};
     #[pymodule_export]
     use crate::tables::Table;
     #[pymodule_export]

@@ -4,7 +4,8 @@ use crate::tables::Table;
 use crate::work::{Asked, RunError, UsageError, just, work};
 use console::Console;
 use experiment::Progress;
-use miette::miette;
+use findings::{Finding, Findings, Run};
+use miette::{IntoDiagnostic, miette};
 use published::Published;
 use pyo3::prelude::*;
 use report::{Format, Report, Style};
@@ -104,6 +105,21 @@ impl Recording {
         })
     }
 
+    /// What the experiment found, as JSON of the schema of [`findings_schema`].
+    fn findings_json(&self, py: Python<'_>) -> PyResult<String> {
+        let (rows, name) = (self.rows.clone(), self.name());
+        just(py, move || {
+            let experiment = &rows.header.experiment;
+            let published = Published::read(&Data::find(None)?.published(), experiment)?;
+            let run = Run { recording: &rows, folder: &name, published: &published };
+            let read = Findings::read(&rows, &name, &published);
+            let finding = Finding::read(&run, &read).into_diagnostic()?.ok_or_else(|| {
+                miette!(help = "use `measures`, `events` or `report`", "there are no findings of `{experiment}`")
+            })?;
+            serde_json::to_string(&finding).into_diagnostic()
+        })
+    }
+
     fn __repr__(&self) -> String {
         let (rows, header) = (&self.rows, &self.rows.header);
         format!(
@@ -115,6 +131,12 @@ impl Recording {
             rows.causes().len()
         )
     }
+}
+
+/// The schema of all findings as JSON.
+#[pyfunction]
+pub fn findings_schema() -> String {
+    findings::schema().to_value().to_string()
 }
 
 /// Opens a recording's folder, or the data set of a sweep; with `forget` it is in memory alone, and

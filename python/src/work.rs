@@ -37,6 +37,7 @@ pub fn exception(report: &miette::Report) -> PyErr {
     let is_of_file = |cause: &(dyn std::error::Error + 'static)| {
         cause.is::<document::Error>()
             || cause.is::<recording::Error>()
+            || cause.is::<recording::facts::FactsError>()
             || cause.is::<std::io::Error>()
             || cause.is::<import::ImportError>()
             || matches!(

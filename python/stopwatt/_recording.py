@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+    from . import findings
+
 _HEIGHT = 640
 
 #: Bytes that a notebook keeps of a recording that is shown. A page may have five times as many.
@@ -56,6 +58,16 @@ class Recording:
     def header(self) -> dict[str, Any]:
         """What repeats the run: experiment, world, seed, platform, costs, versions, and in ``run`` what differs from run to run."""
         return json.loads(self._native.header_json())
+
+    @property
+    def findings(self) -> "findings.Findings":
+        """What the experiment found, as an object of a class of :mod:`stopwatt.findings`, whose fields are the result.
+
+        Raises :class:`stopwatt.UsageError` if there are no findings of its experiment, such as of figures that were imported: use its
+        ``measures``."""
+        from . import _findings
+
+        return _findings.read(self._native.findings_json())
 
     @property
     def folder(self) -> Optional[str]:

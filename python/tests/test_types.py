@@ -8,27 +8,66 @@ import sys
 import stopwatt
 
 
-def test_the_stubs_are_those_of_the_experiments(root):
+def mypy(folder, program):
+    """What mypy prints about a program, and the lines in which it finds errors."""
+    path = folder / "program.py"
+    path.write_text(program)
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    lines = [line for line in done.stdout.splitlines() if ": error: " in line]
+    return done.stdout, [line.split(":")[1] for line in lines if "program.py" in line]
+
+
+def test_the_types_are_those_of_the_experiments_and_their_findings(root):
     spec = importlib.util.spec_from_file_location("stubs", root / "python" / "stubs.py")
     stubs = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(stubs)
-    there = (pathlib.Path(stopwatt.__file__).parent / "_experiments.pyi").read_text()
-    assert there == stubs.stubs(), "write them anew: python python/stubs.py > python/stopwatt/_experiments.pyi"
+    for name, text in stubs.files().items():
+        there = (pathlib.Path(stopwatt.__file__).parent / name).read_text()
+        assert there == text, f"write {name} anew: python python/stubs.py"
 
 
 def test_mypy_refuses_what_an_experiment_does_not_take(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(
+    printed, wrong = mypy(
+        tmp_path,
         "import stopwatt\n"
         "run = stopwatt.experiments().psci_latency\n"
         "run(iterations=3, release=['v2.12'], settings={'scp.channels': 2})\n"
         'run(iterations="many")\n'
         'run(world="moon")\n'
         "run(iteration=3)\n"
-        "reveal_type(run(seed=1))\n"
+        "reveal_type(run(seed=1))\n",
     )
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    lines = [line for line in done.stdout.splitlines() if ": error: " in line]
-    assert [line.split(":")[1] for line in lines if "program.py" in line] == ["4", "5", "6"], done.stdout
-    assert 'Revealed type is "stopwatt._recording.Recording"' in done.stdout, done.stdout
+    assert wrong == ["4", "5", "6"], printed
+    assert 'Revealed type is "stopwatt._recording.Recording"' in printed, printed
+
+
+FINDINGS = """
+import stopwatt
+from stopwatt import findings
+
+found = stopwatt.open("recordings/mine").findings
+if isinstance(found, findings.Placement):
+    energies = {policy.name: policy.energy.median for policy in found.policies}
+elif isinstance(found, findings.PrefetchMeasured):
+    best: str = found.best[0].loop
+elif isinstance(found, findings.PsciLatency):
+    errors: list[float | None] = [cell.error_percent for cell in found.cells]
+elif isinstance(found, findings.IdleReplay):
+    entered = found.governors[0].states[0].entered
+    deepest: float | None = entered.high if isinstance(entered, findings.IdleReplayRange) else entered
+elif isinstance(found, findings.Tune):
+    origin: str = found.loop.from_
+"""
+
+
+def test_findings_are_typed(tmp_path):
+    printed, wrong = mypy(tmp_path, FINDINGS)
+    assert not wrong, printed
+
+
+def test_mypy_refuses_what_a_finding_does_not_have(tmp_path):
+    more = "    found.loops\n    found.loop.rounds.upper()\nfound.loop\nstopwatt.finding\n"
+    printed, wrong = mypy(tmp_path, FINDINGS + more)
+    first = FINDINGS.count("\n") + 1
+    assert wrong == [str(first + at) for at in range(4)], printed

@@ -69,21 +69,15 @@ fn story(name: &str) -> Result<(), String> {
     }
     register("crates/results/findings/src/lib.rs", &format!("pub mod {file};\n"), "pub mod ")?;
     register("crates/results/report/src/stories/mod.rs", &format!("mod {file};\n"), "mod ")?;
-    let table = root().join("crates/results/report/src/stories/mod.rs");
-    let text = read(&table)?;
-    let (before, rest) = text.split_once("const STORIES: [(&str, Teller); ").ok_or("stories/mod.rs has no STORIES")?;
-    let (count, rest) = rest.split_once(']').ok_or("STORIES has no length")?;
-    let count: usize = count.parse().map_err(|_| format!("STORIES has the length `{count}`"))?;
-    let (rows, after) = rest.split_once("\n];").ok_or("STORIES has no end")?;
-    let row = format!("\n    ({name:?}, |run, _| Ok(StoryContent::new(&findings::{file}::read(run)))),");
-    let table_text = format!("{before}const STORIES: [(&str, Teller); {}]{rows}{row}\n];{after}", count + 1);
-    write(&table, &table_text)?;
+    let row = format!("    {title}({file}::{title}): {name:?} => read(run);\n");
+    append("crates/results/findings/src/finding.rs", name, "read(run)?;\n", &row)?;
     let of = |template: &str| template.replace("NAME", name).replace("FILE", &file).replace("Title", &title);
     write(&finding, &of(include_str!("../templates/finding.rs.txt")))?;
     write(&story, &of(include_str!("../templates/story.rs.txt")))?;
     println!(
         "left to do:\n  fields and `read` in findings/src/{file}.rs: all that is reckoned is reckoned there\n  the answer, a picture and \
-         tables in report/src/stories/{file}.rs\n  cargo xtask stored {name} run {name} ...   (a short run)\n  cargo test -p findings -p report"
+         tables in report/src/stories/{file}.rs\n  cargo xtask stored {name} run {name} ...   (a short run)\n  cargo test -p findings -p report\n  python python/stubs.py, with the \
+         package installed: writes the finding's classes"
     );
     Ok(())
 }

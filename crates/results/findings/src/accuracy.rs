@@ -3,28 +3,31 @@
 use crate::compared::Compared;
 use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP};
 use recording::stats;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Errors over some cells, in percent of the published values.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Errors {
     /// Number of cells.
     pub cells: usize,
     /// Median of the absolute errors.
-    pub median_percent: f64,
+    pub median_error_percent: f64,
     /// The number of cells whose error is within the larger of 10 % and 1 us.
-    pub within: usize,
+    pub within_10_percent_or_1_us: usize,
     /// The largest absolute error.
-    pub worst_percent: f64,
+    pub worst_error_percent: f64,
 }
 
 /// Errors of the predicted cells of a release.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Accuracy {
     /// The release.
     pub release: String,
     /// Which cells, as a table says it.
     pub what: &'static str,
     /// Errors of the model, over the predicted cells in the parallel suspend tables.
+    #[serde(flatten)]
     pub model: Errors,
     /// Errors over the same cells of what a reader would guess from the tables alone; `None` where
     /// the tables do not say enough.
@@ -34,14 +37,14 @@ pub struct Accuracy {
 }
 
 /// The counts of intervals that are to hold nine of ten published values.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Intervals {
     /// The number that hold the published value.
     pub held: usize,
     /// The number of the guess's that do; `None` where it has none.
     pub guess_held: Option<usize>,
     /// Median of the widths, each as a multiple of that of the guess's.
-    pub width: Option<f64>,
+    pub width_against_guess: Option<f64>,
 }
 
 /// Rows of the table: what is counted, which metrics, and of which case. Wakeups from the deepest
@@ -119,7 +122,7 @@ fn intervals(cells: &[&Compared]) -> Option<Intervals> {
     Some(Intervals {
         held: count(own.collect::<Option<_>>()?),
         guess_held: guessed.collect::<Option<_>>().map(count),
-        width: widths.collect::<Option<Vec<_>>>().and_then(|widths| stats::median(&widths)),
+        width_against_guess: widths.collect::<Option<Vec<_>>>().and_then(|widths| stats::median(&widths)),
     })
 }
 
@@ -134,8 +137,8 @@ fn errors(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<Errors> {
     }
     Some(Errors {
         cells: errors.len(),
-        median_percent: stats::median(&errors)?,
-        within,
-        worst_percent: errors.iter().copied().max_by(f64::total_cmp)?,
+        median_error_percent: stats::median(&errors)?,
+        within_10_percent_or_1_us: within,
+        worst_error_percent: errors.iter().copied().max_by(f64::total_cmp)?,
     })
 }

@@ -4,26 +4,23 @@ use crate::Run;
 use crate::rows::{median, subjects, sum, values};
 use published::{DataplaneReference, FootprintFigure};
 use recording::{Recording, Series, metrics, stats};
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// The study of frame sizes; its JSON is the rows.
+/// The study of frame sizes.
+#[derive(Serialize, JsonSchema)]
 pub struct Batch<'r> {
     /// The frame sizes, in the order in which they ran.
     pub rows: Vec<Row>,
     /// The kinds of accesses to a cold packet.
     pub accesses: Vec<Access<'r>>,
     /// Published bytes that a frame touches.
+    #[serde(skip)]
     pub reference: Option<&'r DataplaneReference<FootprintFigure>>,
 }
 
-impl Serialize for Batch<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.rows.serialize(serializer)
-    }
-}
-
 /// A frame size.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Row {
     /// Packets of a frame, at least 1.
     pub frame_size: u64,
@@ -43,6 +40,7 @@ pub struct Row {
 }
 
 /// A kind of access to a cold packet, by itself.
+#[derive(Serialize, JsonSchema)]
 pub struct Access<'r> {
     /// The access, in words.
     pub kind: &'r str,

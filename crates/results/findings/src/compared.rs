@@ -5,6 +5,8 @@ use attribution::lock_order_decides as by_rank;
 use published::{Cell, PsciReference};
 use recording::metrics::{POWERDOWN, WAKEUP};
 use recording::{Interval, Recording, stats};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A recorded cell and the published one that it is compared with, if there is one.
@@ -145,18 +147,29 @@ fn find<'r>(reference: &'r PsciReference, recorded: &CellResult) -> Option<&'r C
 }
 
 /// The scatter of free-running seeds: the powerdown of the n-th CPU over all seeds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Spread {
     /// Release or configuration.
-    pub variant: String,
+    pub release: String,
     /// Case.
     pub case: String,
     /// Number of seeds.
     pub seeds: usize,
-    /// For each place by powerdown: smallest, median, largest, in microseconds.
-    pub by_rank: Vec<(f64, f64, f64)>,
+    /// The powerdown of the n-th CPU to finish, in microseconds.
+    pub powerdown_by_rank: Vec<Range>,
     /// The number of different orders of CPUs that there were.
     pub orders: usize,
+}
+
+/// The range of some values.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Range {
+    /// The smallest.
+    pub min: f64,
+    /// The median.
+    pub median: f64,
+    /// The largest.
+    pub max: f64,
 }
 
 /// The spread of the free-running seeds of every release and case that has them.
@@ -186,13 +199,13 @@ pub fn spread(recording: &Recording, free_running_mode: &str) -> Vec<Spread> {
         let by_rank = by_rank
             .iter()
             .filter_map(|values| stats::summary(values))
-            .map(|summary| (summary.min, summary.median, summary.max))
+            .map(|of| Range { min: of.min, median: of.median, max: of.max })
             .collect();
         spreads.push(Spread {
-            variant: variant.to_owned(),
+            release: variant.to_owned(),
             case: case.to_owned(),
             seeds: by_seed.len(),
-            by_rank,
+            powerdown_by_rank: by_rank,
             orders: orders.len(),
         });
     }

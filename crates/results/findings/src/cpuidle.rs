@@ -4,10 +4,11 @@ use crate::Run;
 use recording::facts::{CountedState, FactsError, IdleCounts};
 use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
 use recording::metrics;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The counts in each test of each kernel.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Counted<'r> {
     /// The tests of each kernel.
     pub tests: Vec<Test<'r>>,
@@ -18,7 +19,7 @@ pub struct Counted<'r> {
 }
 
 /// The counts in a test of a kernel.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Test<'r> {
     /// The test's name.
     pub case: &'r str,
@@ -46,7 +47,7 @@ pub struct Test<'r> {
 }
 
 /// The counts of a state: of a CPU, of a cluster, or of all CPUs.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct State<'r> {
     /// The cluster's number; `None` where there are no clusters.
     pub cluster: Option<u16>,

@@ -5,6 +5,7 @@ use crate::rows::{Row, named};
 use published::EasReference;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The rules that the published runs had.
@@ -23,7 +24,7 @@ pub const USUAL: usize = 1;
 const FULL: f64 = 80.0;
 
 /// Numbers of equal tasks on some boards.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct EasEnergy<'r> {
     /// The boards, in the order in which they were asked for.
     pub boards: Vec<Board<'r>>,
@@ -46,7 +47,7 @@ pub struct EasEnergy<'r> {
 }
 
 /// A board.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Board<'r> {
     /// The board's name.
     pub name: &'r str,
@@ -66,7 +67,7 @@ pub struct Board<'r> {
 }
 
 /// Rules of placement on a board; lists are by number of tasks.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Rules<'r> {
     /// The name of the rules.
     pub name: &'r str,
@@ -84,7 +85,7 @@ pub struct Rules<'r> {
 }
 
 /// A predictor of the published figures.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Predictor {
     /// The predictor, in words.
     pub name: String,

@@ -2,13 +2,14 @@
 
 use crate::rows::named;
 use recording::{Recording, metrics};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The case of these counts.
 const CASE: &str = "errors";
 
 /// Packets that were dropped or punted for a reason, or something else that a node counted.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Counted<'r> {
     /// The node's name.
     pub node: &'r str,

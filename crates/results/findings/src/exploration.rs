@@ -3,10 +3,11 @@
 use crate::Run;
 use recording::Recording;
 use recording::facts::{self, FactsError};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The exploration: which runs were tried, and what broke.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Explored<'r> {
     /// The invariant that broke first; empty where nothing broke.
     pub invariant: &'r str,

@@ -4,10 +4,11 @@ use crate::Run;
 use crate::rows::subject;
 use published::{CaseFigure, CaseSource, Sign, SignOf};
 use recording::{Measure, Recording, Series, metrics, stats};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Governors on reported workloads.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Cases<'r> {
     /// Each governor on each workload.
     pub rows: Vec<Row<'r>>,
@@ -23,7 +24,7 @@ pub struct Cases<'r> {
 }
 
 /// The result of a governor on a workload: the median of each count over the seeds.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Row<'r> {
     /// The workload's name.
     pub case: &'r str,
@@ -64,7 +65,7 @@ struct Lived {
 }
 
 /// The published report on the governor that is nearest to it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Reported<'r> {
     /// The governor that the report is on.
     pub governor: &'r str,
@@ -87,7 +88,7 @@ pub struct Reported<'r> {
 }
 
 /// A reported order of two governors, held against every seed.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Held<'r> {
     /// The workload's name.
     pub case: &'r str,

@@ -6,10 +6,11 @@ use published::ClockReference;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{Recording, Series};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Clocks, divisions, and what they change.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Clocks<'r> {
     /// Reads of each clock, by number of threads.
     pub clocks: Vec<Clock<'r>>,
@@ -36,7 +37,7 @@ pub struct Clocks<'r> {
 }
 
 /// Statistics of times in nanoseconds.
-#[derive(Clone, Copy, Default, Serialize)]
+#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct Statistics {
     /// The mean.
     pub average_ns: Option<f64>,
@@ -74,7 +75,7 @@ impl Statistics {
 }
 
 /// Reads of a clock with a number of threads.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Clock<'r> {
     /// The clock's name.
     pub name: &'r str,
@@ -91,7 +92,7 @@ pub struct Clock<'r> {
 }
 
 /// A division, each waiting for the one before it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Division<'r> {
     /// The division's name.
     pub name: &'r str,
@@ -106,7 +107,7 @@ pub struct Division<'r> {
 }
 
 /// The choices that a governor changes with another clock or another division.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Change<'r> {
     /// The governor's name.
     pub governor: &'r str,

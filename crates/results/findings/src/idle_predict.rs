@@ -4,10 +4,11 @@ use crate::Run;
 use crate::rows::subject;
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Predictions of governors, beside trivial ones and what was observed.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Predictions<'r> {
     /// Each governor by each predictor.
     pub rows: Vec<Row<'r>>,
@@ -18,7 +19,7 @@ pub struct Predictions<'r> {
 }
 
 /// A governor by one predictor. Figures that depend on what the trace does not say are ranges.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Row<'r> {
     /// The governor's name.
     pub governor: &'r str,
@@ -35,7 +36,7 @@ pub struct Row<'r> {
 }
 
 /// The least and the greatest value.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Serialize, JsonSchema)]
 pub struct Range {
     /// The least, or the lower end.
     pub low: f64,

@@ -5,7 +5,8 @@ use crate::rows::{InOrder, role, subject};
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording};
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 const CASE: &str = "idle-replay";
 
@@ -21,7 +22,7 @@ pub const RECORDED: &str = "recorded";
 pub const SHALLOWEST: &str = "never-deep";
 
 /// Governors on a trace.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Replay<'r> {
     /// The idle intervals of the trace.
     pub intervals: Intervals,
@@ -40,7 +41,7 @@ pub struct Replay<'r> {
 }
 
 /// The idle intervals of the trace, by what is known of their sleep lengths.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Intervals {
     /// Intervals whose sleep length is known.
     pub known: u64,
@@ -51,7 +52,7 @@ pub struct Intervals {
 }
 
 /// A governor's choices and their cost.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Governor<'r> {
     /// The governor's name.
     pub name: &'r str,
@@ -77,7 +78,7 @@ pub struct Governor<'r> {
 }
 
 /// An idle state under a governor.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct State<'r> {
     /// The state's name.
     pub name: &'r str,
@@ -92,7 +93,7 @@ pub struct State<'r> {
 }
 
 /// Percentiles of delays.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Delays {
     /// The median in microseconds.
     pub p50: Option<Between>,
@@ -101,7 +102,7 @@ pub struct Delays {
 }
 
 /// The number of times that a governor chooses as the traced kernel did.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Agreement<'r> {
     /// The share of choices that are the same, from 0 to 1.
     pub same: f64,
@@ -116,7 +117,7 @@ pub struct Agreement<'r> {
 }
 
 /// An interval in which a governor lost much.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Decision<'r> {
     /// The CPU's number.
     pub cpu: Option<u16>,
@@ -133,7 +134,7 @@ pub struct Decision<'r> {
 }
 
 /// The kernel's own counts and those of the trace, where the trace holds the kernel's.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Counters {
     /// The kernel's counts.
     pub kernel: Counts,
@@ -144,7 +145,7 @@ pub struct Counters {
 }
 
 /// Counts of idle states over the same time.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Counts {
     /// Entries.
     pub entered: Between,
@@ -159,7 +160,8 @@ pub struct Counts {
 }
 
 /// A figure that is known, or known to lie between two.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(into = "Figure")]
 pub struct Between {
     /// The least, or the lower end.
     pub low: f64,
@@ -167,12 +169,42 @@ pub struct Between {
     pub high: f64,
 }
 
+/// A figure as JSON has it: a number where it is known, else both ends.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Figure {
+    Known(Whole),
+    Between(Range),
+}
+
+impl From<Between> for Figure {
+    fn from(value: Between) -> Self {
+        if value.low == value.high { Self::Known(value.low.into()) } else { Self::Between(Ends(value).into()) }
+    }
+}
+
 /// Both ends of a figure, even where it is known.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(into = "Range")]
 pub struct Ends(Between);
 
+/// Both ends of a figure, as JSON has them.
+#[derive(Serialize, JsonSchema)]
+struct Range {
+    /// The least, or the lower end.
+    low: Whole,
+    /// The greatest, or the upper end.
+    high: Whole,
+}
+
+impl From<Ends> for Range {
+    fn from(Ends(Between { low, high }): Ends) -> Self {
+        Self { low: low.into(), high: high.into() }
+    }
+}
+
 /// A count without a decimal point.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Whole {
     Count(i64),
@@ -182,26 +214,6 @@ enum Whole {
 impl From<f64> for Whole {
     fn from(value: f64) -> Self {
         if value.fract() == 0.0 && value.abs() < 9e15 { Self::Count(value as i64) } else { Self::Figure(value) }
-    }
-}
-
-impl Serialize for Between {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.low == self.high {
-            true => Whole::from(self.low).serialize(serializer),
-            false => Ends(*self).serialize(serializer),
-        }
-    }
-}
-
-impl Serialize for Ends {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Both {
-            low: Whole,
-            high: Whole,
-        }
-        Both { low: self.0.low.into(), high: self.0.high.into() }.serialize(serializer)
     }
 }
 

@@ -2,15 +2,16 @@
 //! are.
 
 use crate::Findings;
-use crate::accuracy::{Accuracy, Errors};
+use crate::accuracy::Accuracy;
 use crate::compared::{Compared, Spread};
 use attribution::Cause;
 use recording::stats;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Latencies of PSCI calls. Times are in microseconds.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Latency<'f> {
     /// The experiment's name.
     pub experiment: &'static str,
@@ -19,9 +20,9 @@ pub struct Latency<'f> {
     /// Each recorded latency.
     pub cells: Vec<CellFacts<'f>>,
     /// The accuracy of predictions, by release; empty for what was measured.
-    pub accuracy: Vec<AccuracyFacts<'f>>,
+    pub accuracy: &'f [Accuracy],
     /// The scatter of free-running seeds.
-    pub free_running: Vec<SpreadFacts<'f>>,
+    pub free_running: &'f [Spread],
     /// Doubts about the costs that were used, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -32,7 +33,7 @@ pub struct Latency<'f> {
 
 /// A cell with what was published, the error, and the causes in microseconds, which add up to the
 /// simulated value.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct CellFacts<'f> {
     /// The release or configuration.
     pub release: &'f str,
@@ -75,7 +76,7 @@ pub struct CellFacts<'f> {
 }
 
 /// A wait for another CPU.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct WaitFacts {
     /// The cause of the wait.
     pub cause: &'static str,
@@ -85,72 +86,6 @@ pub struct WaitFacts {
     pub holder: u16,
     /// Length in microseconds.
     pub us: f64,
-}
-
-/// The accuracy over some cells of a release.
-#[derive(Serialize)]
-pub struct AccuracyFacts<'f> {
-    /// The release, or `all`.
-    pub release: &'f str,
-    /// Which cells, in words.
-    pub what: &'static str,
-    /// The number of cells.
-    pub cells: usize,
-    /// Errors of the model.
-    #[serde(flatten)]
-    pub model: ErrorFacts,
-    /// The 90 % intervals of the same cells; `None` where nothing was drawn.
-    pub intervals: Option<IntervalFacts>,
-    /// Errors of a guess from the tables alone; `None` where those do not say enough.
-    pub guess: Option<ErrorFacts>,
-}
-
-/// Errors over some cells.
-#[derive(Serialize)]
-pub struct ErrorFacts {
-    /// Median of the absolute errors, in percent.
-    pub median_error_percent: f64,
-    /// The number of cells within the larger of both.
-    pub within_10_percent_or_1_us: usize,
-    /// The greatest absolute error, in percent.
-    pub worst_error_percent: f64,
-}
-
-/// Intervals that are to hold nine of ten published values.
-#[derive(Serialize)]
-pub struct IntervalFacts {
-    /// The number that hold the published value.
-    pub held: usize,
-    /// The number of the guess's that do; `None` where it has none.
-    pub guess_held: Option<usize>,
-    /// Median of the widths, as a multiple of that of the guess's.
-    pub width_against_guess: Option<f64>,
-}
-
-/// The scatter of the free-running seeds of a case.
-#[derive(Serialize)]
-pub struct SpreadFacts<'f> {
-    /// The release or configuration.
-    pub release: &'f str,
-    /// The case.
-    pub case: &'f str,
-    /// The number of seeds.
-    pub seeds: usize,
-    /// The number of different orders of CPUs.
-    pub orders: usize,
-    /// Powerdown of the n-th CPU to finish, in microseconds.
-    pub powerdown_by_rank: Vec<Range>,
-}
-
-/// The range of some values.
-#[derive(Serialize)]
-pub struct Range {
-    /// The least.
-    pub min: f64,
-    /// The median.
-    pub median: f64,
-    /// The greatest.
-    pub max: f64,
 }
 
 /// Picoseconds are exact enough, and read better than what binary fractions make of ticks.
@@ -202,49 +137,14 @@ impl<'f> CellFacts<'f> {
     }
 }
 
-impl<'f> AccuracyFacts<'f> {
-    fn new(accuracy: &'f Accuracy) -> Self {
-        let errors = |of: Errors| ErrorFacts {
-            median_error_percent: of.median_percent,
-            within_10_percent_or_1_us: of.within,
-            worst_error_percent: of.worst_percent,
-        };
-        Self {
-            release: &accuracy.release,
-            what: accuracy.what,
-            cells: accuracy.model.cells,
-            model: errors(accuracy.model),
-            intervals: accuracy.intervals.map(|of| IntervalFacts {
-                held: of.held,
-                guess_held: of.guess_held,
-                width_against_guess: of.width,
-            }),
-            guess: accuracy.guess.map(errors),
-        }
-    }
-}
-
-impl<'f> SpreadFacts<'f> {
-    fn new(spread: &'f Spread) -> Self {
-        let ranks = spread.by_rank.iter().map(|&(min, median, max)| Range { min, median, max });
-        Self {
-            release: &spread.variant,
-            case: &spread.case,
-            seeds: spread.seeds,
-            orders: spread.orders,
-            powerdown_by_rank: ranks.collect(),
-        }
-    }
-}
-
 /// Reads the latencies.
 pub fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
     Latency {
         experiment: "psci-latency",
         recording: &findings.folder,
         cells: findings.compared.iter().map(CellFacts::new).collect(),
-        accuracy: findings.accuracy.iter().map(AccuracyFacts::new).collect(),
-        free_running: findings.spreads.iter().map(SpreadFacts::new).collect(),
+        accuracy: &findings.accuracy,
+        free_running: &findings.spreads,
         warnings: findings.doubts(),
         findings,
     }

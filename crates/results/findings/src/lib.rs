@@ -2,7 +2,8 @@
 //! function that reads it from a recording.
 //!
 //! Serialized, a finding is the JSON that `stopwatt report --format json` prints. Reports draw it
-//! and reckon nothing themselves.
+//! and reckon nothing themselves. [`Finding`] has a row for each experiment, and [`schema`] describes
+//! the JSON of all of them.
 #![forbid(unsafe_code)]
 
 pub mod accuracy;
@@ -13,11 +14,13 @@ pub mod eas_energy;
 pub mod energy;
 pub mod errors;
 pub mod exploration;
+mod finding;
 pub mod functions;
 pub mod idle_cases;
 pub mod idle_clock;
 pub mod idle_predict;
 pub mod idle_replay;
+mod interval;
 pub mod latency;
 pub mod linux;
 pub mod linux_rates;
@@ -40,6 +43,8 @@ pub mod tune;
 pub mod what_if;
 pub mod working_set;
 
+pub use finding::{Finding, schema};
+pub use interval::Interval;
 pub use recorded::{Findings, MeasureRow, command, repeats};
 pub use recording::stats::quantile;
 pub use rows::InOrder;

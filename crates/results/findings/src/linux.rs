@@ -3,12 +3,13 @@
 use crate::Run;
 use recording::metrics::{IDLE_ENTERED, IDLE_REJECTED, IDLE_TIME};
 use recording::{Recording, metrics};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 const CASE: &str = "linux-boot";
 
 /// A boot of Linux on the firmware.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Boot<'r> {
     /// The kernel's version.
     pub kernel: &'r str,

@@ -3,6 +3,7 @@
 use crate::Run;
 use recording::Recording;
 use recording::metrics::{self, Metric};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Functions that free nodes of the maple tree, which came to Linux with 6.1.
@@ -12,7 +13,7 @@ const MAPLE: [&str; 2] = ["mt_free_rcu", "mt_free_walk"];
 pub const SHOWN: usize = 4;
 
 /// The callbacks that programs queue.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Programs<'r> {
     /// The programs, in the order in which they ran.
     pub programs: Vec<Program<'r>>,
@@ -23,7 +24,7 @@ pub struct Programs<'r> {
 }
 
 /// The callbacks of a program.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Program<'r> {
     /// The program's name.
     pub program: &'r str,
@@ -57,7 +58,7 @@ pub struct Program<'r> {
 }
 
 /// A function that callbacks call.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Function<'r> {
     /// The function's name.
     pub function: &'r str,

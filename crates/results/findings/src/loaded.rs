@@ -8,6 +8,7 @@ use crate::spread::Spread;
 use published::{DataplaneReference, NodeFigure};
 use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, stats};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ const THREADS: &str = "threads";
 const LATENCY: &str = "latency";
 
 /// A graph at full load.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Loaded<'r> {
     /// The rate of each worker.
     pub threads: Vec<Thread<'r>>,
@@ -83,7 +84,7 @@ pub struct Loaded<'r> {
 }
 
 /// A worker of the graph.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Thread<'r> {
     /// The worker's name.
     pub name: &'r str,
@@ -94,7 +95,7 @@ pub struct Thread<'r> {
 }
 
 /// A published node beside ours. Only the cross connect was published.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Beside<'r> {
     /// The published node's name.
     pub node: &'r str,
@@ -107,7 +108,7 @@ pub struct Beside<'r> {
 }
 
 /// Percentiles of the graph's rounds in microseconds, and how many were timed.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Rounds<'r> {
     /// Microseconds by the name of the percentile, such as `p99`.
     #[serde(flatten)]

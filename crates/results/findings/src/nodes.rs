@@ -2,10 +2,11 @@
 
 use crate::rows::{counter, measures_of, median, subject, subjects, sum, tick_ns};
 use recording::{Recording, metrics};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A node over all windows, and in the last of them.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Node<'r> {
     /// The node's name.
     pub name: &'r str,
@@ -26,7 +27,7 @@ pub struct Node<'r> {
 }
 
 /// The nodes of a case with the rates of the whole graph; the JSON has the nodes alone.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Nodes<'r> {
     /// The nodes, in the order of the graph.

@@ -4,11 +4,12 @@
 use crate::Run;
 use crate::functions;
 use recording::facts::{FactsError, Functions};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The passages of an image.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Passages<'r> {
     /// The experiment's name.
     pub experiment: &'static str,
@@ -31,7 +32,7 @@ pub struct Passages<'r> {
 }
 
 /// Instructions of a passage.
-#[derive(Clone, Copy, Default, Serialize)]
+#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct Range {
     /// The fewest.
     pub least: u64,
@@ -42,7 +43,7 @@ pub struct Range {
 }
 
 /// A number of instructions, and the passages that took it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Length {
     /// Instructions of a passage.
     pub instructions: u64,

@@ -5,11 +5,12 @@ use crate::functions;
 use published::{CallFigure, CallReference};
 use recording::Recording;
 use recording::facts::{FactsError, Functions};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The instructions of each call.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Calls<'r> {
     /// The experiment's name.
     pub experiment: &'static str,
@@ -31,7 +32,7 @@ pub struct Calls<'r> {
 
 /// A call with the mean instructions of each build: `plain` without stamps and `instrumented` with
 /// those that PMF serves, or `firmware` for an image of the user's.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Call<'r> {
     /// The call's name.
     pub call: &'r str,
@@ -46,7 +47,7 @@ pub struct Call<'r> {
 }
 
 /// The published count of another firmware.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Other<'r> {
     /// The firmware's name.
     pub implementation: &'r str,

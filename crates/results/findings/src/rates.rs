@@ -6,6 +6,7 @@ use crate::spread::Spread;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording, stats};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ const FULL_LOAD: &str = "full-load";
 const LATENCY: &str = "latency";
 
 /// Rates and latencies of some drivers.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Rates<'r> {
     /// The graph's name.
     pub graph: String,
@@ -36,7 +37,7 @@ pub struct Rates<'r> {
 }
 
 /// A driver's rates and latencies.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Driver<'r> {
     /// The driver's name.
     pub name: String,
@@ -77,7 +78,7 @@ pub struct Driver<'r> {
 }
 
 /// Packets that did not come out, as one counter tells it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Loss<'r> {
     /// The interface or node that has the counter; empty for packets that no counter tells of.
     pub place: &'r str,
@@ -88,7 +89,7 @@ pub struct Loss<'r> {
 }
 
 /// Percentiles of latency at a load.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct AtLoad<'r> {
     /// The offered rate in millions of packets per second.
     pub load_mpps: f64,
@@ -101,7 +102,7 @@ pub struct AtLoad<'r> {
 }
 
 /// A worker of a driver.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Thread<'r> {
     /// The worker's name.
     pub name: &'r str,

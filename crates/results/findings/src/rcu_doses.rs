@@ -3,6 +3,7 @@
 use crate::Run;
 use recording::Recording;
 use recording::metrics::{self, Metric};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -29,7 +30,7 @@ const METRICS: [Metric; 5] = [
 ];
 
 /// Rates of closes, and what they do.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Doses<'r> {
     /// The figures of each rate and configuration, by metric.
     pub metrics: BTreeMap<&'static str, Vec<Dose>>,
@@ -44,7 +45,7 @@ pub struct Doses<'r> {
 }
 
 /// Figures of one rate and mode, per second.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Dose {
     /// Files closed per second, at least 0.
     pub closes_per_s: u64,
@@ -63,7 +64,7 @@ pub struct Dose {
 }
 
 /// The mode in which idle CPUs wake more often.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct More {
     /// Files closed per second, above 0.
     pub closes_per_s: u64,
@@ -74,7 +75,7 @@ pub struct More {
 }
 
 /// Wake-ups of idle CPUs with lazy callbacks, of those with offloaded ones that do not wait.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Saved {
     /// Files closed per second, above 0.
     pub closes_per_s: u64,

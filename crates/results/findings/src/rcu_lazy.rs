@@ -1,10 +1,10 @@
 //! `rcu-lazy`: what an idle system saves if callbacks may wait, beside what was published.
 
-use crate::Run;
 use crate::rows::values_of;
+use crate::{Interval, Run};
 use recording::facts::{FactsError, LazyCallbacks};
 use recording::metrics::{self, Metric};
-use recording::stats;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The configuration that lazy callbacks are compared with, as the published figures are.
@@ -14,7 +14,7 @@ const YARDSTICK: &str = "offloaded";
 pub const LAZY: &str = "lazy";
 
 /// Configurations of RCU on an idle system.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Lazy<'r> {
     /// The kernel and system that ran, as a title.
     pub title: String,
@@ -37,7 +37,7 @@ pub struct Lazy<'r> {
 }
 
 /// A configuration; intervals hold 95 % of the draws.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Configuration<'r> {
     /// The configuration's name.
     pub name: &'r str,
@@ -56,7 +56,7 @@ pub struct Configuration<'r> {
 }
 
 /// A published figure.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Published<'r> {
     /// The system that was measured.
     pub system: &'r str,
@@ -70,28 +70,6 @@ pub struct Published<'r> {
     pub change_percent: f64,
 }
 
-/// An interval that holds 95 % of the draws, and their median.
-#[derive(Clone, Copy, Serialize)]
-pub struct Interval {
-    /// The least, or the lower end.
-    pub low: f64,
-    /// The median.
-    pub median: f64,
-    /// The greatest, or the upper end.
-    pub high: f64,
-}
-
-impl Interval {
-    fn new(values: &[f64]) -> Option<Self> {
-        let at = |q| stats::quantile(values, q);
-        Some(Self { low: at(0.025)?, median: at(0.5)?, high: at(0.975)? })
-    }
-
-    fn times(self, factor: f64) -> Self {
-        Self { low: self.low * factor, median: self.median * factor, high: self.high * factor }
-    }
-}
-
 /// Reads the configurations.
 pub fn read<'r>(run: &Run<'r>) -> Result<Lazy<'r>, FactsError> {
     let recording = run.recording;
@@ -103,15 +81,15 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Lazy<'r>, FactsError> {
     };
     let yardstick = powers(YARDSTICK);
     let of = |name: &'r str| {
-        let interval = |metric: Metric| Interval::new(&values_of(recording, name, metric));
+        let interval = |metric: Metric| Interval::of_draws(&values_of(recording, name, metric));
         let own = powers(name);
         let saved: Vec<f64> = yardstick.iter().zip(&own).map(|(other, own)| 100.0 * (1.0 - own / other)).collect();
-        let power = Interval::new(&own);
+        let power = Interval::of_draws(&own);
         Configuration {
             name,
             power_mw: power.zip(facts.watts_per_unit).map(|(power, watts)| power.times(1e3 * watts)),
             power_units: power,
-            saved_percent: Interval::new(&saved).filter(|_| name != YARDSTICK),
+            saved_percent: Interval::of_draws(&saved).filter(|_| name != YARDSTICK),
             deepest_percent: interval(metrics::ASLEEP).map(|share| share.times(100.0)),
             wake_ups_per_s: interval(metrics::WAKE_UP_RATE),
             idle_ticks_per_s: interval(metrics::IDLE_TICK_RATE),

@@ -3,8 +3,9 @@
 use crate::accuracy::{Accuracy, accuracy};
 use crate::compared::{Compared, Spread, compare, spread, with_intervals};
 use crate::rows::{role, subject};
+use crate::strides;
 use attribution::{Timelines, microseconds};
-use published::{Layout, PsciReference};
+use published::{Layout, PsciReference, Published};
 use recording::{Header, Recording, Series, metrics};
 use std::collections::BTreeMap;
 
@@ -63,6 +64,14 @@ pub struct MeasureRow {
 }
 
 impl<'a> Findings<'a> {
+    /// Reads everything from a recording, with the published figures of its platform beside it.
+    pub fn read(recording: &'a Recording, folder: &str, published: &'a Published) -> Self {
+        let platform = recording.header.platform.as_ref();
+        let reference = platform.and_then(|platform| published.psci_of(&platform.name));
+        let findings = Self::new(recording, folder, reference);
+        findings.with_published(|row| strides::published(recording, published, &row.case, &row.subject, &row.metric))
+    }
+
     /// Reads everything from a recording. `reference` is left out where the recording's machine has
     /// another shape than the published one.
     pub fn new(recording: &'a Recording, folder: &str, reference: Option<&'a PsciReference>) -> Self {

@@ -2,6 +2,7 @@
 
 use recording::metrics::Metric;
 use recording::{Measure, Recording, stats};
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// The measures of a metric in a case, in the recording's order.
@@ -116,9 +117,10 @@ pub fn counter(recording: &Recording) -> &str {
 }
 
 /// Values by name in the order in which they came; a map in JSON.
-#[derive(Clone)]
+#[derive(Clone, JsonSchema)]
 pub struct InOrder<'r, V>(
     /// Name and value of each, in order.
+    #[schemars(with = "std::collections::BTreeMap<String, V>")]
     pub Vec<(&'r str, V)>,
 );
 

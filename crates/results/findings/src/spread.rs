@@ -1,6 +1,7 @@
 //! Windows of a rate, and whether one figure may stand for them.
 
 use recording::stats;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Windows that lie apart by more than this share of their median have no figure that stands for
@@ -8,7 +9,7 @@ use serde::Serialize;
 const SCATTER: f64 = 0.1;
 
 /// The range of some windows.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Serialize, JsonSchema)]
 pub struct Spread {
     /// The least and the greatest.
     pub range: [f64; 2],

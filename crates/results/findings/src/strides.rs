@@ -5,7 +5,8 @@ use crate::rows::{counter, measures_of, role, subject, subjects, tick_ns, values
 use published::{Published, StrideCell, StrideReference};
 use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, stats};
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The study's case.
 const CASE: &str = "prefetch";
@@ -47,6 +48,8 @@ pub fn published(recording: &Recording, published: &Published, case: &str, subje
 }
 
 /// The stride study, measured or predicted.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum Strides<'r> {
     /// On this machine.
     Measured(Measured<'r>),
@@ -54,17 +57,8 @@ pub enum Strides<'r> {
     Predicted(Predicted<'r>),
 }
 
-impl Serialize for Strides<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Measured(study) => study.serialize(serializer),
-            Self::Predicted(study) => study.serialize(serializer),
-        }
-    }
-}
-
 /// The study on this machine.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Measured<'r> {
     /// The world that it ran in, such as `host`.
     pub world: &'r str,
@@ -92,7 +86,7 @@ pub struct Measured<'r> {
 }
 
 /// The study on a modelled core.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Predicted<'r> {
     /// The world that it ran in: `sim`.
     pub world: &'r str,
@@ -125,7 +119,7 @@ pub struct Predicted<'r> {
 }
 
 /// Cores that run the best loop at the same time.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Cores {
     /// The number of cores, at least 1.
     pub cores: u64,
@@ -139,7 +133,7 @@ pub struct Cores {
 }
 
 /// A cell of the study.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Cells {
     /// The loop's name, such as `single` or `dual`.
     #[serde(rename = "loop")]
@@ -174,7 +168,7 @@ pub struct Cells {
 
 /// Ticks per packet that the core stood still at an access: waiting for its data, or finding no
 /// fill buffer free.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Stall {
     /// The access, in words.
     pub access: String,
@@ -185,7 +179,7 @@ pub struct Stall {
 }
 
 /// The best strides of a loop on this machine.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct BestHere {
     /// The loop's name, such as `single` or `dual`.
     #[serde(rename = "loop")]
@@ -202,7 +196,7 @@ pub struct BestHere {
 }
 
 /// The parts of a loop's gain. The whole gain is their product.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Gain {
     /// The loop's name, such as `single` or `dual`.
     #[serde(rename = "loop")]
@@ -224,7 +218,7 @@ pub struct Gain {
 }
 
 /// The gains of each loop that has a cell without prefetch, and of the best of all.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Gains {
     /// The gains of each loop.
     pub gains: Vec<Gain>,
@@ -235,7 +229,7 @@ pub struct Gains {
 }
 
 /// The score of something that predicts a table.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Score {
     /// The loop whose table is predicted.
     #[serde(rename = "loop")]
@@ -249,7 +243,7 @@ pub struct Score {
 }
 
 /// The model's best cell of a table, and what the hardware did there.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct BestStrides {
     /// The loop.
     #[serde(rename = "loop")]
@@ -474,7 +468,7 @@ fn scores(cells: &[Cells]) -> Vec<Score> {
 /// The path outside of the loop, whose time is the same whatever the strides: what is left of a
 /// packet's published time without its published clocks. Its mean over the single loop's cells,
 /// which the model was fitted to, makes rates of modelled clocks.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Rest {
     /// Nanoseconds per packet outside of the loop.
     pub ns: f64,

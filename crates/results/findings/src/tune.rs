@@ -4,6 +4,7 @@ use crate::Run;
 use crate::rows::{counter, named, tick_ns};
 use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, stats};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The share of the least clocks within which distances are as good as the best.
@@ -20,7 +21,7 @@ const FEW: [u32; 4] = [4, 8, 16, 32];
 const LOOKED_AT: usize = 5;
 
 /// The story of a loop.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Tune<'r> {
     /// The settings of the run and of its loop.
     #[serde(rename = "loop")]
@@ -47,7 +48,7 @@ pub struct Tune<'r> {
 }
 
 /// A cell, measured.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct TunedCell {
     /// The working set's name.
     pub set: String,
@@ -73,7 +74,7 @@ pub struct TunedCell {
 }
 
 /// The best values, and what is nearly as good.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Best {
     /// The best value of each knob.
     pub values: Vec<u32>,
@@ -91,7 +92,7 @@ pub struct Best {
 }
 
 /// A working set with a batch.
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, JsonSchema)]
 pub struct Group {
     /// The working set's name.
     pub set: String,
@@ -117,7 +118,7 @@ pub struct Group {
 }
 
 /// The pick of a predictor.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Pick {
     /// The value of each knob.
     pub values: Vec<u32>,
@@ -126,7 +127,7 @@ pub struct Pick {
 }
 
 /// The score of a predictor over all groups.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Predictor {
     /// The predictor, in words.
     pub name: &'static str,

@@ -3,6 +3,7 @@
 use crate::Run;
 use crate::rows::{Row, named};
 use recording::{Recording, metrics};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The case of a way through the graph, and that of the bytes which a frame touches.
@@ -19,7 +20,7 @@ pub fn is_of(recording: &Recording) -> bool {
 }
 
 /// The places of a frame's lines, by the size of a frame and by the number of buffers.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct WorkingSet<'r> {
     /// The platform's name.
     pub platform: &'r str,
@@ -36,7 +37,7 @@ pub struct WorkingSet<'r> {
 }
 
 /// A way through the graph.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Way<'r> {
     /// Packets of a frame, at least 1.
     pub frame_size: u64,
@@ -49,7 +50,7 @@ pub struct Way<'r> {
 }
 
 /// The accesses of a node per packet that do not find their line in L1.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Node<'r> {
     /// The node's name.
     pub node: &'r str,
@@ -62,7 +63,7 @@ pub struct Node<'r> {
 }
 
 /// The same of one kind of data.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Data<'r> {
     /// The kind of data, such as `metadata`.
     pub kind: &'r str,

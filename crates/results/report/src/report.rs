@@ -27,7 +27,7 @@ impl<'a> Report<'a> {
     /// Reads a recording that lies in `folder`, with the published figures of its platform beside
     /// it.
     pub fn new(recording: &'a Recording, folder: &str, published: &'a Published) -> Self {
-        let findings = stories::findings(recording, folder, published);
+        let findings = Findings::read(recording, folder, published);
         let told = stories::tell(&Run { recording, folder, published }, &findings);
         Self { findings, told }
     }

@@ -26,8 +26,10 @@ pub(crate) const GUESS: &str = "guess: what the tables alone foretell of the sam
 
 /// The guess's errors in a row of the accuracy table.
 pub(crate) fn guess(row: &Accuracy) -> String {
-    row.guess
-        .map_or_else(|| "-".to_owned(), |guess| format!("{:.1} %, {:.1} %", guess.median_percent, guess.worst_percent))
+    row.guess.map_or_else(
+        || "-".to_owned(),
+        |guess| format!("{:.1} %, {:.1} %", guess.median_error_percent, guess.worst_error_percent),
+    )
 }
 
 /// The explanation of the intervals that stand beside a model's accuracy.
@@ -39,7 +41,7 @@ pub(crate) const INTERVALS: &str = "median and worst: of the errors' absolute va
 pub(crate) fn held(row: &Accuracy) -> String {
     let Some(intervals) = row.intervals else { return "-".to_owned() };
     let guess = intervals.guess_held.map_or_else(|| "-".to_owned(), |held| held.to_string());
-    let width = intervals.width.map_or_else(|| "-".to_owned(), |width| format!("{width:.1}"));
+    let width = intervals.width_against_guess.map_or_else(|| "-".to_owned(), |width| format!("{width:.1}"));
     format!("{}, {guess}; {width} x", intervals.held)
 }
 

@@ -1,5 +1,6 @@
 use super::Facts;
 use crate::Header;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A graph at full load.
@@ -75,7 +76,7 @@ pub struct Rates {
 }
 
 /// A driver of interfaces.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Driver {
     /// Name of the driver.
     pub name: String,

@@ -1,4 +1,5 @@
 use super::Facts;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A schedule that breaks something, and the same in sentences; and what all runs have reached.
@@ -27,7 +28,7 @@ pub struct Exploration {
 impl Facts for Exploration {}
 
 /// The reach of an exploration's runs, and what they never did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     /// Runs.
     pub schedules: u64,
@@ -56,7 +57,7 @@ pub struct Coverage {
 }
 
 /// Something that is counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverageItem {
     /// The kind of thing: a heading.
     pub group: String,
@@ -69,7 +70,7 @@ pub struct CoverageItem {
 }
 
 /// The reach after some runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Growth {
     /// Runs.
     pub schedules: u64,

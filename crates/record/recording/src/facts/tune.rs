@@ -1,8 +1,9 @@
 use super::Facts;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A loop whose distances and batch were tried.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TunedLoop {
     /// The loop's name.
     pub name: String,
@@ -36,7 +37,7 @@ pub struct TunedLoop {
 }
 
 /// A knob of a loop.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TunedKnob {
     /// Name of the knob.
     pub name: String,
@@ -53,7 +54,7 @@ pub struct TunedKnob {
 }
 
 /// A working set.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TunedSet {
     /// Name of the working set: `warm`, `l2`, `llc`, `memory`.
     pub name: String,
@@ -64,7 +65,7 @@ pub struct TunedSet {
 }
 
 /// A model of a loop on a measured core. Times are in ticks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TunedModel {
     /// The core's file.
     pub core: String,

@@ -2,10 +2,11 @@
 //! reference.
 
 use super::measured::{Measured, Values, at};
-use super::statistics::{Interval, above_zero, saved, spearman, spread};
-use crate::Run;
+use super::statistics::{above_zero, saved, spearman, spread};
+use crate::{Interval, Run};
 use published::{EnergyFigure, EnergyReference};
 use recording::{facts, stats};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The configuration that others are compared with.
@@ -18,7 +19,7 @@ const OF_RCU: [&str; 3] = ["callbacks", "tick for RCU", "RCU threads"];
 pub const CONFIGURATIONS: [&str; 3] = ["rcu-offload", "enforced-idle", "both"];
 
 /// A benchmark in a configuration. Intervals are over the draws.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Cell<'r> {
     /// The benchmark's name.
     pub benchmark: &'r str,
@@ -66,7 +67,7 @@ pub struct Cell<'r> {
 }
 
 /// The unknown that goes most with a benefit.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Decides<'r> {
     /// The unknown's name.
     pub unknown: &'r str,
@@ -75,7 +76,7 @@ pub struct Decides<'r> {
 }
 
 /// A benchmark in its reference. Intervals are over the draws.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Reference<'r> {
     /// The benchmark's name.
     pub benchmark: &'r str,
@@ -192,11 +193,11 @@ impl<'r> Reader<'_, 'r> {
         Some(Reference {
             benchmark: name,
             busy: benchmark.busy,
-            power_unit: Interval::new(&powers)?,
+            power_unit: Interval::of_draws(&powers)?,
             power_w: None,
             published_power_w: self.published.and_then(|published| published.power(name)),
-            rcu_bound_percent: Interval::new(&bounds)?,
-            rcu_owned_percent: Interval::new(&shares)?,
+            rcu_bound_percent: Interval::of_draws(&bounds)?,
+            rcu_owned_percent: Interval::of_draws(&shares)?,
             draws_in_which_rcu_helps: helping,
             most_percent_by_which_rcu_helps: most,
         })
@@ -207,9 +208,9 @@ impl<'r> Reader<'_, 'r> {
         let name = reference.benchmark;
         let is_reference = configuration == REFERENCE;
         let times = self.times(name, configuration);
-        let energies = Interval::new(self.energies(name, configuration))?;
+        let energies = Interval::of_draws(self.energies(name, configuration))?;
         let benefits = saved(self.energies(name, REFERENCE), self.energies(name, configuration));
-        let benefit = Interval::new(&benefits).filter(|_| !is_reference);
+        let benefit = Interval::of_draws(&benefits).filter(|_| !is_reference);
         let time_benefits = saved(self.times(name, REFERENCE), times);
         let (beyond, most_beyond) = if is_reference { (0, 0.0) } else { self.beyond(name, configuration, &benefits) };
         let figure = self.published.and_then(|published| published.figure(name, configuration));
@@ -222,9 +223,9 @@ impl<'r> Reader<'_, 'r> {
             configuration,
             energy_j: scale.map(|scale| energies.times(scale)),
             energy_unit_s: energies,
-            time_s: Interval::new(times)?,
+            time_s: Interval::of_draws(times)?,
             energy_benefit_percent: benefit,
-            time_benefit_percent: Interval::new(&time_benefits).filter(|_| !is_reference),
+            time_benefit_percent: Interval::of_draws(&time_benefits).filter(|_| !is_reference),
             central_energy_benefit_percent: ends(&self.central(name, configuration)).filter(|_| !is_reference),
             verdict: drawn.map(|benefit| if benefit.excludes_zero() { "certain" } else { "undecided" }),
             wrong_sign: drawn.zip(published_benefit).is_some_and(|(benefit, published)| {

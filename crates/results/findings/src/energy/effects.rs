@@ -5,6 +5,7 @@ use super::cells::{CONFIGURATIONS, Cells, REFERENCE, Reference};
 use super::measured::{Measured, at};
 use crate::rows::InOrder;
 use recording::stats;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The benchmark whose latencies the talk speaks of: offloading is for those who cannot bear
@@ -12,7 +13,7 @@ use serde::Serialize;
 const LATE: &str = "cyclictest";
 
 /// Effects beside energy.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Effects<'r> {
     /// Wake-up latencies by configuration.
     pub latency_us: Latencies,
@@ -24,7 +25,7 @@ pub struct Effects<'r> {
 }
 
 /// Wake-up latencies of a benchmark.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Latencies {
     /// The benchmark's name.
     pub benchmark: &'static str,
@@ -33,7 +34,7 @@ pub struct Latencies {
 }
 
 /// Medians over the predictions, in us.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Late {
     /// The configuration's name.
     pub configuration: &'static str,
@@ -47,7 +48,7 @@ pub struct Late {
 
 /// The shares of the predictions in which the longest latencies of offloaded callbacks are shorter
 /// than the reference's, and longer.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Steadiness {
     /// The share in which they are shorter, from 0 to 1.
     pub below: f64,
@@ -56,7 +57,7 @@ pub struct Steadiness {
 }
 
 /// The share of the time in which the big cluster sleeps, by configuration: medians.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Asleep<'r> {
     /// The benchmark's name.
     pub benchmark: &'r str,
@@ -65,7 +66,7 @@ pub struct Asleep<'r> {
 }
 
 /// Shares of the owners in a benchmark and a configuration.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Shares<'r> {
     /// The benchmark's name.
     pub benchmark: &'r str,
@@ -79,7 +80,7 @@ pub struct Shares<'r> {
 }
 
 /// The shares of the predictions in which the talk's claims about a benchmark come out.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Claim<'r> {
     /// The benchmark's name.
     pub benchmark: &'r str,
@@ -92,7 +93,7 @@ pub struct Claim<'r> {
 }
 
 /// Benefits against doses of callbacks.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Dose {
     /// The benchmark's name.
     pub benchmark: &'static str,
@@ -103,7 +104,7 @@ pub struct Dose {
 }
 
 /// A dose and the benefit there.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct DosePoint {
     /// Callbacks per second on each CPU, at least 0.
     pub callbacks_per_second_and_cpu: f64,

@@ -16,19 +16,19 @@ mod statistics;
 
 pub use cells::{CONFIGURATIONS, Cell, Decides, REFERENCE, Reference};
 pub use effects::{Asleep, Claim, Dose, DosePoint, Effects, Late, Latencies, Shares, Steadiness};
-pub use predictions::{ByThreads, Power, Predictor, Range, Sysbench, Unfitted};
-pub use statistics::Interval;
+pub use predictions::{ByThreads, Power, Predictor, Sysbench, Unfitted};
 
-use crate::Run;
+use crate::{Interval, Run};
 use cells::Cells;
 use measured::Measured;
 use published::EnergyReference;
 use recording::facts::{self, FactsError};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The talk's table: benchmarks in configurations, each beside its published figure.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Savings<'r> {
     /// Each benchmark in each configuration.
     pub cells: Vec<Cell<'r>>,

@@ -3,11 +3,13 @@
 use super::cells::{Cells, REFERENCE};
 use super::measured::{Measured, Values, at};
 use super::statistics::spearman;
+use crate::Interval;
 use recording::{facts, stats};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A predictor of the published benefits, and how near it comes.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Predictor {
     /// The predictor, in words.
     pub name: &'static str,
@@ -23,7 +25,7 @@ pub struct Predictor {
 }
 
 /// Figures that no fit was made for.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Unfitted<'r> {
     /// The power of andebench2's reference; `None` without published figures.
     pub andebench2_reference: Option<Power>,
@@ -38,7 +40,7 @@ pub struct Unfitted<'r> {
 }
 
 /// The power of a reference beside the published one, in watts.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Power {
     /// Predicted power in watts.
     pub power_w: f64,
@@ -51,7 +53,7 @@ pub struct Power {
 }
 
 /// The reference power of sysbench by its number of threads, which was not published.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Sysbench {
     /// Power by number of threads.
     pub by_threads: Vec<ByThreads>,
@@ -62,23 +64,12 @@ pub struct Sysbench {
 }
 
 /// The power with a number of threads.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ByThreads {
     /// The number of threads.
     pub threads: f64,
     /// Power in watts over the draws.
-    pub power_w: Range,
-}
-
-/// The range of some values.
-#[derive(Serialize)]
-pub struct Range {
-    /// The least.
-    pub low: f64,
-    /// The median.
-    pub median: f64,
-    /// The greatest.
-    pub high: f64,
+    pub power_w: Interval,
 }
 
 struct Pair {
@@ -186,7 +177,7 @@ fn by_threads(measured: &Measured<'_>, cells: &Cells<'_>) -> Vec<ByThreads> {
     let summary = |kind: f64| {
         let of = powers.iter().zip(threads).filter(|(_, other)| **other == kind).map(|(power, _)| *power);
         let summary = stats::summary(&of.collect::<Vec<_>>())?;
-        let power_w = Range { low: summary.min, median: summary.median, high: summary.max };
+        let power_w = Interval { low: summary.min, median: summary.median, high: summary.max };
         Some(ByThreads { threads: kind, power_w })
     };
     kinds.into_iter().filter_map(summary).collect()

@@ -1,41 +1,4 @@
-//! Intervals over draws, what one saves against another, and rank correlation.
-
-use recording::stats;
-use serde::Serialize;
-
-/// A range that holds 95 % of the draws, and their median.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Interval {
-    /// The lower end: 2.5 % of the draws lie below.
-    pub low: f64,
-    /// The median.
-    pub median: f64,
-    /// The upper end: 2.5 % of the draws lie above.
-    pub high: f64,
-}
-
-impl Interval {
-    /// The interval of some values; `None` if there are none.
-    pub(super) fn new(values: &[f64]) -> Option<Self> {
-        let quantile = |q| stats::quantile(values, q);
-        Some(Self { low: quantile(0.025)?, median: quantile(0.5)?, high: quantile(0.975)? })
-    }
-
-    /// The interval in another unit.
-    pub(super) fn times(self, factor: f64) -> Self {
-        Self { low: factor * self.low, median: factor * self.median, high: factor * self.high }
-    }
-
-    /// True if a value lies within.
-    pub fn holds(self, value: f64) -> bool {
-        (self.low..=self.high).contains(&value)
-    }
-
-    /// True if zero lies outside.
-    pub(super) fn excludes_zero(self) -> bool {
-        self.low > 0.0 || self.high < 0.0
-    }
-}
+//! What one saves against another, and rank correlation.
 
 /// The number of values that are above zero, and the highest of them; 0 where none is.
 pub(super) fn above_zero(values: impl Iterator<Item = f64>) -> (usize, f64) {
@@ -93,12 +56,5 @@ mod tests {
         assert_eq!(spearman(&[1.0, 2.0, 3.0], &[5.0, 5.0, 5.0]), None);
         let tied = spearman(&[1.0, 1.0, 2.0], &[1.0, 2.0, 3.0]).unwrap();
         assert!((tied - 0.75_f64.sqrt()).abs() < 1e-12, "{tied}");
-    }
-
-    #[test]
-    fn an_interval_excludes_zero_on_either_side() {
-        let interval = |low, high| Interval { low, median: 0.0, high };
-        assert!(interval(0.1, 2.0).excludes_zero() && interval(-2.0, -0.1).excludes_zero());
-        assert!(!interval(0.0, 2.0).excludes_zero() && !interval(-1.0, 1.0).excludes_zero());
     }
 }

@@ -4,11 +4,11 @@ mod work_costs;
 
 pub use work_costs::{Point, Top};
 
-use crate::Run;
 use crate::rows::{InOrder, Row, named};
+use crate::{Interval, Run};
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
-use recording::stats;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub const YARDSTICK: &str = "all-big";
 pub const PERCENTS: [&str; 3] = ["p50", "p95", "p99"];
 
 /// A workload under each policy.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Placement<'r> {
     /// The workload's name.
     pub workload: String,
@@ -59,7 +59,7 @@ pub struct Placement<'r> {
 }
 
 /// The figures of a policy.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Policy<'r> {
     /// The policy's name.
     pub name: &'r str,
@@ -102,7 +102,7 @@ pub struct Policy<'r> {
 }
 
 /// A task under a policy.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Task<'r> {
     /// Periods of all seeds.
     pub periods: f64,
@@ -138,19 +138,8 @@ pub fn natural(name: &str) -> (String, u64) {
     (name.chars().filter(|letter| !letter.is_ascii_digit()).collect(), digits.parse().unwrap_or(0))
 }
 
-/// The range of some values over the seeds.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Interval {
-    /// The least.
-    pub low: f64,
-    /// The median.
-    pub median: f64,
-    /// The greatest.
-    pub high: f64,
-}
-
 /// The policies for which something is least: several where it is the same to the last digit.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Wins<'r> {
     /// The policies with the lowest latency.
     pub latency: Vec<&'r str>,
@@ -161,7 +150,7 @@ pub struct Wins<'r> {
 }
 
 /// The expectation about the user interface before it ran, whether it holds, and what came out.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Expected {
     /// The expectation, in words.
     pub expectation: &'static str,
@@ -169,23 +158,6 @@ pub struct Expected {
     pub holds: bool,
     /// The outcome, in words.
     pub found: String,
-}
-
-impl Interval {
-    fn new(values: &[f64]) -> Option<Self> {
-        let at = |q| stats::quantile(values, q);
-        Some(Self { low: at(0.0)?, median: at(0.5)?, high: at(1.0)? })
-    }
-
-    /// The interval in another unit.
-    pub fn times(self, factor: f64) -> Self {
-        Self { low: self.low * factor, median: self.median * factor, high: self.high * factor }
-    }
-
-    /// The least, the median and the greatest.
-    pub fn all(self) -> [f64; 3] {
-        [self.low, self.median, self.high]
-    }
 }
 
 /// The names of some rows, each once, in the order in which they first come.
@@ -282,7 +254,7 @@ impl<'r> Measured<'r> {
             share_by_cpu: self.shares(policy, metrics::CPU_TIME_ON, task),
             share_by_operating_point: self.shares(policy, metrics::CPU_TIME_AT, task),
             response_ms: pooled(metrics::RESPONSE),
-            p95_ms_by_seed: Interval::new(&self.percentiles(policy, CASE, metrics::RESPONSE, task, "p95")),
+            p95_ms_by_seed: Interval::of_all(&self.percentiles(policy, CASE, metrics::RESPONSE, task, "p95")),
             wake_latency_us: pooled(metrics::WAKE_LATENCY),
         }
     }
@@ -314,11 +286,11 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
         };
         Policy {
             name: policy,
-            energy_unit_s: Interval::new(&energy),
-            energy_j: watts.map(|watts| Interval::new(&energy).map(|energy| energy.times(watts))),
-            energy_of_all_big: Interval::new(&relative.collect::<Vec<_>>()),
+            energy_unit_s: Interval::of_all(&energy),
+            energy_j: watts.map(|watts| Interval::of_all(&energy).map(|energy| energy.times(watts))),
+            energy_of_all_big: Interval::of_all(&relative.collect::<Vec<_>>()),
             unfinished_share: if most_periods > 0.0 { 1.0 - periods(policy) / most_periods } else { 0.0 },
-            run_time_s: Interval::new(&measured.values(policy, metrics::RUN_TIME, "")),
+            run_time_s: Interval::of_all(&measured.values(policy, metrics::RUN_TIME, "")),
             running: by(metrics::RUNNING),
             middle_seed: recording.header.seed + u64::from(middle),
             owners_unit_s: of_middle(metrics::OWNED_ENERGY).collect(),
@@ -328,7 +300,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
             idle_time_us: by(metrics::IDLE_TIME),
             callbacks_per_s: measured.mean(policy, metrics::CALLBACK_RATE, ""),
             tasks: tasks.map(|task| (task, measured.task(policy, task))).collect(),
-            big: Interval::new(&measured.values(policy, metrics::RUNNING, &facts.big)),
+            big: Interval::of_all(&measured.values(policy, metrics::RUNNING, &facts.big)),
             integral: measured.mean(policy, metrics::ENERGY, ""),
         }
     };

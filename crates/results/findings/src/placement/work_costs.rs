@@ -2,13 +2,14 @@
 
 use crate::rows::Row;
 use recording::{Header, metrics};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The cases in which costs are recorded.
 const CASES: [&str; 3] = ["core", "core-and-cluster", "full-cluster"];
 
 /// An operating point with the energy of work there.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Point<'r> {
     /// The domain's name.
     pub domain: &'r str,
@@ -26,7 +27,7 @@ pub struct Point<'r> {
 }
 
 /// The top points of the fastest domain and of the slowest.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Top<'r> {
     /// The fastest domain.
     pub fast: &'r str,

@@ -5,9 +5,9 @@ use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, code, figure, fixed, name, percent, scientific,
     text,
 };
+use findings::Interval;
 use findings::energy::{
-    CONFIGURATIONS, Cell as CellFacts, Decides, Effects, Interval, REFERENCE, Reference, Savings, Shares, Steadiness,
-    Unfitted,
+    CONFIGURATIONS, Cell as CellFacts, Decides, Effects, REFERENCE, Reference, Savings, Shares, Steadiness, Unfitted,
 };
 
 /// A benefit with two decimals.

@@ -13,7 +13,7 @@ use crate::words::{GUESS, INTERVALS, ORDER_VARIES, case_title, guess, held, plac
 use attribution::{Cause, Spending, Spent};
 use findings::Findings;
 use findings::accuracy::{ALL, Accuracy, SUSPENDS};
-use findings::compared::{Compared, Spread};
+use findings::compared::{Compared, Range, Spread};
 use findings::latency::{Latency, ends};
 use recording::metrics;
 
@@ -84,12 +84,12 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
             " Of {} predicted cells of the parallel tables{}, {} are within 10 % or 1 us of the published ones, with a median error of {:.1} %",
             model.cells,
             if findings.accuracy.len() > 1 && all.release != "all" { format!(" ({}, {})", all.release, all.what) } else { String::new() },
-            model.within,
-            model.median_percent
+            model.within_10_percent_or_1_us,
+            model.median_error_percent
         ));
         words.push_str(&all.guess.map_or_else(
             || ".".to_owned(),
-            |guess| format!("; a guess from the tables alone has {:.1} %.", guess.median_percent),
+            |guess| format!("; a guess from the tables alone has {:.1} %.", guess.median_error_percent),
         ));
     }
     told.answer(words);
@@ -102,9 +102,9 @@ pub(crate) fn accuracies(rows: &[Accuracy]) -> Table {
             table.words("release", |row| row.release.as_str())
         })
         .words("predicted cells", |row| row.what.replace(" and cache flush", ", flush"))
-        .numbers("median", "", |row| fixed(row.model.median_percent, 1).after(" %"))
-        .words("in 10 % or 1 us", |row| format!("{} of {}", row.model.within, row.model.cells))
-        .numbers("worst", "", |row| fixed(row.model.worst_percent, 1).after(" %"))
+        .numbers("median", "", |row| fixed(row.model.median_error_percent, 1).after(" %"))
+        .words("in 10 % or 1 us", |row| format!("{} of {}", row.model.within_10_percent_or_1_us, row.model.cells))
+        .numbers("worst", "", |row| fixed(row.model.worst_error_percent, 1).after(" %"))
         .words("guess: median, worst", guess)
         .words("hold; width", held)
         .done()
@@ -113,15 +113,15 @@ pub(crate) fn accuracies(rows: &[Accuracy]) -> Table {
 /// The scatter of free-running seeds.
 fn spreads(spreads: &[Spread]) -> Table {
     let ranks = |spread: &Spread| {
-        let shown = spread.by_rank.iter().take(16);
-        let mut each: Vec<String> =
-            shown.map(|&(min, median, max)| Cell::Spread(figure(median), figure(min), figure(max)).plain()).collect();
-        let more = spread.by_rank.len().saturating_sub(each.len());
+        let shown = spread.powerdown_by_rank.iter().take(16);
+        let words = |of: &Range| Cell::Spread(figure(of.median), figure(of.min), figure(of.max)).plain();
+        let mut each: Vec<String> = shown.map(words).collect();
+        let more = spread.powerdown_by_rank.len().saturating_sub(each.len());
         each.extend((more > 0).then(|| format!("and {more} more")));
         each.join(", ")
     };
     Table::with_rows(spreads)
-        .words("release", |spread| spread.variant.as_str())
+        .words("release", |spread| spread.release.as_str())
         .words("case", |spread| case_title(&spread.case))
         .numbers("seeds", "", |spread| whole(spread.seeds as f64))
         .numbers("orders", "", |spread| whole(spread.orders as f64))

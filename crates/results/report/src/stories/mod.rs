@@ -36,79 +36,35 @@ pub use findings::functions::folded_stacks;
 pub(crate) use story::StoryContent;
 
 use crate::blocks::Block;
-use findings::Findings;
-use published::Published;
-use recording::Recording;
-use recording::facts::FactsError;
+use findings::{Finding, Findings};
 
-/// A function that tells a recording of an experiment.
-type Teller = fn(&Run<'_>, &Findings<'_>) -> Result<StoryContent, FactsError>;
-
-/// The experiments that have stories, besides those of PSCI latencies.
-const STORIES: [(&str, Teller); 21] = [
-    ("explore-psci", |run, _| findings::exploration::read(run).map(|story| StoryContent::new(&story))),
-    ("explore-rcu", |run, _| findings::exploration::read(run).map(|story| StoryContent::new(&story))),
-    ("psci-calls", |run, _| findings::psci_calls::read(run).map(|story| StoryContent::new(&story))),
-    ("count", |run, _| findings::passages::read(run).map(|story| StoryContent::new(&story))),
-    ("linux-boot", |run, findings| {
-        let told = StoryContent::new(&findings::linux::read(run));
-        Ok(StoryContent { json: crate::export::json::with_recording(told.json, findings), ..told })
-    }),
-    ("dataplane", |run, _| findings::loaded::read(run).map(|story| StoryContent::new(&story))),
-    ("prefetch", |run, _| findings::strides::read(run).map(|story| StoryContent::new(&story))),
-    ("batch", |run, _| match findings::working_set::is_of(run.recording) {
-        true => Ok(StoryContent::new(&findings::working_set::read(run))),
-        false => Ok(StoryContent::new(&findings::batch::read(run))),
-    }),
-    ("tune", |run, _| findings::tune::read(run).map(|story| StoryContent::new(&story))),
-    ("find-rate", |run, _| findings::rates::read(run).map(|story| StoryContent::new(&story))),
-    ("idle-replay", |run, _| findings::idle_replay::read(run).map(|story| StoryContent::new(&story))),
-    ("idle-predict", |run, _| Ok(StoryContent::new(&findings::idle_predict::read(run)))),
-    ("idle-clock", |run, _| findings::idle_clock::read(run).map(|story| StoryContent::new(&story))),
-    ("cpuidle", |run, _| findings::cpuidle::read(run).map(|story| StoryContent::new(&story))),
-    ("idle-cases", |run, _| Ok(StoryContent::new(&findings::idle_cases::read(run)))),
-    ("rcu-doses", |run, _| Ok(StoryContent::new(&findings::rcu_doses::read(run)))),
-    ("linux-rates", |run, _| Ok(StoryContent::new(&findings::linux_rates::read(run)))),
-    ("rcu-energy", |run, _| findings::energy::read(run).map(|story| StoryContent::new(&story))),
-    ("rcu-lazy", |run, _| findings::rcu_lazy::read(run).map(|story| StoryContent::new(&story))),
-    ("eas-energy", |run, _| findings::eas_energy::read(run).map(|story| StoryContent::new(&story))),
-    ("placement", |run, _| findings::placement::read(run).map(|story| StoryContent::new(&story))),
-];
-
-/// Tells a recording: by the story of its experiment, or by tables of its measures.
+/// Tells a recording: by the story of its finding, or by tables of its measures.
 pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
-    let header = &run.recording.header;
-    let story = STORIES.iter().find(|(experiment, _)| *experiment == header.experiment);
-    let mut told = match story.map(|(_, tell)| tell(run, findings)) {
-        // Whatever made them, latencies of PSCI calls are told in one way.
-        _ if !findings.compared.is_empty() => StoryContent::new(&findings::latency::read(findings)),
-        Some(Ok(told)) => told,
-        Some(Err(error)) => {
+    let mut told = match Finding::read(run, findings) {
+        Ok(Some(Finding::LinuxBoot(boot))) => {
+            let told = StoryContent::new(&boot);
+            StoryContent { json: crate::export::json::with_recording(told.json, findings), ..told }
+        }
+        Ok(Some(finding)) => findings::of_any!(finding, finding => StoryContent::new(&finding)),
+        Ok(None) => measured::tell(findings),
+        Err(error) => {
             let mut told = measured::tell(findings);
             told.blocks.put_first(Block::Warning(error.to_string().into()));
             told
         }
-        None => measured::tell(findings),
     };
-    for note in &header.notes {
+    for note in &run.recording.header.notes {
         told.blocks.put_among_first(Block::Note(note.as_str().into()));
     }
     told
-}
-
-/// The findings of a recording, with the published figures of its platform beside them.
-pub(crate) fn findings<'a>(recording: &'a Recording, folder: &str, published: &'a Published) -> Findings<'a> {
-    let platform = recording.header.platform.as_ref();
-    let reference = platform.and_then(|platform| published.psci_of(&platform.name));
-    let findings = Findings::new(recording, folder, reference);
-    findings
-        .with_published(|row| findings::strides::published(recording, published, &row.case, &row.subject, &row.metric))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Format, Report, Style};
+    use published::Published;
+    use recording::Recording;
     use std::collections::BTreeSet;
     use std::path::{Path, PathBuf};
 
@@ -134,8 +90,8 @@ mod tests {
     #[test]
     fn every_story_has_a_stored_recording() {
         let stored: BTreeSet<String> = stored().into_iter().map(|(_, recording)| recording.header.experiment).collect();
-        let told = STORIES.iter().map(|(experiment, _)| *experiment).chain(["psci-latency"]);
-        let missing: Vec<&str> = told.filter(|experiment| !stored.contains(*experiment)).collect();
+        let told = Finding::EXPERIMENTS.iter();
+        let missing: Vec<_> = told.filter(|experiment| !stored.contains(**experiment)).collect();
         assert!(missing.is_empty(), "add a short run of {missing:?} below tests/recordings");
     }
 
@@ -145,8 +101,8 @@ mod tests {
         for (folder, recording) in stored() {
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let report = Report::new(&recording, &name, &published);
-            let findings = findings(&recording, &name, &published);
-            let story = tell(&Run { recording: &recording, folder: &name, published: &published }, &findings);
+            let run = Run { recording: &recording, folder: &name, published: &published };
+            let story = tell(&run, &Findings::read(&recording, &name, &published));
             assert!(
                 story.blocks.all().iter().all(|block| !matches!(block, Block::Warning(_))),
                 "{name}: facts that are read"

@@ -6,8 +6,9 @@ use crate::blocks::{
     text, whole,
 };
 use findings::InOrder;
+use findings::Interval;
 use findings::placement::{
-    Expected, Interval, MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, distinct, natural,
+    Expected, MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, distinct, natural,
 };
 
 fn ends(interval: Interval, number: impl Fn(f64) -> Number) -> Cell {

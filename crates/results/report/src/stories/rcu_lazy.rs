@@ -2,7 +2,8 @@
 
 use super::story::Story;
 use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, fixed, name};
-use findings::rcu_lazy::{Configuration, Interval, LAZY, Lazy};
+use findings::Interval;
+use findings::rcu_lazy::{Configuration, LAZY, Lazy};
 
 fn with_ends(interval: Interval, digits: usize) -> String {
     format!("{:.digits$} ({:.digits$} to {:.digits$})", interval.median, interval.low, interval.high)

@@ -1,0 +1,2358 @@
+"""What experiments found: the classes of :attr:`stopwatt.Recording.findings`. Written by python/stubs.py from their schema.
+
+A class has the name of its experiment, and its parts begin with that name; parts of several experiments have none before their own. A
+field is a key of the JSON that ``stopwatt report --format json`` prints. One whose key is a keyword of Python, such as ``from``, has a
+``_`` behind it. One that the JSON leaves out is None, 0 or empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Optional, Union
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciLatency:
+    """Latencies of PSCI calls. Times are in microseconds."""
+
+    experiment: str
+    """The experiment's name."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+    cells: list[PsciLatencyCellFacts]
+    """Each recorded latency."""
+    accuracy: list[PsciLatencyAccuracyFacts]
+    """The accuracy of predictions, by release; empty for what was measured."""
+    free_running: list[PsciLatencySpreadFacts]
+    """The scatter of free-running seeds."""
+    warnings: list[str] = field(default_factory=list)
+    """Doubts about the costs that were used, a sentence each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciLatencyCellFacts:
+    """A cell with what was published, the error, and the causes in microseconds, which add up to the simulated value."""
+
+    release: str
+    """The release or configuration."""
+    case: str
+    """The case."""
+    mode: str
+    """The mode; may be empty."""
+    cluster: int
+    """The cluster's number."""
+    core: int
+    """The core's number in its cluster."""
+    cpu: int
+    """The CPU's number."""
+    role: str
+    """The CPU's part, in words."""
+    metric: str
+    """The interval that was measured."""
+    unit: str
+    """The unit of the figures: `us` or `ns`."""
+    published: Optional[float]
+    """The published figure; `None` where none was published."""
+    simulated: float
+    """The median over the iterations."""
+    error_percent: Optional[float]
+    """Error against the published figure in percent, signed."""
+    used_in_fit: bool
+    """True if a fit used the published figure."""
+    interval: Optional[tuple[float, float]]
+    """Both ends of the 90 % interval in microseconds; `None` where nothing was drawn."""
+    iterations: int
+    """The number of iterations."""
+    min: float
+    """The least over the iterations."""
+    max: float
+    """The greatest over the iterations."""
+    causes: dict[str, float]
+    """Microseconds by cause."""
+    waits: list[PsciLatencyWaitFacts]
+    """Waits for other CPUs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciLatencyWaitFacts:
+    """A wait for another CPU."""
+
+    cause: str
+    """The cause of the wait."""
+    on: int
+    """The number of the lock or resource."""
+    holder: int
+    """The number of the CPU that held it."""
+    us: float
+    """Length in microseconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciLatencyAccuracyFacts:
+    """The accuracy over some cells of a release."""
+
+    release: str
+    """The release, or `all`."""
+    what: str
+    """Which cells, in words."""
+    cells: int
+    """The number of cells."""
+    median_error_percent: float
+    """Median of the absolute errors, in percent."""
+    within_10_percent_or_1_us: int
+    """The number of cells within the larger of both."""
+    worst_error_percent: float
+    """The greatest absolute error, in percent."""
+    intervals: Optional[PsciLatencyIntervalFacts]
+    """The 90 % intervals of the same cells; `None` where nothing was drawn."""
+    guess: Optional[PsciLatencyErrorFacts]
+    """Errors of a guess from the tables alone; `None` where those do not say enough."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciLatencyIntervalFacts:
+    """Intervals that are to hold nine of ten published values."""
+
+    held: int
+    """The number that hold the published value."""
+    guess_held: Optional[int]
+    """The number of the guess's that do; `None` where it has none."""
+    width_against_guess: Optional[float]
+    """Median of the widths, as a multiple of that of the guess's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciLatencyErrorFacts:
+    """Errors over some cells."""
+
+    median_error_percent: float
+    """Median of the absolute errors, in percent."""
+    within_10_percent_or_1_us: int
+    """The number of cells within the larger of both."""
+    worst_error_percent: float
+    """The greatest absolute error, in percent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciLatencySpreadFacts:
+    """The scatter of the free-running seeds of a case."""
+
+    release: str
+    """The release or configuration."""
+    case: str
+    """The case."""
+    seeds: int
+    """The number of seeds."""
+    orders: int
+    """The number of different orders of CPUs."""
+    powerdown_by_rank: list[PsciLatencyRange]
+    """Powerdown of the n-th CPU to finish, in microseconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciLatencyRange:
+    """The range of some values."""
+
+    min: float
+    """The least."""
+    median: float
+    """The median."""
+    max: float
+    """The greatest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explore:
+    """The exploration: which runs were tried, and what broke."""
+
+    invariant: str
+    """The invariant that broke first; empty where nothing broke."""
+    what: Optional[str]
+    """What broke, in a sentence."""
+    operations: Optional[int]
+    """Operations of the schedule that breaks it."""
+    scenario: list[str]
+    """The scenario, in sentences."""
+    sentences: list[str]
+    """The schedule's deviations from the plainest run, in order."""
+    missed: list[str]
+    """Loads that missed a newer value, the last first."""
+    causes: list[str]
+    """What the run saw that others had stored, what took the place of its own first."""
+    coverage: Optional[ExploreCoverage]
+    """The reach of the runs; `None` where it was not watched."""
+    schedule: Optional[str]
+    """The schedule that breaks it; `None` where none is told."""
+    schedules_tried: int
+    """Schedules that were tried."""
+    operations_tried: int
+    """Operations over all schedules."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreCoverage:
+    """The reach of an exploration's runs, and what they never did."""
+
+    schedules: int
+    """Runs."""
+    watched: int
+    """Runs in which branches and pairs of operations were watched: one in sixteen."""
+    branches: int
+    """Branches of the library."""
+    taken: int
+    """Branches that were taken."""
+    both_orders: int
+    """Pairs of operations on a word that met in both orders."""
+    one_order: int
+    """Pairs that met in one order only."""
+    never_called: list[str]
+    """Functions of the library that were never called, by file."""
+    never_taken: list[str]
+    """Branches of the other functions that were never taken."""
+    one_way: list[str]
+    """Some pairs that met in one order only."""
+    counted: list[ExploreReached]
+    """Events that are counted in every run, such as calls by outcome."""
+    chosen: list[ExploreReached]
+    """The choices of the machine, such as faults of the hardware."""
+    curve: list[ExploreGrowth]
+    """The reach after some runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreReached:
+    """Something that is counted."""
+
+    group: str
+    """The kind of thing: a heading."""
+    of: str
+    """The call, the domain."""
+    what: str
+    """Outcome or state that was reached."""
+    count: int
+    """The number of times."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreGrowth:
+    """The reach after some runs."""
+
+    schedules: int
+    """Runs."""
+    counted: int
+    """Things that are counted in every run."""
+    branches: int
+    """Branches."""
+    both_orders: int
+    """Pairs of operations that met in both orders."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciCalls:
+    """The instructions of each call."""
+
+    experiment: str
+    """The experiment's name."""
+    unit: str
+    """The unit of all figures: instructions."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+    conditions_of_others: Optional[str]
+    """The conditions under which other firmware was counted."""
+    calls: list[PsciCallsCall]
+    """The calls, in the recording's order."""
+    by_function: Optional[Functions] = None
+    """Counts by function; `None` where none were made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciCallsCall:
+    """A call with the mean instructions of each build: `plain` without stamps and `instrumented` with those that PMF
+    serves, or `firmware` for an image of the user's.
+    """
+
+    call: str
+    """The call's name."""
+    others: list[PsciCallsOther]
+    """Published counts of other firmware."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciCallsOther:
+    """The published count of another firmware."""
+
+    implementation: str
+    """The firmware's name."""
+    build: str
+    """The build: `plain` or `instrumented`."""
+    low: int
+    """The least, or the lower end."""
+    high: int
+    """The greatest, or the upper end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count:
+    """The passages of an image."""
+
+    experiment: str
+    """The experiment's name."""
+    unit: str
+    """The unit of all figures: instructions."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+    image: str
+    """The image that ran."""
+    passage: str
+    """The passage's name."""
+    passages: int
+    """The number of passages."""
+    instructions: CountRange
+    """Instructions of a passage."""
+    lengths: list[CountLength]
+    """Numbers of instructions, those that came most often first."""
+    by_function: Optional[Functions]
+    """Counts by function; `None` where none were made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountRange:
+    """Instructions of a passage."""
+
+    least: int
+    """The fewest."""
+    median: float
+    """The median."""
+    most: int
+    """The most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountLength:
+    """A number of instructions, and the passages that took it."""
+
+    instructions: int
+    """Instructions of a passage."""
+    passages: int
+    """The number of passages that took as many."""
+    first: int
+    """The first of them, from 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Functions:
+    """Instructions of passages by function: of calls of firmware, of a function of an image."""
+
+    passages: list[Passage]
+    """The passages."""
+    not_counted: list[str] = field(default_factory=list)
+    """Costs that were not counted, a sentence each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """The passages of one kind in one build."""
+
+    build: str
+    """The build, as the variant of its measures."""
+    call: str
+    """The call, as the subject of its measure; or the passage between two addresses."""
+    calls: int
+    """The number of calls that all counts are of together, from 1."""
+    functions: list[FunctionCounts]
+    """Functions, the one with the most instructions first."""
+    stacks: str
+    """Instructions by who called whom, the outermost first: lines of names with `;` between them, a blank and the number,
+    as tools for flame graphs read them.
+    """
+    of_others: int = 0
+    """Instructions that other CPUs executed meanwhile, of all calls together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionCounts:
+    """The counts of a function itself, without those that it called."""
+
+    name: str
+    """The name."""
+    instructions: int
+    """Instructions."""
+    barriers: int = 0
+    """DSB, DMB, ISB and their kin."""
+    cache_maintenance: int = 0
+    """DC and IC."""
+    exception_instructions: int = 0
+    """SMC, HVC, SVC, BRK and ERET."""
+    exceptions: dict[str, int] = field(default_factory=dict)
+    """Exceptions that were taken in it, by kind and origin."""
+    loads: int = 0
+    """Instructions that read memory."""
+    stores: int = 0
+    """Instructions that write memory."""
+    system_registers: dict[str, int] = field(default_factory=dict)
+    """Writes of system registers, by register."""
+    translation_maintenance: int = 0
+    """TLBI and AT."""
+    waits: int = 0
+    """WFI and WFE."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinuxBoot:
+    """A boot of Linux on the firmware."""
+
+    kernel: str
+    """The kernel's version."""
+    rebooted: bool
+    """True if the kernel rebooted."""
+    powered_off: bool
+    """True if the kernel powered the machine off."""
+    trace_lines: int
+    """Lines of the kernel's trace."""
+    complaints: list[str]
+    """What went wrong, a sentence each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataplane:
+    """A graph at full load."""
+
+    threads: list[DataplaneThread]
+    """The rate of each worker."""
+    drivers: tuple[DataplaneDriver]
+    """The driver of the graph's ends."""
+    latency_us: DataplaneRounds
+    """Times of the graph's rounds."""
+    published_nodes: list[DataplaneBeside]
+    """Published nodes beside ours; only those of the cross connect were published."""
+    events_per_packet: dict[str, dict[str, Optional[float]]]
+    """Events per packet by node and kind; `None` for a kind that was not counted."""
+    graph: str
+    """The graph's name."""
+    nodes: list[DataplaneNode]
+    """The nodes of the graph."""
+    errors: list[DataplaneCounted]
+    """The reasons for which packets ended, and other counts of nodes."""
+    clocks_per_packet: float
+    """Median of the ticks per packet over the windows."""
+    mpps: float
+    """Median of the rate in millions of packets per second."""
+    mpps_spread: tuple[float, float]
+    """The least and the greatest rate of a window."""
+    windows: Optional[Spread]
+    """The rates of the windows."""
+    counter: str
+    """The name of the counter whose ticks are clocks."""
+    tick_ns: float
+    """Length of a tick of the counter in nanoseconds; 0 where its frequency is not known."""
+    checksum_verified: bool
+    """True if header checksums were verified."""
+    frame_size: int
+    """Packets of a frame at most."""
+    received: int
+    """Packets that were received over all windows."""
+    sent: int
+    """Packets that were sent over all windows."""
+    lost: int
+    """Packets that were dropped, punted or refused over all windows."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataplaneThread:
+    """A worker of the graph."""
+
+    name: str
+    """The worker's name."""
+    mpps: float
+    """Median of its rate in millions of packets per second."""
+    clocks_per_packet: float
+    """Median of its ticks per packet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataplaneDriver:
+    """A driver of interfaces."""
+
+    name: str
+    """Name of the driver."""
+    mode: str
+    """The mode in which it ran, in words; may be empty."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataplaneRounds:
+    """Percentiles of the graph's rounds in microseconds, and how many were timed."""
+
+    packets: Optional[float]
+    """The number of rounds that were timed; `None` where none were."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataplaneBeside:
+    """A published node beside ours. Only the cross connect was published."""
+
+    node: str
+    """The published node's name."""
+    published_ns: float
+    """Published nanoseconds per packet."""
+    our_node: str
+    """The name of our node that does the same work."""
+    ns: float
+    """Nanoseconds per packet of our node."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataplaneNode:
+    """A node over all windows, and in the last of them."""
+
+    name: str
+    """The node's name."""
+    calls: int
+    """The number of times that it was called with packets."""
+    vectors: int
+    """Packets that it took."""
+    clocks_per_packet: float
+    """Ticks per packet, above 0."""
+    empty_polls: int
+    """The number of times that it found no packets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataplaneCounted:
+    """Packets that were dropped or punted for a reason, or something else that a node counted."""
+
+    node: str
+    """The node's name."""
+    reason: str
+    """The reason, in the node's words."""
+    severity: str
+    """The severity of the reason, such as `error`."""
+    packets: int
+    """The number of packets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefetchMeasured:
+    """The study on this machine."""
+
+    world: str
+    """The world that it ran in, such as `host`."""
+    layout: str
+    """The layout of the metadata, such as `lanes`."""
+    counter: str
+    """The name of the counter whose ticks are clocks."""
+    tick_ns: float
+    """Length of a tick of the counter in nanoseconds; 0 where its frequency is not known."""
+    cells: list[PrefetchCells]
+    """The cells of the study, in the order in which they ran."""
+    best: list[PrefetchBestHere]
+    """The best strides of each loop."""
+    gains: list[PrefetchGain]
+    """The gains of each loop."""
+    gain_prefetch: Optional[float]
+    """The factor by which prefetch speeds up the best of all loops."""
+    gain_parallel: Optional[float]
+    """The factor by which parallelism speeds up the best of all loops."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefetchCells:
+    """A cell of the study."""
+
+    loop: str
+    """The loop's name, such as `single` or `dual`."""
+    stride_first: int
+    """Packets ahead at which the first line is prefetched; 0 for no prefetch."""
+    stride_second: int
+    """Packets ahead at which the second line is prefetched; 0 for no prefetch."""
+    frame_size: int
+    """Packets of a frame, at least 1."""
+    clocks_per_packet: float
+    """The median of the repetitions."""
+    published_clocks_per_packet: Optional[float]
+    """Published ticks per packet; `None` where none were published."""
+    published_mpps: Optional[float]
+    """Published rate in millions of packets per second; `None` where none was published."""
+    mpps: Optional[float]
+    """The rate of the whole path, where its rest is known."""
+    used_in_fit: bool
+    """True if a fit used the published figure."""
+    error_percent: Optional[float]
+    """Error against the published ticks in percent, signed."""
+    stalls: list[PrefetchStall]
+    """The accesses at which the core stood still."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefetchStall:
+    """Ticks per packet that the core stood still at an access: waiting for its data, or finding no fill buffer free."""
+
+    access: str
+    """The access, in words."""
+    waited: float
+    """Ticks per packet for which the data was waited for, at least 0."""
+    blocked: float
+    """Ticks per packet for which no fill buffer was free, at least 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefetchBestHere:
+    """The best strides of a loop on this machine."""
+
+    loop: str
+    """The loop's name, such as `single` or `dual`."""
+    stride_first: int
+    """Packets ahead at which the first line is prefetched; 0 for no prefetch."""
+    stride_second: int
+    """Packets ahead at which the second line is prefetched; 0 for no prefetch."""
+    clocks_per_packet: float
+    """Ticks per packet, above 0."""
+    saves_percent: float
+    """The share that it saves against no prefetch, in percent; 0 for the split loop, which has no such cell."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefetchGain:
+    """The parts of a loop's gain. The whole gain is their product."""
+
+    loop: str
+    """The loop's name, such as `single` or `dual`."""
+    stride_first: int
+    """Packets ahead at which the first line is prefetched; 0 for no prefetch."""
+    stride_second: int
+    """Packets ahead at which the second line is prefetched; 0 for no prefetch."""
+    gain_parallel: float
+    """Clocks of the single loop without prefetch over those of this loop without prefetch."""
+    gain_prefetch: float
+    """Clocks of this loop without prefetch over those at its best strides."""
+    gain: float
+    """Product of both parts: the clocks of the single loop without prefetch over the fewest of this loop."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefetchPredicted:
+    """The study on a modelled core."""
+
+    world: str
+    """The world that it ran in: `sim`."""
+    platform: str
+    """The platform's name; empty where it is not known."""
+    tick_ns: float
+    """Length of a tick of the counter in nanoseconds; 0 where its frequency is not known."""
+    cells: list[PrefetchCells]
+    """The cells of the study, in the order in which they ran."""
+    scores: list[PrefetchScore]
+    """Errors of the model and of trivial predictors, by loop."""
+    rest: Optional[PrefetchRest]
+    """Nanoseconds per packet of the path outside of the loop, and the errors of the rates."""
+    best: list[PrefetchBestStrides]
+    """The best strides of each loop by the model, beside the published ones."""
+    gains: list[PrefetchGain]
+    """The gains of each loop."""
+    gain_prefetch: Optional[float]
+    """The factor by which prefetch speeds up the best of all loops."""
+    gain_parallel: Optional[float]
+    """The factor by which parallelism speeds up the best of all loops."""
+    cores: list[PrefetchCores]
+    """Several cores at once, each with the best loop."""
+    burst_of_eight: list[float]
+    """Ticks that each of a burst of eight prefetches finds no fill buffer free."""
+    cannot_tell: list[str]
+    """The directions that the cells of the fit leave open, as the costs file says."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefetchScore:
+    """The score of something that predicts a table."""
+
+    loop: str
+    """The loop whose table is predicted."""
+    predictor: str
+    """`model`, or a trivial predictor."""
+    fitted: bool
+    """True if the table was used in the fit."""
+    rms_percent: float
+    """Root mean square of the relative errors, in percent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefetchRest:
+    """The path outside of the loop, whose time is the same whatever the strides: what is left of a packet's published time
+    without its published clocks. Its mean over the single loop's cells, which the model was fitted to, makes rates of
+    modelled clocks.
+    """
+
+    ns: float
+    """Nanoseconds per packet outside of the loop."""
+    ns_over_cells: tuple[float, float]
+    """From the least to the greatest over those cells."""
+    scores: list[PrefetchScore]
+    """Errors of the rates."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefetchBestStrides:
+    """The model's best cell of a table, and what the hardware did there."""
+
+    loop: str
+    """The loop."""
+    predicted: str
+    """The strides with the fewest clocks by the model, such as `+4` or `+2/+9`."""
+    published: str
+    """The strides with the fewest published clocks."""
+    cost_percent: float
+    """The amount by which the published clocks are more at the model's best than at the published best, in percent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefetchCores:
+    """Cores that run the best loop at the same time."""
+
+    cores: int
+    """The number of cores, at least 1."""
+    clocks_per_packet: float
+    """Ticks per packet of each core."""
+    rate: float
+    """The rate of all of them together, as a multiple of one core's. Where the rest of the path is known, it is part of a
+    packet's time.
+    """
+    memory_busy: float
+    """The share of time in which memory is busy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkingSet:
+    """The places of a frame's lines, by the size of a frame and by the number of buffers."""
+
+    platform: str
+    """The platform's name."""
+    device: str
+    """`dram` or `l2`: to where the device writes."""
+    l1_bytes: int
+    """Size of the first-level data cache in bytes."""
+    l2_bytes: int
+    """Size of the second-level cache in bytes."""
+    frame_sizes: list[WorkingSetWay]
+    """Ways with frames of different sizes and the same number of buffers."""
+    pools: list[WorkingSetWay]
+    """Ways with different numbers of buffers and frames of the same size."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkingSetWay:
+    """A way through the graph."""
+
+    frame_size: int
+    """Packets of a frame, at least 1."""
+    pool: int
+    """Buffers that go around."""
+    bytes: tuple[int, int, int]
+    """Bytes that a frame touches: descriptors, indices, lines."""
+    nodes: list[WorkingSetNode]
+    """The nodes, in the order in which packets meet them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkingSetNode:
+    """The accesses of a node per packet that do not find their line in L1."""
+
+    node: str
+    """The node's name."""
+    l2: float
+    """Found in L2."""
+    memory: float
+    """Found in no cache."""
+    data: list[WorkingSetData]
+    """The same accesses by the kind of data."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkingSetData:
+    """The same of one kind of data."""
+
+    kind: str
+    """The kind of data, such as `metadata`."""
+    l2: float
+    """Accesses per packet that are found in L2."""
+    memory: float
+    """Accesses per packet that are found in no cache."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """The study of frame sizes."""
+
+    rows: list[BatchRow]
+    """The frame sizes, in the order in which they ran."""
+    accesses: list[BatchAccess]
+    """The kinds of accesses to a cold packet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchRow:
+    """A frame size."""
+
+    frame_size: int
+    """Packets of a frame, at least 1."""
+    clocks_per_packet: tuple[float, float]
+    """Clocks without prefetch, and with it: medians of the repetitions."""
+    outlier: bool
+    """True if the row is not to be trusted."""
+    bytes: tuple[int, int, int, int]
+    """Bytes of indices, metadata, header lines, data lines."""
+    instruction_bytes: int
+    """Bytes of the loop's instructions; 0 where they are not known."""
+    published_kb: Optional[tuple[float, float, float]]
+    """Published KB of indices, descriptors and buffers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchAccess:
+    """A kind of access to a cold packet, by itself."""
+
+    kind: str
+    """The access, in words."""
+    quartiles: tuple[float, float, float]
+    """The first quartile, the median and the third quartile of its ticks."""
+    scatters: bool
+    """True if the quartiles lie too far apart for the median to stand for them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tune:
+    """The story of a loop."""
+
+    loop: Tuned
+    """The settings of the run and of its loop."""
+    counter: str
+    """The name of the counter whose ticks are clocks."""
+    tick_ns: float
+    """Length of a tick of the counter in nanoseconds; 0 where its frequency is not known."""
+    best: Optional[TuneBest]
+    """The best of the largest working set at the batch that was asked for."""
+    groups: list[TuneGroup]
+    """Each working set and batch."""
+    predictors: list[TunePredictor]
+    """The loss of each predictor, over all groups."""
+    model_error_percent: Optional[float]
+    """Median error of the model's clocks over the cells that it was not fitted to, in percent."""
+    expected_error_percent: Optional[float]
+    """Median error of the clocks that the choice expects, over the cells that it did not measure, in percent."""
+    cells: list[TunedCell]
+    """Each cell that was measured or is expected."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuned:
+    """A loop whose distances and batch were tried."""
+
+    name: str
+    """The loop's name."""
+    from_: str
+    """Origin of the loop: a file, a node, a recipe."""
+    processor: str
+    """The processor."""
+    batch: int
+    """Records of a call, where it is not varied."""
+    rounds: int
+    """Rounds in which cells were measured in turn."""
+    at_the_end: bool
+    """True if the best cell is at an end of what can be tried."""
+    quick: bool
+    """True if there was no sweep: only the cells of the choice were measured."""
+    knobs: list[TunedKnob]
+    """The loop's knobs."""
+    sets: list[TunedSet]
+    """The working sets, the largest last."""
+    huge: Optional[float] = None
+    """The share of the records' memory in huge pages, where the system says it."""
+    model: Optional[TunedModel] = None
+    """A model, its cells and its numbers; `None` without a model."""
+    repeats_percent: Optional[float] = None
+    """The share by which the machine repeats itself, in percent: the median over cells of how far the medians of odd and
+    of even rounds are apart.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedKnob:
+    """A knob of a loop."""
+
+    name: str
+    """Name of the knob."""
+    is_distance: bool
+    """True for a prefetch distance."""
+    depth: int
+    """Lines that lead to its own."""
+    today: int
+    """The value in the source today."""
+    define: Optional[str] = None
+    """The macro in the loop's source."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedSet:
+    """A working set."""
+
+    name: str
+    """Name of the working set: `warm`, `l2`, `llc`, `memory`."""
+    records: int
+    """Records of the working set."""
+    bytes: int
+    """Bytes of the lines that they have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedModel:
+    """A model of a loop on a measured core. Times are in ticks."""
+
+    core: str
+    """The core's file."""
+    used: list[tuple[str, str]]
+    """Cells that were fitted to, as variant and subject."""
+    probed: list[tuple[str, str]]
+    """Cells that were measured for the choice from few measurements, as variant and subject."""
+    probe_rounds: tuple[int, int]
+    """Rounds that were looked at for it, of all cells together, and those of the sweep."""
+    work: float
+    """Work per record."""
+    call: float
+    """Ticks per call."""
+    window_records: float
+    """Records that fit the core's window."""
+    chain: float
+    """From a record's lines to the end of what depends on them."""
+    line: float
+    """A line of the largest set, in the mean."""
+    fills: int
+    """Lines that can be on their way at once."""
+    rms_percent: float
+    """Root mean square of the relative errors of the fit, in percent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneBest:
+    """The best values, and what is nearly as good."""
+
+    values: list[int]
+    """The best value of each knob."""
+    clocks: float
+    """Ticks per record there."""
+    near: list[tuple[int, int]]
+    """For each knob the least and the greatest value of a cell within 2 % of the best, the other knobs being as in the
+    best.
+    """
+    none: Optional[float]
+    """Ticks per record without prefetch; `None` where that was not measured."""
+    today: Optional[float]
+    """Ticks per record with the loop's present values; `None` where those were not measured."""
+    defines: list[str]
+    """The values that are to be pasted into a source."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneGroup:
+    """A working set with a batch."""
+
+    set: str
+    """The working set's name."""
+    batch: int
+    """Records of a batch, at least 1."""
+    values: list[int]
+    """The best value of each knob."""
+    clocks: float
+    """Ticks per record at the best."""
+    none: Optional[float]
+    """Ticks per record without prefetch; `None` where that was not measured."""
+    chosen: Optional[TunePick]
+    """The choice from a tenth of the measurements, and by how much more than the best it takes, in percent."""
+    model: Optional[TunePick]
+    """The pick of the model alone."""
+    always: Optional[TunePick]
+    """All distances at 8."""
+    longest: Optional[TunePick]
+    """All distances at the longest that was tried."""
+    few: Optional[TunePick]
+    """The best of few distances, each of which is measured."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunePick:
+    """The pick of a predictor."""
+
+    values: list[int]
+    """The value of each knob."""
+    loss_percent: float
+    """Clocks above those of the best, in percent, at least 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunePredictor:
+    """The score of a predictor over all groups."""
+
+    name: str
+    """The predictor, in words."""
+    groups: int
+    """The number of groups that it was judged on."""
+    mean_loss_percent: float
+    """The mean loss over the groups, in percent."""
+    worst_loss_percent: float
+    """The greatest loss over the groups, in percent."""
+    within_2_percent: int
+    """Groups in which it loses at most 2 %."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedCell:
+    """A cell, measured."""
+
+    set: str
+    """The working set's name."""
+    batch: int
+    """Records of a batch, at least 1."""
+    values: list[int]
+    """A value for each knob."""
+    clocks: float
+    """The median of its rounds; without a sweep, what is expected of a cell that has none."""
+    rounds: int
+    """The number of rounds that were measured; 0 for a cell that was not."""
+    modelled: Optional[float]
+    """Ticks per record by the model; `None` without a model."""
+    used_in_fit: bool
+    """True if the model was fitted to this cell."""
+    expected: Optional[float]
+    """Ticks as the choice from few measurements knows them."""
+    probed: bool
+    """True if the choice from few measurements measured this cell."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindRate:
+    """Rates and latencies of some drivers."""
+
+    graph: str
+    """The graph's name."""
+    checksum_verified: bool
+    """True if header checksums were verified."""
+    frame_size: int
+    """Packets of a frame, at least 1."""
+    drivers: list[FindRateDriver]
+    """Rates and latencies of each driver."""
+    threads: list[FindRateThread]
+    """The rate of each worker of each driver."""
+    latency_us: Optional[dict[str, float]]
+    """Percentiles of the first driver at the load in the middle."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindRateDriver:
+    """A driver's rates and latencies."""
+
+    name: str
+    """The driver's name."""
+    mode: str
+    """The mode that the driver works in, in words; may be empty."""
+    generates_on: str
+    """The CPUs that its generator ran on."""
+    forwards_on: str
+    """The CPUs that its forwarder ran on."""
+    offered_mpps: Optional[float]
+    """Median of the offered rate at full load, in millions of packets per second."""
+    mpps: Optional[float]
+    """Median of the forwarded rate at full load, in millions of packets per second."""
+    windows: Optional[Spread]
+    """The forwarded rates of the windows, in millions of packets per second."""
+    loss_ratio: Optional[float]
+    """Median share of the packets lost at full load, from 0 to 1."""
+    lost: float
+    """Packets that were lost for good, at full load."""
+    lost_at: dict[str, float]
+    """The same by the place that counted them."""
+    ndr_mpps: tuple[Optional[float], Optional[float]]
+    """Lower and upper bound of the highest rate without loss, in millions of packets per second."""
+    pdr_mpps: tuple[Optional[float], Optional[float]]
+    """Lower and upper bound of the highest rate with little loss, in millions of packets per second."""
+    latency_us_at_percent_of_pdr: dict[str, FindRateAtLoad]
+    """Latencies in microseconds by the load, in percent of the highest rate with little loss."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """The range of some windows."""
+
+    range: tuple[float, float]
+    """The least and the greatest."""
+    relative_width: float
+    """Width of the range as a share of the median."""
+    scatters: bool
+    """True if they lie too far apart for one figure."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindRateAtLoad:
+    """Percentiles of latency at a load."""
+
+    load_mpps: float
+    """The offered rate in millions of packets per second."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindRateThread:
+    """A worker of a driver."""
+
+    name: str
+    """The worker's name."""
+    driver: str
+    """The driver's name."""
+    mpps: Optional[float]
+    """Median of its rate in millions of packets per second."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplay:
+    """Governors on a trace."""
+
+    intervals: IdleReplayIntervals
+    """The idle intervals of the trace."""
+    unknown_because: dict[str, Union[float, IdleReplayRange]]
+    """Intervals of unknown sleep length, by the reason."""
+    kernel_counters: Optional[IdleReplayCounters]
+    """The kernel's own counts beside the trace's; `None` where the trace holds none."""
+    platform: Optional[str]
+    """The platform's name."""
+    governors: list[IdleReplayGovernor]
+    """The governors, with yardsticks and what was recorded."""
+    notes: list[str]
+    """Sentences that the run left about itself."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayIntervals:
+    """The idle intervals of the trace, by what is known of their sleep lengths."""
+
+    known: int
+    """Intervals whose sleep length is known."""
+    bounded: int
+    """Intervals whose sleep length has a known bound."""
+    unknown: int
+    """Intervals of which nothing is known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayRange:
+    """Both ends of a figure, as JSON has them."""
+
+    low: float
+    """The least, or the lower end."""
+    high: float
+    """The greatest, or the upper end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayCounters:
+    """The kernel's own counts and those of the trace, where the trace holds the kernel's."""
+
+    kernel: IdleReplayCounts
+    """The kernel's counts."""
+    trace: IdleReplayCounts
+    """The trace's counts."""
+    tracing_ns: Optional[float]
+    """Nanoseconds by which tracing lengthens a stay."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayCounts:
+    """Counts of idle states over the same time."""
+
+    entered: Union[float, IdleReplayRange]
+    """Entries."""
+    above: Union[float, IdleReplayRange]
+    """Entries that were too deep."""
+    below: Union[float, IdleReplayRange]
+    """Entries that were too shallow."""
+    rejected: Union[float, IdleReplayRange]
+    """Entries that the hardware refused."""
+    residency_us: Union[float, IdleReplayRange]
+    """Time in microseconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayGovernor:
+    """A governor's choices and their cost."""
+
+    name: str
+    """The governor's name."""
+    states: list[IdleReplayState]
+    """The idle states, from shallow to deep."""
+    energy_j: Optional[IdleReplayEnds]
+    """Energy in joules; `None` where no unit is known in watts."""
+    energy_unit_s: Optional[IdleReplayEnds]
+    """Energy in units of the platform's table times seconds; `None` without a table."""
+    delay_us: IdleReplayDelays
+    """Delays by exit latencies, in microseconds."""
+    wins: dict[str, float]
+    """The share of the range of a round trip's cost in which it takes less energy than another governor, by that
+    governor's name; from 0 to 1.
+    """
+    decided_by: list[IdleReplayDecision]
+    """The intervals in which it lost most, the worst first."""
+    agreement: Optional[IdleReplayAgreement] = None
+    """Agreement with the traced kernel; `None` where that was not compared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayState:
+    """An idle state under a governor."""
+
+    name: str
+    """The state's name."""
+    entered: Optional[Union[float, IdleReplayRange]]
+    """Entries; `None` where they were not counted."""
+    above: Optional[Union[float, IdleReplayRange]]
+    """Entries that were too deep; `None` where not counted."""
+    below: Optional[Union[float, IdleReplayRange]]
+    """Entries that were too shallow; `None` where not counted."""
+    residency_us: Optional[Union[float, IdleReplayRange]]
+    """Time in the state in microseconds; `None` where not counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayEnds:
+    """Both ends of a figure, even where it is known."""
+
+    low: float
+    """The least, or the lower end."""
+    high: float
+    """The greatest, or the upper end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayDelays:
+    """Percentiles of delays."""
+
+    p50: Optional[Union[float, IdleReplayRange]]
+    """The median in microseconds."""
+    p99: Optional[Union[float, IdleReplayRange]]
+    """The 99th percentile in microseconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayDecision:
+    """An interval in which a governor lost much."""
+
+    cpu: Optional[int]
+    """The CPU's number."""
+    at_us: Optional[float]
+    """Microseconds from the trace's beginning."""
+    interval_us: Optional[float]
+    """Length of the interval in microseconds."""
+    chosen: str
+    """The state that was chosen."""
+    cheapest: str
+    """The state that would have been cheapest."""
+    excess_unit_s: float
+    """Energy above the cheapest, in units times seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayAgreement:
+    """The number of times that a governor chooses as the traced kernel did."""
+
+    same: float
+    """The share of choices that are the same, from 0 to 1."""
+    balanced: Optional[float]
+    """The mean of that share over the states, from 0 to 1."""
+    commonest_state: Optional[float]
+    """The share that the commonest state alone would reach, from 0 to 1."""
+    compared: Optional[int]
+    """The number of intervals that were compared."""
+    differing: dict[str, Union[float, IdleReplayRange]]
+    """The choices that differ, with how often."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdlePredict:
+    """Predictions of governors, beside trivial ones and what was observed."""
+
+    rows: list[IdlePredictRow]
+    """Each governor by each predictor."""
+    notes: list[str]
+    """Sentences that the run left about itself."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdlePredictRow:
+    """A governor by one predictor. Figures that depend on what the trace does not say are ranges."""
+
+    governor: str
+    """The governor's name."""
+    predictor: str
+    """The predictor, in words."""
+    shares: list[tuple[str, IdlePredictRange]]
+    """The share of the stays in each state, in percent."""
+    misses_per_s: Optional[IdlePredictRange]
+    """Stays in a wrong state per second."""
+    share_error_points: Optional[IdlePredictRange]
+    """The greatest error of a state's share, in points."""
+    miss_error_percent: Optional[IdlePredictRange]
+    """The error of the misses, in percent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdlePredictRange:
+    """The least and the greatest value."""
+
+    low: float
+    """The least, or the lower end."""
+    high: float
+    """The greatest, or the upper end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleClock:
+    """Clocks, divisions, and what they change."""
+
+    clocks: list[IdleClockClock]
+    """Reads of each clock, by number of threads."""
+    divisions: list[IdleClockDivision]
+    """Divisions, by what the compiler knows of the divisor."""
+    changes: list[IdleClockChange]
+    """The choices that change with another clock or division, by governor."""
+    saving_per_sleep_ns: Optional[float]
+    """Nanoseconds that a faster clock saves on each sleep; `None` unless two clocks were compared."""
+    shift_bias: float
+    """The share by which a shift by 10 bits counts less than a division by 1000."""
+    clock_source: Optional[str]
+    """The kernel's clock source; `None` where it is not known."""
+    notes: list[str]
+    """Sentences that the run left about itself."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleClockClock:
+    """Reads of a clock with a number of threads."""
+
+    name: str
+    """The clock's name."""
+    threads: Optional[int]
+    """The number of threads that read it at the same time; `None` where it is not known."""
+    virtual_machine: bool
+    """True if it was measured in a virtual machine."""
+    average_ns: Optional[float]
+    """The mean."""
+    trimmed_ns: Optional[float]
+    """The mean without the longest of 100."""
+    stddev_ns: Optional[float]
+    """The standard deviation."""
+    min_ns: Optional[float]
+    """The least."""
+    max_ns: Optional[float]
+    """The greatest."""
+    p50_ns: Optional[float]
+    """The median."""
+    p99_ns: Optional[float]
+    """The 99th percentile."""
+    p99_9_ns: Optional[float]
+    """The 99.9th percentile."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleClockDivision:
+    """A division, each waiting for the one before it."""
+
+    name: str
+    """The division's name."""
+    divisor_known: bool
+    """True if the compiler knew the divisor."""
+    average_ns: Optional[float]
+    """The mean."""
+    trimmed_ns: Optional[float]
+    """The mean without the longest of 100."""
+    stddev_ns: Optional[float]
+    """The standard deviation."""
+    min_ns: Optional[float]
+    """The least."""
+    max_ns: Optional[float]
+    """The greatest."""
+    p50_ns: Optional[float]
+    """The median."""
+    p99_ns: Optional[float]
+    """The 99th percentile."""
+    p99_9_ns: Optional[float]
+    """The 99.9th percentile."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleClockChange:
+    """The choices that a governor changes with another clock or another division."""
+
+    governor: str
+    """The governor's name."""
+    unsaid: str
+    """The assumption about what the trace does not say; empty where it says all."""
+    with_: str
+    """The clock or division that takes the place of the usual one."""
+    changed_choices: float
+    """The share of the choices that change, from 0 to 1."""
+    changed_energy: Optional[float]
+    """The relative change of the energy, signed; `None` where no energy is known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cpuidle:
+    """The counts in each test of each kernel."""
+
+    tests: list[CpuidleTest]
+    """The tests of each kernel."""
+    clusters: str
+    """A sentence about the clusters; empty where nothing is to be said."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuidleTest:
+    """The counts in a test of a kernel."""
+
+    case: str
+    """The test's name."""
+    kernel: str
+    """The kernel's name."""
+    seconds: Optional[float]
+    """Length of the test in seconds; `None` where it is not known."""
+    cpus: int
+    """The number of CPUs that were counted each by itself; 0 where all were counted together."""
+    entered: float
+    """Entries into idle states."""
+    above_percent: Optional[float]
+    """Entries into a state that was too deep, in percent; `None` where not counted."""
+    below_percent: Optional[float]
+    """Entries into a state that was too shallow, in percent; `None` where not counted."""
+    misses_percent: Optional[float]
+    """Both of these, in percent; `None` where not counted."""
+    states: list[CpuidleState]
+    """The states, summed over each cluster."""
+    states_of_cpus: list[CpuidleState]
+    """The states of each CPU; empty if there is one CPU."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuidleState:
+    """The counts of a state: of a CPU, of a cluster, or of all CPUs."""
+
+    cluster: Optional[int]
+    """The cluster's number; `None` where there are no clusters."""
+    cpu: Optional[int]
+    """The CPU's number; `None` in a sum over CPUs."""
+    state: str
+    """The state's name."""
+    exit_latency_us: Optional[int]
+    """The kernel's exit latency in microseconds; `None` where it is not known."""
+    residency_us: Optional[int]
+    """The kernel's target residency in microseconds; `None` where it is not known."""
+    disabled: bool
+    """True if the state was disabled."""
+    entered: float
+    """Entries into the state."""
+    entered_per_second: Optional[float]
+    """Entries per second; `None` where the length of the test is not known."""
+    time_us: Optional[float]
+    """Time in the state in microseconds; `None` where it was not counted."""
+    mean_us: Optional[float]
+    """Mean length of a stay in microseconds; `None` where times were not counted."""
+    share_percent: Optional[float]
+    """The share of the idle time in percent, or of the entries where times were not counted."""
+    above: Optional[float]
+    """Entries that were too deep; `None` where not counted."""
+    below: Optional[float]
+    """Entries that were too shallow; `None` where not counted."""
+    rejected: Optional[float]
+    """Entries that the hardware refused; `None` where not counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleCases:
+    """Governors on reported workloads."""
+
+    rows: list[IdleCasesRow]
+    """Each governor on each workload."""
+    signs: list[IdleCasesHeld]
+    """Reported orders of governors, held against every seed."""
+    notes: list[str]
+    """Sentences that the run left about itself."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleCasesRow:
+    """The result of a governor on a workload: the median of each count over the seeds."""
+
+    case: str
+    """The workload's name."""
+    governor: str
+    """The governor's name."""
+    stays: float
+    """Stays in idle states."""
+    above: float
+    """Stays in a state that was too deep."""
+    below: float
+    """Stays in a state that was too shallow."""
+    above_percent: float
+    """Stays that were too deep, in percent of all."""
+    below_percent: float
+    """Stays that were too shallow, in percent of all."""
+    shallowest_percent: Optional[float]
+    """Time in the shallowest state, in percent of the idle time."""
+    deepest_percent: Optional[float]
+    """Time in the deepest state, in percent of the idle time."""
+    per_second: Optional[float]
+    """Answers per second; `None` for a workload that answers nothing."""
+    published: Optional[IdleCasesReported]
+    """The published report; `None` where none was published."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleCasesReported:
+    """The published report on the governor that is nearest to it."""
+
+    governor: str
+    """The governor that the report is on."""
+    stays: Optional[int]
+    """Stays in idle states."""
+    above: Optional[int]
+    """Stays that were too deep."""
+    below: Optional[int]
+    """Stays that were too shallow."""
+    above_percent: Optional[float]
+    """Stays that were too deep, in percent."""
+    below_percent: Optional[float]
+    """Stays that were too shallow, in percent."""
+    shallowest_percent: Optional[float]
+    """Time in the shallowest state, in percent."""
+    deepest_percent: Optional[float]
+    """Time in the deepest state, in percent."""
+    per_second: Optional[float]
+    """Answers per second."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleCasesHeld:
+    """A reported order of two governors, held against every seed."""
+
+    case: str
+    """The workload's name."""
+    of: str
+    """The figure that is ordered, in words."""
+    more: str
+    """The governor that is reported to have more of it."""
+    less: str
+    """The governor that is reported to have less of it."""
+    figures: tuple[float, float]
+    """The median of each."""
+    agrees: int
+    """The number of seeds with the reported order."""
+    seeds: int
+    """The number of seeds."""
+    reason: str
+    """Why the order does not hold, as far as that is known; may be empty."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuDoses:
+    """Rates of closes, and what they do."""
+
+    metrics: dict[str, list[RcuDosesDose]]
+    """The figures of each rate and configuration, by metric."""
+    wakes_more: list[RcuDosesMore]
+    """The configuration that wakes idle CPUs more, by rate of closes."""
+    lazy: list[RcuDosesSaved]
+    """Wake-ups that lazy callbacks save, by rate of closes."""
+    notes: list[str]
+    """Sentences that the run left about itself."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuDosesDose:
+    """Figures of one rate and mode, per second."""
+
+    closes_per_s: int
+    """Files closed per second, at least 0."""
+    configuration: str
+    """The configuration of callbacks."""
+    guest: list[float]
+    """The guest's figure in each run, per second."""
+    small_kernel: float
+    """The small kernel's figure, per second."""
+    small_kernel_and_background: float
+    """The small kernel does nothing beside; what the guest does at dose 0 is added to it."""
+    used_in_fit: bool
+    """True at 0 closes, which the small kernel's figure was set by."""
+    near: bool
+    """True if the small kernel is near the guest, or within what the guest's own runs differ by."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuDosesMore:
+    """The mode in which idle CPUs wake more often."""
+
+    closes_per_s: int
+    """Files closed per second, above 0."""
+    guest: Optional[str]
+    """The configuration in the guest; `None` where its runs do not agree."""
+    small_kernel: str
+    """The configuration in the small kernel; `neither` where both are equal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuDosesSaved:
+    """Wake-ups of idle CPUs with lazy callbacks, of those with offloaded ones that do not wait."""
+
+    closes_per_s: int
+    """Files closed per second, above 0."""
+    guest_percent: float
+    """Wake-ups fewer in the guest, in percent; what both kernels do at 0 is in it."""
+    small_kernel_percent: float
+    """Wake-ups fewer in the small kernel, in percent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinuxRates:
+    """The callbacks that programs queue."""
+
+    programs: list[LinuxRatesProgram]
+    """The programs, in the order in which they ran."""
+    notes: list[str]
+    """Sentences that the run left about itself."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinuxRatesProgram:
+    """The callbacks of a program."""
+
+    program: str
+    """The program's name."""
+    time_s: float
+    """Run time in seconds."""
+    context_switches: float
+    """Context switches."""
+    forks: float
+    """Processes and threads that were started."""
+    callbacks: float
+    """Callbacks that were queued."""
+    callbacks_without_maple_tree: float
+    """Callbacks without those that free nodes of the maple tree."""
+    callbacks_per_s: float
+    """Callbacks per second."""
+    callbacks_per_s_in_between: Optional[float]
+    """Callbacks per second without the start and the end; `None` for a program that is over too soon."""
+    unit: str
+    """The unit of its work, in the singular, such as `fork`."""
+    units: float
+    """The number of units of work."""
+    callbacks_per_unit: float
+    """Callbacks of each unit of work."""
+    callbacks_per_unit_without_maple_tree: float
+    """The same without those of the maple tree."""
+    grace_periods: float
+    """Grace periods that ended."""
+    functions: list[LinuxRatesFunction]
+    """The functions that callbacks call, the commonest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinuxRatesFunction:
+    """A function that callbacks call."""
+
+    function: str
+    """The function's name."""
+    callbacks: float
+    """The number of callbacks that call it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergy:
+    """The talk's table: benchmarks in configurations, each beside its published figure."""
+
+    cells: list[RcuEnergyCell]
+    """Each benchmark in each configuration."""
+    references: list[RcuEnergyReference]
+    """Each benchmark in its reference."""
+    owners: list[RcuEnergyShares]
+    """Shares of the owners of energy in each cell."""
+    watts_per_unit: Optional[float]
+    """Watts of a unit of the platform's table, fitted to one benchmark; `None` without published figures."""
+    predictors: list[RcuEnergyPredictor]
+    """The medians beside other predictors of the published benefits, the nearest first."""
+    nearest: Optional[str]
+    """The name of the nearest predictor."""
+    best_order: Optional[str]
+    """The name of the predictor that orders the benefits best."""
+    without_a_fit: RcuEnergyUnfitted
+    """Figures that no fit was made for."""
+    claims: list[RcuEnergyClaim]
+    """The talk's claims, by benchmark."""
+    effects: RcuEnergyEffects
+    """Effects beside energy."""
+    doses: list[RcuEnergyDose]
+    """Benefits against doses of callbacks."""
+    draws: int
+    """The number of draws; 0 where nothing was drawn."""
+    seed: int
+    """The first seed."""
+    settings: dict[str, str]
+    """The settings of the run, by name."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyCell:
+    """A benchmark in a configuration. Intervals are over the draws."""
+
+    benchmark: str
+    """The benchmark's name."""
+    configuration: str
+    """The configuration's name."""
+    energy_j: Optional[RcuEnergyInterval]
+    """Energy in joules; `None` where no unit is known in watts."""
+    energy_unit_s: RcuEnergyInterval
+    """Energy in units of the platform's table times seconds."""
+    time_s: RcuEnergyInterval
+    """Run time in seconds."""
+    energy_benefit_percent: Optional[RcuEnergyInterval]
+    """Energy saved against the reference, in percent of it; `None` in the reference itself."""
+    time_benefit_percent: Optional[RcuEnergyInterval]
+    """Time saved against the reference, in percent of it; `None` in the reference itself."""
+    central_energy_benefit_percent: Optional[RcuEnergyInterval]
+    """Energy saved at the central point, over its seeds; `None` in the reference itself."""
+    verdict: Optional[str]
+    """`certain` where the benefit's interval excludes zero, else `undecided`; `None` in the reference and where nothing
+    was drawn.
+    """
+    wrong_sign: bool
+    """True if the sign is certain and the published one is the other."""
+    decides: Optional[RcuEnergyDecides]
+    """The unknown that goes most with the benefit."""
+    exceeds_rcu: Optional[bool]
+    """True if the published benefit is more than RCU costs at all in 97.5 % of the draws; `None` without a published
+    benefit.
+    """
+    rcu_bound_percent: Optional[float]
+    """The cost of RCU that 97.5 % of the draws stay below, in percent of the reference."""
+    draws_beyond_bound: int
+    """The number of draws in which more is saved than RCU costs there (or than nothing, where it costs less) and the seeds
+    spread.
+    """
+    most_points_beyond_bound: float
+    """The most points by which a draw does so; 0 where none does."""
+    published_energy_j: Optional[float]
+    """Published energy in joules."""
+    published_time_s: Optional[float]
+    """Published run time in seconds."""
+    published_energy_benefit_percent: Optional[float]
+    """Published benefit in energy, in percent of the reference."""
+    published_time_benefit_percent: Optional[float]
+    """Published benefit in time, in percent of the reference."""
+    used_in_fit: bool
+    """True if the published figure gave the scale."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyInterval:
+    """A range that holds 95 % of the draws, and their median."""
+
+    low: float
+    """The lower end: 2.5 % of the draws lie below."""
+    median: float
+    """The median."""
+    high: float
+    """The upper end: 2.5 % of the draws lie above."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyDecides:
+    """The unknown that goes most with a benefit."""
+
+    unknown: str
+    """The unknown's name."""
+    spearman: float
+    """Spearman's rank correlation with the benefit, from -1 to 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyReference:
+    """A benchmark in its reference. Intervals are over the draws."""
+
+    benchmark: str
+    """The benchmark's name."""
+    busy: bool
+    """True if the benchmark is of those that keep CPUs busy."""
+    power_unit: RcuEnergyInterval
+    """Power in units of the platform's table."""
+    power_w: Optional[RcuEnergyInterval]
+    """Power in watts; `None` where no unit is known in watts."""
+    published_power_w: Optional[float]
+    """Published power in watts."""
+    rcu_bound_percent: RcuEnergyInterval
+    """The cost of RCU as a whole: the reference less the same without callbacks, in percent of the reference."""
+    rcu_owned_percent: RcuEnergyInterval
+    """The share of RCU's owners in the energy, in percent."""
+    draws_in_which_rcu_helps: int
+    """The number of draws in which RCU costs less than nothing."""
+    most_percent_by_which_rcu_helps: float
+    """The most that RCU costs less than nothing, in percent of the reference; 0 where it never does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyShares:
+    """Shares of the owners in a benchmark and a configuration."""
+
+    benchmark: str
+    """The benchmark's name."""
+    configuration: str
+    """The configuration's name."""
+    percent: dict[str, float]
+    """Shares by owner in percent of the energy: means over the predictions, so that they add up."""
+    sum_off_by: float
+    """The distance of the owners' sum from the energy, as a part of it: the most over the predictions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyPredictor:
+    """A predictor of the published benefits, and how near it comes."""
+
+    name: str
+    """The predictor, in words."""
+    fitted_to_published_benefits: int
+    """The number of its parameters that were fitted to the published benefits."""
+    rms_points: float
+    """Root mean square of the errors, in points of benefit."""
+    spearman: Optional[float]
+    """Spearman's rank correlation with the published benefits, from -1 to 1; `None` where it says the same of all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyUnfitted:
+    """Figures that no fit was made for."""
+
+    andebench2_reference: Optional[RcuEnergyPower]
+    """The power of andebench2's reference; `None` without published figures."""
+    sysbench_reference: Optional[RcuEnergySysbench]
+    """The power of sysbench's reference by its number of threads."""
+    callback_core_energy_big_to_little: Optional[float]
+    """Core energy of a callback on a big CPU over that on a LITTLE one."""
+    callback_time_little_to_big: Optional[float]
+    """Time of a callback on a LITTLE CPU over that on a big one."""
+    talk_says: Optional[str]
+    """The talk's words about callbacks on LITTLE CPUs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyPower:
+    """The power of a reference beside the published one, in watts."""
+
+    power_w: float
+    """Predicted power in watts."""
+    published_power_w: float
+    """Published power in watts."""
+    error_percent: float
+    """Error against the published power in percent, signed."""
+    within_10_percent: bool
+    """True if the error is at most 10 %."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergySysbench:
+    """The reference power of sysbench by its number of threads, which was not published."""
+
+    by_threads: list[RcuEnergyByThreads]
+    """Power by number of threads."""
+    published_power_w: float
+    """Published power in watts."""
+    covers_published: bool
+    """True if the published power lies within all of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyByThreads:
+    """The power with a number of threads."""
+
+    threads: float
+    """The number of threads."""
+    power_w: RcuEnergyRange
+    """Power in watts over the draws."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyRange:
+    """The range of some values."""
+
+    low: float
+    """The least."""
+    median: float
+    """The median."""
+    high: float
+    """The greatest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyClaim:
+    """The shares of the predictions in which the talk's claims about a benchmark come out."""
+
+    benchmark: str
+    """The benchmark's name."""
+    enforced_idle_saves_more_than_offload: float
+    """The share in which enforced idle saves more energy than offloading, from 0 to 1."""
+    both_save_at_most_1_point_more_than_the_better: float
+    """The share in which both together save at most one point more than the better, from 0 to 1."""
+    offload_is_faster_than_enforced_idle: float
+    """The share in which offloading takes less time than enforced idle, from 0 to 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyEffects:
+    """Effects beside energy."""
+
+    latency_us: RcuEnergyLatencies
+    """Wake-up latencies by configuration."""
+    offload_p999_against_reference: Optional[RcuEnergySteadiness]
+    """Shares of the predictions in which offloading makes the longest latencies shorter, and longer; `None` where they
+    were not recorded.
+    """
+    big_cluster_down: list[RcuEnergyAsleep]
+    """The share of the time in which the big cluster sleeps, by benchmark."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyLatencies:
+    """Wake-up latencies of a benchmark."""
+
+    benchmark: str
+    """The benchmark's name."""
+    rows: list[RcuEnergyLate]
+    """A row for each configuration."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyLate:
+    """Medians over the predictions, in us."""
+
+    configuration: str
+    """The configuration's name."""
+    p50: float
+    """The median in microseconds."""
+    p99: float
+    """The 99th percentile in microseconds."""
+    p999: float
+    """The 99.9th percentile in microseconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergySteadiness:
+    """The shares of the predictions in which the longest latencies of offloaded callbacks are shorter than the
+    reference's, and longer.
+    """
+
+    below: float
+    """The share in which they are shorter, from 0 to 1."""
+    above: float
+    """The share in which they are longer, from 0 to 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyAsleep:
+    """The share of the time in which the big cluster sleeps, by configuration: medians."""
+
+    benchmark: str
+    """The benchmark's name."""
+    share: dict[str, float]
+    """Shares by configuration, from 0 to 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyDose:
+    """Benefits against doses of callbacks."""
+
+    benchmark: str
+    """The benchmark's name."""
+    configuration: str
+    """The configuration's name."""
+    points: list[RcuEnergyDosePoint]
+    """The points of the curve, by rising dose."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuEnergyDosePoint:
+    """A dose and the benefit there."""
+
+    callbacks_per_second_and_cpu: float
+    """Callbacks per second on each CPU, at least 0."""
+    energy_benefit_percent: float
+    """Energy saved against the reference, in percent of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuLazy:
+    """Configurations of RCU on an idle system."""
+
+    title: str
+    """The kernel and system that ran, as a title."""
+    platform: Optional[str]
+    """The platform's name."""
+    draws: int
+    """The number of draws; 0 where nothing was drawn."""
+    configurations: list[RcuLazyConfiguration]
+    """The configurations, in the order in which they ran."""
+    published: list[RcuLazyPublished]
+    """Published figures with lazy callbacks and without."""
+    published_saves_percent: Optional[tuple[float, float]]
+    """The least and the most that is saved of a chip's power, in percent."""
+    published_source: Optional[str]
+    """The source of the published figures."""
+    published_conditions: Optional[str]
+    """The conditions of the published figures."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuLazyConfiguration:
+    """A configuration; intervals hold 95 % of the draws."""
+
+    name: str
+    """The configuration's name."""
+    power_mw: Optional[RcuLazyInterval]
+    """Power in mW; `None` where no unit is known in watts."""
+    power_units: Optional[RcuLazyInterval]
+    """Power in units of the platform's table."""
+    saved_percent: Optional[RcuLazyInterval]
+    """Power saved against offloaded callbacks that do not wait, in percent; `None` of those."""
+    deepest_percent: Optional[RcuLazyInterval]
+    """The share of the time that clusters are in their deepest state, in percent."""
+    wake_ups_per_s: Optional[RcuLazyInterval]
+    """Wake-ups of idle CPUs per second."""
+    idle_ticks_per_s: Optional[RcuLazyInterval]
+    """Ticks of idle CPUs per second."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuLazyInterval:
+    """An interval that holds 95 % of the draws, and their median."""
+
+    low: float
+    """The least, or the lower end."""
+    median: float
+    """The median."""
+    high: float
+    """The greatest, or the upper end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RcuLazyPublished:
+    """A published figure."""
+
+    system: str
+    """The system that was measured."""
+    metric: str
+    """The name of the figure."""
+    without: float
+    """The figure with callbacks that do not wait."""
+    with_: float
+    """The figure with lazy callbacks."""
+    change_percent: float
+    """The relative change in percent, signed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EasEnergy:
+    """Numbers of equal tasks on some boards."""
+
+    boards: list[EasEnergyBoard]
+    """The boards, in the order in which they were asked for."""
+    tasks: list[int]
+    """The numbers of equal tasks, each at least 1; lists of a board are in this order."""
+    period_ms: int
+    """Period of each task in milliseconds."""
+    duty_percent: int
+    """CPU time of each task on the fastest core, in percent of its period."""
+    seconds: int
+    """Length of a run in seconds."""
+    seeds: int
+    """The number of seeds."""
+    published_source: Optional[str]
+    """The source of the published figures, if there are any for this workload."""
+    published_conditions: Optional[str]
+    """The conditions under which the published figures were measured."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EasEnergyBoard:
+    """A board."""
+
+    name: str
+    """The board's name."""
+    title: str
+    """The board's name as a title."""
+    unit: str
+    """`J`, or `unit s` where nobody says how many watts a unit is."""
+    rules: list[EasEnergyRules]
+    """Each of the rules of placement that ran."""
+    published: list[Optional[float]]
+    """Published energy in joules by number of tasks; `None` where none was published."""
+    predictors: list[EasEnergyPredictor]
+    """Predictors of the published energies; none without published figures."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EasEnergyRules:
+    """Rules of placement on a board; lists are by number of tasks."""
+
+    name: str
+    """The name of the rules."""
+    energy: tuple[list[float], list[float], list[float]]
+    """Means over the seeds, with the cheapest round trip into an idle state, the usual and the dearest."""
+    gain_percent: tuple[list[float], list[float], list[float]]
+    """The share of the energy that the energy model gains, in percent, with the same round trips."""
+    big_runs_percent: list[float]
+    """The share of the time in which the fastest domain runs, in percent."""
+    p95_ms: list[float]
+    """The 95th percentile of the tasks' response in milliseconds."""
+    moves: list[float]
+    """Moves of tasks between CPUs, means over the seeds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EasEnergyPredictor:
+    """A predictor of the published figures."""
+
+    name: str
+    """The predictor, in words."""
+    fitted: int
+    """The number of its parameters that were fitted to the published figures."""
+    rms_percent: float
+    """Root mean square of the relative errors, in percent."""
+    scale: Optional[float]
+    """The scale by which it is multiplied."""
+    errors_percent: list[float]
+    """The relative errors in percent, by published figure, signed."""
+    least_at: Optional[int]
+    """The number of tasks at which a task takes least."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """A workload under each policy."""
+
+    workload: str
+    """The workload's name."""
+    platform: Optional[str]
+    """The platform's name."""
+    frequency: str
+    """The rule for frequencies: `schedutil`, or the highest operating points."""
+    rcu: str
+    """The configuration of RCU."""
+    seeds: int
+    """The number of seeds."""
+    task: Optional[str]
+    """The task that latency is about: the first periodic one."""
+    policies: list[PlacementPolicy]
+    """The policies, in the order in which they ran."""
+    wins: PlacementWins
+    """The policies for which latency or energy is least."""
+    expectations: list[PlacementExpected]
+    """Expectations of the usual workload from before it ran; empty for others."""
+    operating_points: list[PlacementPoint]
+    """The cost of work at each operating point."""
+    top_points: Optional[PlacementTop]
+    """The top points of the fastest domain and of the slowest; `None` with one domain."""
+    notes: list[str]
+    """Sentences that the run left about itself."""
+    recording: str
+    """The recording's folder, as it was named on the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacementPolicy:
+    """The figures of a policy."""
+
+    name: str
+    """The policy's name."""
+    energy_unit_s: Optional[PlacementInterval]
+    """Energy in units of the platform's table times seconds."""
+    energy_j: Optional[PlacementInterval]
+    """Energy in joules; `None` where no unit is known in watts."""
+    energy_of_all_big: Optional[PlacementInterval]
+    """Energy as a multiple of that of all-big, seed by seed."""
+    unfinished_share: float
+    """The share of periods that it left undone, against the policy that finished most: what is not done takes no energy."""
+    run_time_s: Optional[PlacementInterval]
+    """Run time in seconds."""
+    running: dict[str, float]
+    """The share of the time in which each domain runs, from 0 to 1."""
+    middle_seed: int
+    """The seed whose energy lies in the middle: its owners are those below."""
+    owners_unit_s: dict[str, float]
+    """Energy of each owner with the middle seed, in units times seconds."""
+    wake_ups_per_s: dict[str, float]
+    """Wake-ups per second by their cause, means over the seeds."""
+    idle_entered: dict[str, float]
+    """Entries into each idle state, means over the seeds."""
+    idle_time_us: dict[str, float]
+    """Time in each idle state in microseconds, means over the seeds."""
+    callbacks_per_s: float
+    """Callbacks of RCU per second, mean over the seeds."""
+    tasks: dict[str, PlacementTask]
+    """The tasks by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacementInterval:
+    """The range of some values over the seeds."""
+
+    low: float
+    """The least."""
+    median: float
+    """The median."""
+    high: float
+    """The greatest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacementTask:
+    """A task under a policy."""
+
+    periods: float
+    """Periods of all seeds."""
+    missed_periods: float
+    """Periods of all seeds that were over when the task came to wait for the next one, and those that were left out
+    because of that.
+    """
+    skipped_periods: float
+    """Periods of all seeds that were left out."""
+    migrations: float
+    """Moves between CPUs, mean over the seeds."""
+    cpu_time_us_per_s: float
+    """CPU time in microseconds per second, over all seeds."""
+    wake_ups_per_s: float
+    """Wake-ups per second, over all seeds."""
+    share_by_cpu: dict[str, float]
+    """Shares of the task's CPU time by CPU, from 0 to 1."""
+    share_by_operating_point: dict[str, float]
+    """Shares of its CPU time by operating point, from 0 to 1."""
+    response_ms: Optional[dict[str, float]]
+    """Percentiles of its response in milliseconds, over the periods of all seeds."""
+    p95_ms_by_seed: Optional[PlacementInterval]
+    """The 95th percentile of its response in milliseconds, over the seeds."""
+    wake_latency_us: Optional[dict[str, float]]
+    """Percentiles of how late it is woken, in microseconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacementWins:
+    """The policies for which something is least: several where it is the same to the last digit."""
+
+    latency: list[str]
+    """The policies with the lowest latency."""
+    energy: list[str]
+    """The policies with the least energy."""
+    energy_at_latency_within_10_percent: list[str]
+    """The policies with the least energy of those whose latency is within 10 % of the lowest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacementExpected:
+    """The expectation about the user interface before it ran, whether it holds, and what came out."""
+
+    expectation: str
+    """The expectation, in words."""
+    holds: bool
+    """True if it holds."""
+    found: str
+    """The outcome, in words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacementPoint:
+    """An operating point with the energy of work there."""
+
+    domain: str
+    """The domain's name."""
+    point: str
+    """The operating point's name."""
+    capacity: float
+    """Capacity, 1024 for the fastest."""
+    core: float
+    """Energy of a core for the work that a core of capacity 1024 does in a second, in units times seconds."""
+    core_and_cluster: float
+    """The same with the whole cluster, one core busy."""
+    full_cluster: float
+    """The same for each core of a cluster whose cores are all busy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacementTop:
+    """The top points of the fastest domain and of the slowest."""
+
+    fast: str
+    """The fastest domain."""
+    slow: str
+    """The slowest domain."""
+    times_as_fast: float
+    """The speed of the fastest as a multiple of the slowest's."""
+    times_the_energy: float
+    """The energy of its core for the same work, as a multiple of the slowest's."""
+    times_the_energy_with_cluster: float
+    """The energy of its core and cluster for the same work, as a multiple of the slowest's."""
+
+
+Prefetch = Union[PrefetchMeasured, PrefetchPredicted]
+"""The stride study, measured or predicted."""
+
+Findings = Union[
+    PsciLatency,
+    Explore,
+    PsciCalls,
+    Count,
+    LinuxBoot,
+    Dataplane,
+    Prefetch,
+    WorkingSet,
+    Batch,
+    Tune,
+    FindRate,
+    IdleReplay,
+    IdlePredict,
+    IdleClock,
+    Cpuidle,
+    IdleCases,
+    RcuDoses,
+    LinuxRates,
+    RcuEnergy,
+    RcuLazy,
+    EasEnergy,
+    Placement,
+]
+"""What any experiment found."""
