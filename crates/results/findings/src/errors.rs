@@ -10,7 +10,7 @@ const CASE: &str = "errors";
 
 /// Packets that were dropped or punted for a reason, or something else that a node counted.
 #[derive(Serialize, JsonSchema)]
-pub struct Counted<'r> {
+pub struct NodeCount<'r> {
     /// The node's name.
     pub node: &'r str,
     /// The reason, in the node's words.
@@ -22,8 +22,8 @@ pub struct Counted<'r> {
 }
 
 /// Reads the counts.
-pub fn read(recording: &Recording) -> Vec<Counted<'_>> {
+pub fn read(recording: &Recording) -> Vec<NodeCount<'_>> {
     let rows = named(recording).into_iter().filter(|row| row.is_of(CASE, metrics::PACKETS));
-    rows.map(|row| Counted { node: row.subject, reason: row.role, severity: row.mode, packets: row.value as u64 })
+    rows.map(|row| NodeCount { node: row.subject, reason: row.role, severity: row.mode, packets: row.value as u64 })
         .collect()
 }

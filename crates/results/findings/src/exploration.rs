@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// The exploration: which runs were tried, and what broke.
 #[derive(Serialize, JsonSchema)]
-pub struct Explored<'r> {
+pub struct Exploration<'r> {
     /// The invariant that broke first; empty where nothing broke.
     pub invariant: &'r str,
     /// What broke, in a sentence.
@@ -49,7 +49,7 @@ pub struct Explored<'r> {
 const TRIED: &str = "tried";
 
 /// Reads what was tried, and what broke.
-pub fn read<'r>(run: &Run<'r>) -> Result<Explored<'r>, FactsError> {
+pub fn read<'r>(run: &Run<'r>) -> Result<Exploration<'r>, FactsError> {
     let recording = run.recording;
     let header = &recording.header;
     // A campaign in which nothing broke has no schedule to tell.
@@ -67,7 +67,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Explored<'r>, FactsError> {
     let facts = facts.filter(|_| broken.len() <= 1);
     let schedule = facts.as_ref().map(|facts| facts.schedule.clone()).filter(|schedule| !schedule.is_empty());
     let facts = facts.unwrap_or_default();
-    Ok(Explored {
+    Ok(Exploration {
         invariant: broken.first().map_or("", |(_, invariant)| invariant),
         what: header.complaints.first(),
         operations: operations.map(|measure| measure.value as u64),

@@ -13,6 +13,7 @@ macro_rules! findings {
         /// What an experiment found.
         #[derive(Serialize, JsonSchema)]
         #[expect(missing_docs, reason = "the words about a finding stand at its type")]
+        #[expect(clippy::large_enum_variant, reason = "a recording has one finding, and nothing copies it")]
         pub enum Finding<'r> {
             $($name(crate::$module::$type<'r>),)*
         }
@@ -53,11 +54,11 @@ macro_rules! findings {
 
 findings!($, run, findings, {
     PsciLatency(latency::Latency): "psci-latency" if !findings.compared.is_empty() => read(findings);
-    Explore(exploration::Explored): "explore-psci" | "explore-rcu" => read(run)?;
+    Explore(exploration::Exploration): "explore-psci" | "explore-rcu" => read(run)?;
     PsciCalls(psci_calls::Calls): "psci-calls" => read(run)?;
     Count(passages::Passages): "count" => read(run)?;
     LinuxBoot(linux::Boot): "linux-boot" => read(run);
-    Dataplane(loaded::Loaded): "dataplane" => read(run)?;
+    Dataplane(loaded::LoadedGraph): "dataplane" => read(run)?;
     Prefetch(strides::Strides): "prefetch" => read(run)?;
     WorkingSet(working_set::WorkingSet): "batch" if crate::working_set::is_of(run.recording) => read(run);
     Batch(batch::Batch): "batch" => read(run);

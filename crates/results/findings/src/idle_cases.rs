@@ -13,7 +13,7 @@ pub struct Cases<'r> {
     /// Each governor on each workload.
     pub rows: Vec<Row<'r>>,
     /// Reported orders of governors, held against every seed.
-    pub signs: Vec<Held<'r>>,
+    pub signs: Vec<HeldOrder<'r>>,
     /// Sentences that the run left about itself.
     pub notes: &'r [String],
     /// The recording's folder, as it was named on the command line.
@@ -47,15 +47,15 @@ pub struct Row<'r> {
     /// Answers per second; `None` for a workload that answers nothing.
     pub per_second: Option<f64>,
     /// The published report; `None` where none was published.
-    pub published: Option<Reported<'r>>,
+    pub published: Option<Report<'r>>,
     /// The counts of each seed.
     #[serde(skip)]
-    seeds: Vec<Lived>,
+    seeds: Vec<SeedCounts>,
 }
 
 /// A governor on a workload with one seed.
 #[derive(Clone, Copy, Default)]
-struct Lived {
+struct SeedCounts {
     stays: f64,
     above: f64,
     below: f64,
@@ -66,7 +66,7 @@ struct Lived {
 
 /// The published report on the governor that is nearest to it.
 #[derive(Serialize, JsonSchema)]
-pub struct Reported<'r> {
+pub struct Report<'r> {
     /// The governor that the report is on.
     pub governor: &'r str,
     /// Stays in idle states.
@@ -89,7 +89,7 @@ pub struct Reported<'r> {
 
 /// A reported order of two governors, held against every seed.
 #[derive(Serialize, JsonSchema)]
-pub struct Held<'r> {
+pub struct HeldOrder<'r> {
     /// The workload's name.
     pub case: &'r str,
     /// The figure that is ordered, in words.
@@ -112,7 +112,7 @@ fn percent(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
 }
 
-impl Lived {
+impl SeedCounts {
     /// The counts of each seed of a series, in their order.
     fn all(recording: &Recording, series: Series) -> Vec<Self> {
         let mut seeds: Vec<Self> = Vec::new();
@@ -160,7 +160,7 @@ impl Lived {
     }
 }
 
-fn median(seeds: &[Lived], of: impl Fn(&Lived) -> f64) -> f64 {
+fn median(seeds: &[SeedCounts], of: impl Fn(&SeedCounts) -> f64) -> f64 {
     stats::median(&seeds.iter().map(of).collect::<Vec<f64>>()).unwrap_or(0.0)
 }
 
@@ -171,7 +171,7 @@ pub fn read<'r>(run: &Run<'r>) -> Cases<'r> {
     let share = |figure: &CaseFigure, of: Option<u64>| Some(percent(of? as f64, figure.stays? as f64));
     let row = |series: Series| {
         let (governor, case, _) = recording.series_texts(series);
-        let seeds = Lived::all(recording, series);
+        let seeds = SeedCounts::all(recording, series);
         let figures = known.map_or(&[][..], |known| &known.figures);
         let reported = figures.iter().find(|figure| figure.case == case && figure.compared_with == governor);
         let has_times = seeds.iter().any(|seed| seed.time[2] > 0.0);
@@ -189,7 +189,7 @@ pub fn read<'r>(run: &Run<'r>) -> Cases<'r> {
                 .iter()
                 .any(|seed| seed.per_second.is_some())
                 .then(|| median(&seeds, |seed| seed.of(SignOf::PerSecond))),
-            published: reported.map(|figure: &CaseFigure| Reported {
+            published: reported.map(|figure: &CaseFigure| Report {
                 governor: &figure.governor,
                 stays: figure.stays,
                 above: figure.above,
@@ -217,11 +217,11 @@ pub fn read<'r>(run: &Run<'r>) -> Cases<'r> {
 }
 
 /// Holds a reported order against every seed; `None` if one of the two governors did not run.
-fn held<'r>(rows: &[Row<'_>], case: &'r str, sign: &'r Sign) -> Option<Held<'r>> {
+fn held<'r>(rows: &[Row<'_>], case: &'r str, sign: &'r Sign) -> Option<HeldOrder<'r>> {
     let of = |governor: &str| rows.iter().find(|row| row.case == case && row.governor == governor);
     let (more, less) = (of(&sign.more)?, of(&sign.less)?);
     let pairs = || more.seeds.iter().zip(&less.seeds);
-    Some(Held {
+    Some(HeldOrder {
         case,
         of: sign.of.words(),
         more: &sign.more,
@@ -239,7 +239,7 @@ fn exceeds(more: f64, less: f64) -> bool {
     more - less > (0.01 * more).max(0.1)
 }
 
-impl Held<'_> {
+impl HeldOrder<'_> {
     /// True if the order is the reported one with more than half of the seeds.
     pub fn holds(&self) -> bool {
         2 * self.agrees > self.seeds

@@ -27,7 +27,7 @@ pub struct Replay<'r> {
     /// The idle intervals of the trace.
     pub intervals: Intervals,
     /// Intervals of unknown sleep length, by the reason.
-    pub unknown_because: InOrder<'r, Between>,
+    pub unknown_because: InOrder<'r, Bounds>,
     /// The kernel's own counts beside the trace's; `None` where the trace holds none.
     pub kernel_counters: Option<Counters>,
     /// The platform's name.
@@ -83,22 +83,22 @@ pub struct State<'r> {
     /// The state's name.
     pub name: &'r str,
     /// Entries; `None` where they were not counted.
-    pub entered: Option<Between>,
+    pub entered: Option<Bounds>,
     /// Entries that were too deep; `None` where not counted.
-    pub above: Option<Between>,
+    pub above: Option<Bounds>,
     /// Entries that were too shallow; `None` where not counted.
-    pub below: Option<Between>,
+    pub below: Option<Bounds>,
     /// Time in the state in microseconds; `None` where not counted.
-    pub residency_us: Option<Between>,
+    pub residency_us: Option<Bounds>,
 }
 
 /// Percentiles of delays.
 #[derive(Serialize, JsonSchema)]
 pub struct Delays {
     /// The median in microseconds.
-    pub p50: Option<Between>,
+    pub p50: Option<Bounds>,
     /// The 99th percentile in microseconds.
-    pub p99: Option<Between>,
+    pub p99: Option<Bounds>,
 }
 
 /// The number of times that a governor chooses as the traced kernel did.
@@ -113,7 +113,7 @@ pub struct Agreement<'r> {
     /// The number of intervals that were compared.
     pub compared: Option<u64>,
     /// The choices that differ, with how often.
-    pub differing: InOrder<'r, Between>,
+    pub differing: InOrder<'r, Bounds>,
 }
 
 /// An interval in which a governor lost much.
@@ -148,21 +148,21 @@ pub struct Counters {
 #[derive(Serialize, JsonSchema)]
 pub struct Counts {
     /// Entries.
-    pub entered: Between,
+    pub entered: Bounds,
     /// Entries that were too deep.
-    pub above: Between,
+    pub above: Bounds,
     /// Entries that were too shallow.
-    pub below: Between,
+    pub below: Bounds,
     /// Entries that the hardware refused.
-    pub rejected: Between,
+    pub rejected: Bounds,
     /// Time in microseconds.
-    pub residency_us: Between,
+    pub residency_us: Bounds,
 }
 
 /// A figure that is known, or known to lie between two.
 #[derive(Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(into = "Figure")]
-pub struct Between {
+pub struct Bounds {
     /// The least, or the lower end.
     pub low: f64,
     /// The greatest, or the upper end.
@@ -177,8 +177,8 @@ enum Figure {
     Between(Range),
 }
 
-impl From<Between> for Figure {
-    fn from(value: Between) -> Self {
+impl From<Bounds> for Figure {
+    fn from(value: Bounds) -> Self {
         if value.low == value.high { Self::Known(value.low.into()) } else { Self::Between(Ends(value).into()) }
     }
 }
@@ -186,7 +186,7 @@ impl From<Between> for Figure {
 /// Both ends of a figure, even where it is known.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(into = "Range")]
-pub struct Ends(Between);
+pub struct Ends(Bounds);
 
 /// Both ends of a figure, as JSON has them.
 #[derive(Serialize, JsonSchema)]
@@ -198,7 +198,7 @@ struct Range {
 }
 
 impl From<Ends> for Range {
-    fn from(Ends(Between { low, high }): Ends) -> Self {
+    fn from(Ends(Bounds { low, high }): Ends) -> Self {
         Self { low: low.into(), high: high.into() }
     }
 }
@@ -217,7 +217,7 @@ impl From<f64> for Whole {
     }
 }
 
-impl Between {
+impl Bounds {
     fn new(values: impl Iterator<Item = f64>) -> Option<Self> {
         values.fold(None, |so_far: Option<Self>, value| {
             let Self { low, high } = so_far.unwrap_or(Self { low: value, high: value });
@@ -241,12 +241,12 @@ impl Between {
 
 /// The measures of a governor.
 #[derive(Clone, Copy)]
-struct Measured<'r> {
+struct TraceMeasures<'r> {
     recording: &'r Recording,
     name: &'r str,
 }
 
-impl<'r> Measured<'r> {
+impl<'r> TraceMeasures<'r> {
     fn all(recording: &'r Recording) -> Vec<Self> {
         let mut names: Vec<&str> = Vec::new();
         for series in recording.all_series() {
@@ -268,9 +268,9 @@ impl<'r> Measured<'r> {
         })
     }
 
-    fn between(self, metric: Metric, of: &str) -> Option<Between> {
+    fn between(self, metric: Metric, of: &str) -> Option<Bounds> {
         let values = self.measures(CASE, metric).filter(|measure| subject(self.recording, measure) == of);
-        Between::new(values.map(|measure| measure.value))
+        Bounds::new(values.map(|measure| measure.value))
     }
 
     fn state_names(self) -> Vec<&'r str> {
@@ -287,7 +287,7 @@ impl<'r> Measured<'r> {
     fn agreement(self) -> Option<Agreement<'r>> {
         let share = |what: &str| self.between(metrics::IDLE_AGREEMENT, what).map(|share| share.low);
         let measures = self.measures("agreement", metrics::IDLE_INTERVALS);
-        let differing = measures.map(|measure| (subject(self.recording, measure), Between::exactly(measure.value)));
+        let differing = measures.map(|measure| (subject(self.recording, measure), Bounds::exactly(measure.value)));
         Some(Agreement {
             same: share("same")?,
             balanced: share("balanced"),
@@ -336,7 +336,7 @@ impl<'r> Measured<'r> {
         let energies = self.measures(CASE, metrics::IDLE_ENERGY);
         let energies = energies.map(|measure| (mode(measure), subject(self.recording, measure), measure.value));
         let energies: Vec<(&str, &str, f64)> = energies.collect();
-        let energy = Between::new(energies.iter().map(|(.., energy)| *energy));
+        let energy = Bounds::new(energies.iter().map(|(.., energy)| *energy));
         let wins = others.iter().filter_map(|other| {
             let share = self.between(metrics::IDLE_WINS, other.name)?;
             Some((other.name, share.low))
@@ -367,7 +367,7 @@ fn counters(recording: &Recording) -> Option<Counters> {
         found.map(|measure| measure.value)
     };
     let of = |mode| {
-        let count = |metric| value(mode, metric).map(Between::exactly);
+        let count = |metric| value(mode, metric).map(Bounds::exactly);
         Some(Counts {
             entered: count(metrics::IDLE_ENTERED)?,
             above: count(metrics::IDLE_ABOVE)?,
@@ -384,20 +384,18 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
     let recording = run.recording;
     let facts: facts::Replay = recording.header.facts()?;
     let watts = facts.power.and_then(|power| power.watts_per_unit);
-    let trace = Measured { recording, name: TRACE };
+    let trace = TraceMeasures { recording, name: TRACE };
     let intervals = |what| trace.between(metrics::IDLE_INTERVALS, what).map_or(0, |count| count.low as u64);
     let reasons = trace.measures(CASE, metrics::IDLE_INTERVALS);
     let reasons = reasons.filter(|measure| role(recording, measure) == "reason");
-    let governors = Measured::all(recording);
+    let governors = TraceMeasures::all(recording);
     Ok(Replay {
         intervals: Intervals {
             known: intervals("known"),
             bounded: intervals("bounded"),
             unknown: intervals("unknown"),
         },
-        unknown_because: reasons
-            .map(|measure| (subject(recording, measure), Between::exactly(measure.value)))
-            .collect(),
+        unknown_because: reasons.map(|measure| (subject(recording, measure), Bounds::exactly(measure.value))).collect(),
         kernel_counters: counters(recording),
         platform: recording.header.platform.as_ref().map(|platform| platform.name.as_str()),
         governors: governors.iter().map(|governor| governor.governor(&governors, watts)).collect(),
@@ -408,28 +406,28 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
 
 impl Governor<'_> {
     /// The sum of a count over the states; `None` where none has it.
-    pub fn sum(&self, of: fn(&State<'_>) -> Option<Between>) -> Option<Between> {
-        let parts: Vec<Between> = self.states.iter().filter_map(of).collect();
-        let sum = |end: fn(&Between) -> f64| parts.iter().map(end).sum();
-        (!parts.is_empty()).then(|| Between { low: sum(|part| part.low), high: sum(|part| part.high) })
+    pub fn sum(&self, of: fn(&State<'_>) -> Option<Bounds>) -> Option<Bounds> {
+        let parts: Vec<Bounds> = self.states.iter().filter_map(of).collect();
+        let sum = |end: fn(&Bounds) -> f64| parts.iter().map(end).sum();
+        (!parts.is_empty()).then(|| Bounds { low: sum(|part| part.low), high: sum(|part| part.high) })
     }
 
     /// The energy in joules, or in units times seconds where the platform says no watts.
-    pub fn energy(&self) -> Option<(Between, &'static str)> {
+    pub fn energy(&self) -> Option<(Bounds, &'static str)> {
         let joules = self.energy_j.map(|energy| (energy.0, "J"));
         joules.or_else(|| self.energy_unit_s.map(|energy| (energy.0, "unit s")))
     }
 
     /// The share by which it takes less energy than another, over the range of what a round trip
     /// costs and over what the trace does not say.
-    pub fn less_than(&self, other: &Self) -> Option<Between> {
+    pub fn less_than(&self, other: &Self) -> Option<Bounds> {
         let same = |(mode, point, _): &(&str, &str, f64), (of, at, _): &(&str, &str, f64)| {
             point == at && (mode == of || mode.is_empty() || of.is_empty())
         };
         let pairs = self.energies.iter().flat_map(|own| {
             other.energies.iter().filter(move |theirs| same(own, theirs)).map(move |theirs| (own.2, theirs.2))
         });
-        Between::new(pairs.filter(|(_, theirs)| *theirs > 0.0).map(|(own, theirs)| 1.0 - own / theirs))
+        Bounds::new(pairs.filter(|(_, theirs)| *theirs > 0.0).map(|(own, theirs)| 1.0 - own / theirs))
     }
 
     /// True if it is a governor that a kernel has, and no yardstick.
@@ -440,7 +438,7 @@ impl Governor<'_> {
     /// The shares of entries that turned out too deep and too shallow.
     pub fn misses(&self) -> Option<[f64; 2]> {
         let entered = self.sum(|state| state.entered)?.middle();
-        let share = |of: Option<Between>| of.map_or(0.0, |of| 100.0 * of.middle() / entered.max(1.0));
+        let share = |of: Option<Bounds>| of.map_or(0.0, |of| 100.0 * of.middle() / entered.max(1.0));
         Some([share(self.sum(|state| state.above)), share(self.sum(|state| state.below))])
     }
 }

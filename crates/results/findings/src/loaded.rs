@@ -1,7 +1,7 @@
 //! `dataplane`: a graph at full load.
 
 use crate::Run;
-use crate::errors::{self, Counted};
+use crate::errors::{self, NodeCount};
 use crate::nodes::{self, Nodes};
 use crate::rows::{counter, measures_of, median, role, subject, subjects, sum, tick_ns, values};
 use crate::spread::Spread;
@@ -25,7 +25,7 @@ const LATENCY: &str = "latency";
 
 /// A graph at full load.
 #[derive(Serialize, JsonSchema)]
-pub struct Loaded<'r> {
+pub struct LoadedGraph<'r> {
     /// The rate of each worker.
     pub threads: Vec<Thread<'r>>,
     /// The driver of the graph's ends.
@@ -33,7 +33,7 @@ pub struct Loaded<'r> {
     /// Times of the graph's rounds.
     pub latency_us: Rounds<'r>,
     /// Published nodes beside ours; only those of the cross connect were published.
-    pub published_nodes: Vec<Beside<'r>>,
+    pub published_nodes: Vec<PublishedNode<'r>>,
     /// Events per packet by node and kind; `None` for a kind that was not counted.
     pub events_per_packet: BTreeMap<&'r str, BTreeMap<&'r str, Option<f64>>>,
     /// The graph's name.
@@ -41,7 +41,7 @@ pub struct Loaded<'r> {
     /// The nodes of the graph.
     pub nodes: Nodes<'r>,
     /// The reasons for which packets ended, and other counts of nodes.
-    pub errors: Vec<Counted<'r>>,
+    pub errors: Vec<NodeCount<'r>>,
     /// Median of the ticks per packet over the windows.
     pub clocks_per_packet: f64,
     /// Median of the rate in millions of packets per second.
@@ -96,7 +96,7 @@ pub struct Thread<'r> {
 
 /// A published node beside ours. Only the cross connect was published.
 #[derive(Serialize, JsonSchema)]
-pub struct Beside<'r> {
+pub struct PublishedNode<'r> {
     /// The published node's name.
     pub node: &'r str,
     /// Published nanoseconds per packet.
@@ -118,7 +118,7 @@ pub struct Rounds<'r> {
 }
 
 /// Reads a loaded graph.
-pub fn read<'r>(run: &Run<'r>) -> Result<Loaded<'r>, FactsError> {
+pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
     let recording = run.recording;
     let facts: facts::GraphLoad = recording.header.facts()?;
     let whole = |metric| sum(recording, CASE, metric, "") as u64;
@@ -135,7 +135,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Loaded<'r>, FactsError> {
         (node, of_node.collect())
     });
     let published = run.published.node_clocks.as_ref().filter(|_| facts.graph == "l2-xconnect");
-    Ok(Loaded {
+    Ok(LoadedGraph {
         threads: threads.collect(),
         drivers: [facts::Driver { name: "memory".to_owned(), mode: facts.driver.clone() }],
         latency_us: rounds(recording),
@@ -184,12 +184,12 @@ fn counterpart(published: &str) -> Option<&str> {
     }
 }
 
-fn beside<'r>(recording: &'r Recording, published: &'r DataplaneReference<NodeFigure>) -> Vec<Beside<'r>> {
+fn beside<'r>(recording: &'r Recording, published: &'r DataplaneReference<NodeFigure>) -> Vec<PublishedNode<'r>> {
     let rows = published.figures.iter().filter_map(|figure| {
         let ours = counterpart(&figure.node)?;
         let clocks = median(recording, CASE, metrics::CLOCKS_PER_PACKET, ours);
         let (node, ns) = (figure.node.as_str(), clocks * tick_ns(recording));
-        (clocks > 0.0).then_some(Beside { node, published_ns: figure.slide_ns, our_node: ours, ns })
+        (clocks > 0.0).then_some(PublishedNode { node, published_ns: figure.slide_ns, our_node: ours, ns })
     });
     rows.collect()
 }

@@ -37,7 +37,7 @@ pub struct Call<'r> {
     /// The call's name.
     pub call: &'r str,
     /// Published counts of other firmware.
-    pub others: Vec<Other<'r>>,
+    pub others: Vec<OtherFirmware<'r>>,
     /// Mean instructions by build, at least 0.
     #[serde(flatten)]
     pub counts: BTreeMap<&'r str, f64>,
@@ -48,7 +48,7 @@ pub struct Call<'r> {
 
 /// The published count of another firmware.
 #[derive(Serialize, JsonSchema)]
-pub struct Other<'r> {
+pub struct OtherFirmware<'r> {
     /// The firmware's name.
     pub implementation: &'r str,
     /// The build: `plain` or `instrumented`.
@@ -91,9 +91,9 @@ fn calls<'r>(recording: &'r Recording, reference: Option<&'r CallReference>) -> 
             (variant == build && subject == call).then_some(measure.value)
         })
     };
-    let others = |call: &str| -> Vec<Other<'r>> {
+    let others = |call: &str| -> Vec<OtherFirmware<'r>> {
         let figures = reference.map_or(&[][..], |reference| &reference.figures).iter();
-        let other = |figure: &'r CallFigure| Other {
+        let other = |figure: &'r CallFigure| OtherFirmware {
             implementation: &figure.implementation,
             build: &figure.build,
             low: figure.low,

@@ -65,7 +65,7 @@ pub struct Driver<'r> {
     /// second.
     pub pdr_mpps: [Option<f64>; 2],
     /// Latencies in microseconds by the load, in percent of the highest rate with little loss.
-    pub latency_us_at_percent_of_pdr: BTreeMap<String, AtLoad<'r>>,
+    pub latency_us_at_percent_of_pdr: BTreeMap<String, LoadLatency<'r>>,
     /// The offered rates of the windows, in millions of packets per second.
     #[serde(skip)]
     pub offered: Option<Spread>,
@@ -90,7 +90,7 @@ pub struct Loss<'r> {
 
 /// Percentiles of latency at a load.
 #[derive(Serialize, JsonSchema)]
-pub struct AtLoad<'r> {
+pub struct LoadLatency<'r> {
     /// The offered rate in millions of packets per second.
     pub load_mpps: f64,
     /// Latencies in microseconds by the name of the percentile, such as `p99`.
@@ -143,7 +143,7 @@ fn driver<'r>(recording: &'r Recording, facts: &facts::Rates, of: &facts::Driver
     let loads = facts.loads.iter().zip(all(recording, name, LATENCY, metrics::OFFERED)).zip(0..);
     let at_load = |((share, load_mpps), iteration): ((&u64, f64), u32)| {
         let percentiles = latency(recording, name, iteration);
-        (share.to_string(), AtLoad { load_mpps, percentiles, share: *share })
+        (share.to_string(), LoadLatency { load_mpps, percentiles, share: *share })
     };
     Driver {
         name: name.clone(),

@@ -35,9 +35,9 @@ pub struct Doses<'r> {
     /// The figures of each rate and configuration, by metric.
     pub metrics: BTreeMap<&'static str, Vec<Dose>>,
     /// The configuration that wakes idle CPUs more, by rate of closes.
-    pub wakes_more: Vec<More>,
+    pub wakes_more: Vec<ExtraWakeups>,
     /// Wake-ups that lazy callbacks save, by rate of closes.
-    pub lazy: Vec<Saved>,
+    pub lazy: Vec<WakeupSavings>,
     /// Sentences that the run left about itself.
     pub notes: &'r [String],
     /// The recording's folder, as it was named on the command line.
@@ -65,7 +65,7 @@ pub struct Dose {
 
 /// The mode in which idle CPUs wake more often.
 #[derive(Serialize, JsonSchema)]
-pub struct More {
+pub struct ExtraWakeups {
     /// Files closed per second, above 0.
     pub closes_per_s: u64,
     /// The configuration in the guest; `None` where its runs do not agree.
@@ -76,7 +76,7 @@ pub struct More {
 
 /// Wake-ups of idle CPUs with lazy callbacks, of those with offloaded ones that do not wait.
 #[derive(Serialize, JsonSchema)]
-pub struct Saved {
+pub struct WakeupSavings {
     /// Files closed per second, above 0.
     pub closes_per_s: u64,
     /// Wake-ups fewer in the guest, in percent; what both kernels do at 0 is in it.
@@ -86,12 +86,12 @@ pub struct Saved {
 }
 
 /// The share of wake-ups that lazy callbacks save, by rate; none where nobody was lazy.
-fn saved(doses: &[Dose]) -> Vec<Saved> {
+fn saved(doses: &[Dose]) -> Vec<WakeupSavings> {
     let of = |rate, mode| doses.iter().find(move |dose| (dose.closes_per_s, dose.configuration) == (rate, mode));
     let saved = |lazy: &Dose| {
         let other = of(lazy.closes_per_s, MODES[1])?;
         let percent = |other: f64, own: f64| if other > 0.0 { 100.0 * (1.0 - own / other) } else { 0.0 };
-        Some(Saved {
+        Some(WakeupSavings {
             closes_per_s: lazy.closes_per_s,
             guest_percent: percent(mean(&other.guest), mean(&lazy.guest)),
             small_kernel_percent: percent(other.small_kernel_and_background, lazy.small_kernel_and_background),
@@ -149,7 +149,7 @@ fn doses(recording: &Recording, metric: Metric) -> Vec<Dose> {
 /// For each rate but 0 the mode that wakes idle CPUs more: in the guest, if all of its runs agree,
 /// and in the small kernel, to which is added what the guest does at 0: that is the boot's own, and
 /// another in each mode.
-fn order(doses: &[Dose]) -> Vec<More> {
+fn order(doses: &[Dose]) -> Vec<ExtraWakeups> {
     let more = |[first, second]: [f64; 2]| match first.total_cmp(&second) {
         std::cmp::Ordering::Greater => MODES[0],
         std::cmp::Ordering::Less => MODES[1],
@@ -163,7 +163,7 @@ fn order(doses: &[Dose]) -> Vec<More> {
         let [first, second] = [of(rate, MODES[0])?, of(rate, MODES[1])?];
         let all: Vec<&str> = first.guest.iter().zip(&second.guest).map(|(a, b)| more([*a, *b])).collect();
         let agreed = all.first().filter(|first| all.iter().all(|other| other == *first));
-        Some(More {
+        Some(ExtraWakeups {
             closes_per_s: rate,
             guest: agreed.map(|_| more([first.guest[0], second.guest[0]])),
             small_kernel: more([first.small_kernel_and_background, second.small_kernel_and_background]),

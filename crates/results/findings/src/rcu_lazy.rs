@@ -25,7 +25,7 @@ pub struct Lazy<'r> {
     /// The configurations, in the order in which they ran.
     pub configurations: Vec<Configuration<'r>>,
     /// Published figures with lazy callbacks and without.
-    pub published: Vec<Published<'r>>,
+    pub published: Vec<PublishedFigure<'r>>,
     /// The least and the most that is saved of a chip's power, in percent.
     pub published_saves_percent: Option<[f64; 2]>,
     /// The source of the published figures.
@@ -57,7 +57,7 @@ pub struct Configuration<'r> {
 
 /// A published figure.
 #[derive(Serialize, JsonSchema)]
-pub struct Published<'r> {
+pub struct PublishedFigure<'r> {
     /// The system that was measured.
     pub system: &'r str,
     /// The name of the figure.
@@ -104,7 +104,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Lazy<'r>, FactsError> {
     }
     let reference = run.published.lazy.as_ref();
     let figures = reference.map_or(&[][..], |reference| &reference.figures);
-    let published = figures.iter().map(|figure| Published {
+    let published = figures.iter().map(|figure| PublishedFigure {
         system: &figure.system,
         metric: &figure.metric,
         without: figure.without,

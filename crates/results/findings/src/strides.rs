@@ -52,14 +52,14 @@ pub fn published(recording: &Recording, published: &Published, case: &str, subje
 #[serde(untagged)]
 pub enum Strides<'r> {
     /// On this machine.
-    Measured(Measured<'r>),
+    Measured(MeasuredStudy<'r>),
     /// On a modelled core.
-    Predicted(Predicted<'r>),
+    Predicted(PredictedStudy<'r>),
 }
 
 /// The study on this machine.
 #[derive(Serialize, JsonSchema)]
-pub struct Measured<'r> {
+pub struct MeasuredStudy<'r> {
     /// The world that it ran in, such as `host`.
     pub world: &'r str,
     /// The layout of the metadata, such as `lanes`.
@@ -71,7 +71,7 @@ pub struct Measured<'r> {
     /// The cells of the study, in the order in which they ran.
     pub cells: Vec<Cells>,
     /// The best strides of each loop.
-    pub best: Vec<BestHere>,
+    pub best: Vec<BestCell>,
     /// The gains of each loop.
     #[serde(flatten)]
     pub gains: Gains,
@@ -87,7 +87,7 @@ pub struct Measured<'r> {
 
 /// The study on a modelled core.
 #[derive(Serialize, JsonSchema)]
-pub struct Predicted<'r> {
+pub struct PredictedStudy<'r> {
     /// The world that it ran in: `sim`.
     pub world: &'r str,
     /// The platform's name; empty where it is not known.
@@ -180,7 +180,7 @@ pub struct Stall {
 
 /// The best strides of a loop on this machine.
 #[derive(Serialize, JsonSchema)]
-pub struct BestHere {
+pub struct BestCell {
     /// The loop's name, such as `single` or `dual`.
     #[serde(rename = "loop")]
     pub loop_name: String,
@@ -297,7 +297,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
     let gains = gains(&cells);
     if is_modelled(recording) {
         let rest = Rest::new(&mut cells, tick_ns(recording));
-        return Ok(Strides::Predicted(Predicted {
+        return Ok(Strides::Predicted(PredictedStudy {
             world: &header.world,
             platform: header.platform.as_ref().map_or("", |platform| &platform.name),
             tick_ns: tick_ns(recording),
@@ -316,7 +316,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
         }));
     }
     let layout = measures_of(recording, CASE, metrics::CLOCKS_PER_PACKET).next();
-    Ok(Strides::Measured(Measured {
+    Ok(Strides::Measured(MeasuredStudy {
         world: &header.world,
         layout: layout.map_or("", |measure| recording.series_texts(measure.series).2),
         counter: counter(recording).to_owned(),
@@ -388,11 +388,11 @@ fn fewest<'c>(cells: impl Iterator<Item = &'c Cells>) -> Option<&'c Cells> {
 }
 
 /// The best strides of each loop.
-pub fn best_here(cells: &[Cells]) -> Vec<BestHere> {
+pub fn best_here(cells: &[Cells]) -> Vec<BestCell> {
     let best = |name| {
         let best = fewest(of_loop(cells, name))?;
         let none = of_loop(cells, name).find(|cell| cell.stride_first == 0).unwrap_or(best).clocks_per_packet;
-        Some(BestHere {
+        Some(BestCell {
             loop_name: best.loop_name.clone(),
             stride_first: best.stride_first,
             stride_second: best.stride_second,

@@ -1,7 +1,7 @@
 //! Benefits over draws, with the published ones beside, and what RCU costs in each benchmark's
 //! reference.
 
-use super::measured::{Measured, Values, at};
+use super::measured::{EnergyMeasures, Values, at};
 use super::statistics::{above_zero, saved, spearman, spread};
 use crate::{Interval, Run};
 use published::{EnergyFigure, EnergyReference};
@@ -43,7 +43,7 @@ pub struct Cell<'r> {
     /// True if the sign is certain and the published one is the other.
     pub wrong_sign: bool,
     /// The unknown that goes most with the benefit.
-    pub decides: Option<Decides<'r>>,
+    pub decides: Option<DecidingUnknown<'r>>,
     /// True if the published benefit is more than RCU costs at all in 97.5 % of the draws; `None`
     /// without a published benefit.
     pub exceeds_rcu: Option<bool>,
@@ -68,7 +68,7 @@ pub struct Cell<'r> {
 
 /// The unknown that goes most with a benefit.
 #[derive(Serialize, JsonSchema)]
-pub struct Decides<'r> {
+pub struct DecidingUnknown<'r> {
     /// The unknown's name.
     pub unknown: &'r str,
     /// Spearman's rank correlation with the benefit, from -1 to 1.
@@ -123,7 +123,7 @@ pub(super) struct Cells<'r> {
 }
 
 impl<'r> Cells<'r> {
-    pub(super) fn read(run: &Run<'r>, measured: &Measured<'r>, benchmarks: &[facts::Benchmark]) -> Self {
+    pub(super) fn read(run: &Run<'r>, measured: &EnergyMeasures<'r>, benchmarks: &[facts::Benchmark]) -> Self {
         let header = &run.recording.header;
         let platform = header.platform.as_ref();
         let published = run.published.energy.as_ref();
@@ -154,7 +154,7 @@ impl<'r> Cells<'r> {
 
 /// The measures and figures from which all cells of a recording are read.
 struct Reader<'m, 'r> {
-    measured: &'m Measured<'r>,
+    measured: &'m EnergyMeasures<'r>,
     mode: &'static str,
     published: Option<&'r EnergyReference>,
 }
@@ -245,9 +245,10 @@ impl<'r> Reader<'_, 'r> {
     }
 
     /// The unknown that goes most with the benefits.
-    fn decides(&self, benefits: &[f64]) -> Option<Decides<'r>> {
+    fn decides(&self, benefits: &[f64]) -> Option<DecidingUnknown<'r>> {
         let all = self.measured.unknowns.iter();
-        let all = all.filter_map(|(unknown, values)| Some(Decides { unknown, spearman: spearman(values, benefits)? }));
+        let all = all
+            .filter_map(|(unknown, values)| Some(DecidingUnknown { unknown, spearman: spearman(values, benefits)? }));
         all.max_by(|a, b| a.spearman.abs().total_cmp(&b.spearman.abs()))
     }
 

@@ -2,7 +2,7 @@
 //! big cluster sleeps; the talk's claims about them, and benefits against doses of callbacks.
 
 use super::cells::{CONFIGURATIONS, Cells, REFERENCE, Reference};
-use super::measured::{Measured, at};
+use super::measured::{EnergyMeasures, at};
 use crate::rows::InOrder;
 use recording::stats;
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ pub struct Effects<'r> {
     /// longer; `None` where they were not recorded.
     pub offload_p999_against_reference: Option<Steadiness>,
     /// The share of the time in which the big cluster sleeps, by benchmark.
-    pub big_cluster_down: Vec<Asleep<'r>>,
+    pub big_cluster_down: Vec<SleepShares<'r>>,
 }
 
 /// Wake-up latencies of a benchmark.
@@ -30,12 +30,12 @@ pub struct Latencies {
     /// The benchmark's name.
     pub benchmark: &'static str,
     /// A row for each configuration.
-    pub rows: Vec<Late>,
+    pub rows: Vec<Lateness>,
 }
 
 /// Medians over the predictions, in us.
 #[derive(Serialize, JsonSchema)]
-pub struct Late {
+pub struct Lateness {
     /// The configuration's name.
     pub configuration: &'static str,
     /// The median in microseconds.
@@ -58,7 +58,7 @@ pub struct Steadiness {
 
 /// The share of the time in which the big cluster sleeps, by configuration: medians.
 #[derive(Serialize, JsonSchema)]
-pub struct Asleep<'r> {
+pub struct SleepShares<'r> {
     /// The benchmark's name.
     pub benchmark: &'r str,
     /// Shares by configuration, from 0 to 1.
@@ -117,10 +117,10 @@ fn configurations() -> impl Iterator<Item = &'static str> {
 }
 
 /// Reads the effects.
-pub(super) fn read<'r>(measured: &Measured<'r>, cells: &Cells<'r>) -> Effects<'r> {
+pub(super) fn read<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Effects<'r> {
     let late = |configuration| {
         let medians = measured.late.each_ref().map(|values| stats::median(at(values, LATE, configuration, cells.mode)));
-        Some(Late { configuration, p50: medians[0]?, p99: medians[1]?, p999: medians[2]? })
+        Some(Lateness { configuration, p50: medians[0]?, p99: medians[1]?, p999: medians[2]? })
     };
     let longest = |configuration| at(&measured.late[2], LATE, configuration, cells.mode);
     let pairs: Vec<_> = longest("rcu-offload").iter().zip(longest(REFERENCE)).collect();
@@ -131,7 +131,7 @@ pub(super) fn read<'r>(measured: &Measured<'r>, cells: &Cells<'r>) -> Effects<'r
         let share = |configuration| {
             Some((configuration, stats::median(at(&measured.asleep, benchmark, configuration, cells.mode))?))
         };
-        Asleep { benchmark, share: configurations().filter_map(share).collect() }
+        SleepShares { benchmark, share: configurations().filter_map(share).collect() }
     };
     Effects {
         latency_us: Latencies { benchmark: LATE, rows: configurations().filter_map(late).collect() },
@@ -147,7 +147,7 @@ pub(super) fn read<'r>(measured: &Measured<'r>, cells: &Cells<'r>) -> Effects<'r
 }
 
 /// Reads the shares of each configuration.
-pub(super) fn shares<'r>(measured: &Measured<'r>, cells: &Cells<'r>) -> Vec<Shares<'r>> {
+pub(super) fn shares<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Shares<'r>> {
     let of = |benchmark: &'r str, configuration: &'static str| {
         let all = at(&measured.energy, benchmark, configuration, cells.mode);
         let parts =
@@ -174,7 +174,7 @@ pub(super) fn shares<'r>(measured: &Measured<'r>, cells: &Cells<'r>) -> Vec<Shar
 }
 
 /// The claims about each benchmark.
-pub(super) fn claims<'r>(measured: &Measured<'r>, cells: &Cells<'r>) -> Vec<Claim<'r>> {
+pub(super) fn claims<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Claim<'r>> {
     let share = |count: usize, of: usize| if of == 0 { 0.0 } else { count as f64 / of as f64 };
     let of = |of: &Reference<'r>| {
         let [reference, offload, idle, both] = [REFERENCE, CONFIGURATIONS[0], CONFIGURATIONS[1], CONFIGURATIONS[2]]
@@ -204,7 +204,7 @@ pub(super) fn claims<'r>(measured: &Measured<'r>, cells: &Cells<'r>) -> Vec<Clai
 }
 
 /// Benefits against doses.
-pub(super) fn doses(measured: &Measured<'_>) -> Vec<Dose> {
+pub(super) fn doses(measured: &EnergyMeasures<'_>) -> Vec<Dose> {
     let mut all = Vec::new();
     for benchmark in ["audio", "andebench8"] {
         for configuration in CONFIGURATIONS {

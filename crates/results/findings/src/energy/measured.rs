@@ -20,7 +20,7 @@ struct CurvePoint<'r> {
 }
 
 /// The measures of a recording.
-pub(super) struct Measured<'r> {
+pub(super) struct EnergyMeasures<'r> {
     /// Energies in units of the platform's table times seconds.
     pub(super) energy: Values<'r>,
     /// Run times in seconds.
@@ -39,7 +39,7 @@ pub(super) struct Measured<'r> {
     curves: Vec<CurvePoint<'r>>,
 }
 
-impl<'r> Measured<'r> {
+impl<'r> EnergyMeasures<'r> {
     /// Reads a recording.
     pub(super) fn read(recording: &'r Recording) -> Self {
         let rows = named(recording);

@@ -14,13 +14,13 @@ mod measured;
 mod predictions;
 mod statistics;
 
-pub use cells::{CONFIGURATIONS, Cell, Decides, REFERENCE, Reference};
-pub use effects::{Asleep, Claim, Dose, DosePoint, Effects, Late, Latencies, Shares, Steadiness};
-pub use predictions::{ByThreads, Power, Predictor, Sysbench, Unfitted};
+pub use cells::{CONFIGURATIONS, Cell, DecidingUnknown, REFERENCE, Reference};
+pub use effects::{Claim, Dose, DosePoint, Effects, Latencies, Lateness, Shares, SleepShares, Steadiness};
+pub use predictions::{Power, Predictor, Sysbench, ThreadPower, UnfittedFigures};
 
 use crate::{Interval, Run};
 use cells::Cells;
-use measured::Measured;
+use measured::EnergyMeasures;
 use published::EnergyReference;
 use recording::facts::{self, FactsError};
 use schemars::JsonSchema;
@@ -46,7 +46,7 @@ pub struct Savings<'r> {
     /// The name of the predictor that orders the benefits best.
     pub best_order: Option<&'static str>,
     /// Figures that no fit was made for.
-    pub without_a_fit: Unfitted<'r>,
+    pub without_a_fit: UnfittedFigures<'r>,
     /// The talk's claims, by benchmark.
     pub claims: Vec<Claim<'r>>,
     /// Effects beside energy.
@@ -74,7 +74,7 @@ pub struct Savings<'r> {
 
 /// Published benefits beside predicted ones, over all cells.
 #[derive(Clone, Copy)]
-pub struct Judged {
+pub struct Judgement {
     /// The number of published benefits, at least 1.
     pub published: usize,
     /// The number of those that lie within their intervals.
@@ -92,7 +92,7 @@ pub struct Judged {
 pub fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
     let header = &run.recording.header;
     let facts: facts::Energy = header.facts()?;
-    let measured = Measured::read(run.recording);
+    let measured = EnergyMeasures::read(run.recording);
     let cells = Cells::read(run, &measured, &facts.benchmarks);
     let predictors = predictions::predictors(&cells);
     Ok(Savings {
@@ -149,12 +149,12 @@ impl<'r> Savings<'r> {
     }
 
     /// The published benefits beside the predicted ones; `None` where none was published.
-    pub fn judged(&self) -> Option<Judged> {
+    pub fn judged(&self) -> Option<Judgement> {
         let published: Vec<(Interval, f64)> =
             self.saving().filter_map(|(cell, of)| Some((of, cell.published_energy_benefit_percent?))).collect();
         let total: f64 = published.iter().map(|(_, value)| value).sum();
         let medians: f64 = published.iter().map(|(of, _)| of.median).sum();
-        (!published.is_empty()).then(|| Judged {
+        (!published.is_empty()).then(|| Judgement {
             published: published.len(),
             held: published.iter().filter(|(of, value)| of.holds(*value)).count(),
             exceeding: self.cells.iter().filter(|cell| cell.exceeds_rcu == Some(true)).count(),

@@ -1,7 +1,7 @@
 //! The medians beside predictors that know nothing of RCU, and figures that no fit was made for.
 
 use super::cells::{Cells, REFERENCE};
-use super::measured::{Measured, Values, at};
+use super::measured::{EnergyMeasures, Values, at};
 use super::statistics::spearman;
 use crate::Interval;
 use recording::{facts, stats};
@@ -26,7 +26,7 @@ pub struct Predictor {
 
 /// Figures that no fit was made for.
 #[derive(Serialize, JsonSchema)]
-pub struct Unfitted<'r> {
+pub struct UnfittedFigures<'r> {
     /// The power of andebench2's reference; `None` without published figures.
     pub andebench2_reference: Option<Power>,
     /// The power of sysbench's reference by its number of threads.
@@ -56,7 +56,7 @@ pub struct Power {
 #[derive(Serialize, JsonSchema)]
 pub struct Sysbench {
     /// Power by number of threads.
-    pub by_threads: Vec<ByThreads>,
+    pub by_threads: Vec<ThreadPower>,
     /// Published power in watts.
     pub published_power_w: f64,
     /// True if the published power lies within all of them.
@@ -65,7 +65,7 @@ pub struct Sysbench {
 
 /// The power with a number of threads.
 #[derive(Serialize, JsonSchema)]
-pub struct ByThreads {
+pub struct ThreadPower {
     /// The number of threads.
     pub threads: f64,
     /// Power in watts over the draws.
@@ -131,7 +131,7 @@ pub(super) fn best_order(predictors: &[Predictor]) -> Option<&Predictor> {
 }
 
 /// Reads the figures.
-pub(super) fn read<'r>(measured: &Measured<'r>, cells: &Cells<'r>, facts: &facts::Energy) -> Unfitted<'r> {
+pub(super) fn read<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>, facts: &facts::Energy) -> UnfittedFigures<'r> {
     let watts = |name: &str| {
         let reference = cells.reference(name)?;
         let (scale, published) = (cells.scale?, reference.published_power_w?);
@@ -154,7 +154,7 @@ pub(super) fn read<'r>(measured: &Measured<'r>, cells: &Cells<'r>, facts: &facts
         }
     });
     let cores = facts.big.zip(facts.little);
-    Unfitted {
+    UnfittedFigures {
         andebench2_reference: second,
         sysbench_reference: sysbench,
         callback_core_energy_big_to_little: cores.map(|(big, little)| big.energy_unit_s / little.energy_unit_s),
@@ -165,7 +165,7 @@ pub(super) fn read<'r>(measured: &Measured<'r>, cells: &Cells<'r>, facts: &facts
 
 /// Reference power of sysbench in watts, by its number of threads: least, median and most of the
 /// draws.
-fn by_threads(measured: &Measured<'_>, cells: &Cells<'_>) -> Vec<ByThreads> {
+fn by_threads(measured: &EnergyMeasures<'_>, cells: &Cells<'_>) -> Vec<ThreadPower> {
     let unknowns = measured.unknowns.iter().find(|(name, _)| *name == "sysreference.threads");
     let (Some(scale), Some((_, threads))) = (cells.scale, unknowns) else { return Vec::new() };
     let get = |values: &Values<'_>| at(values, "sysbench", REFERENCE, "draws").to_vec();
@@ -178,7 +178,7 @@ fn by_threads(measured: &Measured<'_>, cells: &Cells<'_>) -> Vec<ByThreads> {
         let of = powers.iter().zip(threads).filter(|(_, other)| **other == kind).map(|(power, _)| *power);
         let summary = stats::summary(&of.collect::<Vec<_>>())?;
         let power_w = Interval { low: summary.min, median: summary.median, high: summary.max };
-        Some(ByThreads { threads: kind, power_w })
+        Some(ThreadPower { threads: kind, power_w })
     };
     kinds.into_iter().filter_map(summary).collect()
 }

@@ -44,7 +44,7 @@ pub struct Placement<'r> {
     /// The policies for which latency or energy is least.
     pub wins: Wins<'r>,
     /// Expectations of the usual workload from before it ran; empty for others.
-    pub expectations: Vec<Expected>,
+    pub expectations: Vec<Expectation>,
     /// The cost of work at each operating point.
     pub operating_points: Vec<Point<'r>>,
     /// The top points of the fastest domain and of the slowest; `None` with one domain.
@@ -151,7 +151,7 @@ pub struct Wins<'r> {
 
 /// The expectation about the user interface before it ran, whether it holds, and what came out.
 #[derive(Serialize, JsonSchema)]
-pub struct Expected {
+pub struct Expectation {
     /// The expectation, in words.
     pub expectation: &'static str,
     /// True if it holds.
@@ -172,12 +172,12 @@ pub fn distinct<'r>(names: impl Iterator<Item = &'r str>) -> Vec<&'r str> {
 }
 
 /// The measures of a recording, and the number of seeds.
-struct Measured<'r> {
+struct PolicyMeasures<'r> {
     rows: Vec<Row<'r>>,
     seeds: u32,
 }
 
-impl<'r> Measured<'r> {
+impl<'r> PolicyMeasures<'r> {
     fn of_metric(&self, case: &str, metric: Metric) -> impl Iterator<Item = &Row<'r>> {
         self.rows.iter().filter(move |row| row.is_of(case, metric))
     }
@@ -264,7 +264,7 @@ impl<'r> Measured<'r> {
 pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
     let recording = run.recording;
     let facts: facts::Placement = recording.header.facts()?;
-    let measured = Measured { rows: named(recording), seeds: recording.header.iterations };
+    let measured = PolicyMeasures { rows: named(recording), seeds: recording.header.iterations };
     let names = measured.policies();
     let task = measured.subjects(POOLED, metrics::RESPONSE).first().copied();
     let periods = |policy: &str| task.map_or(0.0, |task| measured.mean(policy, metrics::PERIODS, task));
@@ -362,7 +362,7 @@ fn percent_ends(Interval { low, high, .. }: Interval) -> String {
     if low == high { low } else { format!("{low}\u{2013}{high}") }
 }
 
-fn expectations(policies: &[Policy<'_>], task: Option<&str>) -> Vec<Expected> {
+fn expectations(policies: &[Policy<'_>], task: Option<&str>) -> Vec<Expectation> {
     let find = |name: &str| policies.iter().find(|policy| policy.name == name);
     let ratio = |policy| Some(find(policy)?.p95(task)? / find(YARDSTICK)?.p95(task)?);
     let mut all = Vec::new();
@@ -380,20 +380,20 @@ fn expectations(policies: &[Policy<'_>], task: Option<&str>) -> Vec<Expected> {
     ] {
         let Some(ratio) = ratio(name) else { continue };
         let energy = find(name).and_then(|policy| policy.energy_of_all_big);
-        all.push(Expected {
+        all.push(Expectation {
             expectation: late,
             holds: (ratio - 1.0).abs() <= 0.1,
             found: format!("{ratio:.2} times all-big's"),
         });
         let share = energy.map(|energy| percent_ends(energy.times(100.0)));
-        all.push(Expected {
+        all.push(Expectation {
             expectation: thrifty,
             holds: energy.is_some_and(|energy| energy.high < 1.0),
             found: format!("{} % of all-big's", share.unwrap_or_default()),
         });
     }
     if let Some(ratio) = ratio("even") {
-        all.push(Expected {
+        all.push(Expectation {
             expectation: "even spread is at least 1.5 times as slow as all-big (p95)",
             holds: ratio >= 1.5,
             found: format!("{ratio:.2} times all-big's"),

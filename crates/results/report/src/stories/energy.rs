@@ -7,7 +7,8 @@ use crate::blocks::{
 };
 use findings::Interval;
 use findings::energy::{
-    CONFIGURATIONS, Cell as CellFacts, Decides, Effects, REFERENCE, Reference, Savings, Shares, Steadiness, Unfitted,
+    CONFIGURATIONS, Cell as CellFacts, DecidingUnknown, Effects, REFERENCE, Reference, Savings, Shares, Steadiness,
+    UnfittedFigures,
 };
 
 /// A benefit with two decimals.
@@ -191,7 +192,7 @@ fn decided(savings: &Savings<'_>, told: &mut Blocks) {
         cell.verdict == Some("undecided") || (cell.benchmark == "audio" && cell.configuration == CONFIGURATIONS[0])
     };
     let item = |cell: &CellFacts<'_>| {
-        let Decides { unknown, spearman } = cell.decides.as_ref()?;
+        let DecidingUnknown { unknown, spearman } = cell.decides.as_ref()?;
         let verdict = cell.verdict.unwrap_or_default();
         Some(text![
             format!("{}, {} ({verdict}): ", cell.benchmark, cell.configuration),
@@ -298,7 +299,7 @@ impl Story for Effects<'_> {
     }
 }
 
-impl Story for Unfitted<'_> {
+impl Story for UnfittedFigures<'_> {
     /// Tells the figures as a list.
     fn tell(&self, told: &mut Blocks) {
         let mut items: Vec<Text> = Vec::new();

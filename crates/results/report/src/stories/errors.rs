@@ -1,10 +1,10 @@
 //! Why packets ended in a graph, and what else its nodes counted.
 
 use crate::blocks::{Blocks, Table, name, text, whole};
-use findings::errors::Counted;
+use findings::errors::NodeCount;
 
 /// Tells them in a table; nothing if there are none.
-pub(super) fn tell(errors: &[Counted<'_>], told: &mut Blocks) {
+pub(super) fn tell(errors: &[NodeCount<'_>], told: &mut Blocks) {
     let table = Table::with_rows(errors)
         .numbers("count", "", |row| whole(row.packets as f64))
         .words("node", |row| text![name(row.node)])

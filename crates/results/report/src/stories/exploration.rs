@@ -3,13 +3,13 @@
 use super::story::Story;
 use crate::blocks::lanes::Lanes;
 use crate::blocks::{Block, Blocks, Table, Text, code, text, whole};
-use findings::exploration::Explored;
+use findings::exploration::Exploration;
 use recording::facts;
 
 /// The stretches and rows of the timeline: a schedule has few, and the end of it is what breaks.
 const MOST_LANES: (usize, usize) = (400, 64);
 
-impl Story for Explored<'_> {
+impl Story for Exploration<'_> {
     fn tell(&self, told: &mut Blocks) {
         match self.schedule {
             Some(_) => schedule(self, told),
@@ -19,7 +19,7 @@ impl Story for Explored<'_> {
 }
 
 /// The result of a campaign of several seeds, or of one in which nothing broke.
-fn campaign(explored: &Explored<'_>, told: &mut Blocks) {
+fn campaign(explored: &Exploration<'_>, told: &mut Blocks) {
     let found = match explored.broken.len() {
         0 => "Nothing was found.".to_owned(),
         count => format!("{count} of the variants broke."),
@@ -34,7 +34,7 @@ fn campaign(explored: &Explored<'_>, told: &mut Blocks) {
 }
 
 /// The failure, its deviations in sentences, and how to run it again.
-fn schedule(explored: &Explored<'_>, told: &mut Blocks) {
+fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
     let operations = explored.operations.unwrap_or_default();
     for complaint in explored.complaints {
         told.answer(format!("{complaint} ({})", explored.invariant));

@@ -2,7 +2,7 @@
 
 use super::story::Story;
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Number, Picture, Table, Text, fixed, name, text};
-use findings::idle_cases::{Cases, Reported, Row};
+use findings::idle_cases::{Cases, Report, Row};
 
 /// The governors that are wrong most often and least often on the first workload: what can be
 /// said where nothing was published of it.
@@ -92,7 +92,7 @@ fn counts(rows: &[Row<'_>]) -> Table {
         Some(reported) => here.after(format!(" ({reported})")),
         None => here,
     };
-    let share = |here: f64, row: &Row<'_>, of: fn(&Reported<'_>) -> Option<f64>| {
+    let share = |here: f64, row: &Row<'_>, of: fn(&Report<'_>) -> Option<f64>| {
         beside(fixed(here, 2), row.published.as_ref().and_then(of).map(|share| fixed(share, 2)))
     };
     Table::with_rows(rows)

@@ -4,9 +4,9 @@ use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, name, text, whole,
 };
-use findings::idle_replay::{Agreement, Between, Counters, Governor, Intervals, RECORDED, Replay, SHALLOWEST};
+use findings::idle_replay::{Agreement, Bounds, Counters, Governor, Intervals, RECORDED, Replay, SHALLOWEST};
 
-fn cell(between: Between, number: fn(f64) -> Number) -> Cell {
+fn cell(between: Bounds, number: fn(f64) -> Number) -> Cell {
     Cell::Range(number(between.low), number(between.high))
 }
 
@@ -27,7 +27,7 @@ impl Story for Replay<'_> {
 }
 
 /// A share that is known as a range, in words: `12 to 14 % less`, `between 40 % less and 5 % more`.
-fn percent_less(Between { low, high }: Between) -> String {
+fn percent_less(Bounds { low, high }: Bounds) -> String {
     let percent = |share: f64| format!("{:.0}", 100.0 * share.abs());
     let (least, most) = (percent(low), percent(high));
     match (low >= 0.0, high >= 0.0) {
@@ -44,7 +44,7 @@ fn percent_less(Between { low, high }: Between) -> String {
 fn verdict(replay: &Replay<'_>) -> Text {
     let real = || replay.governors.iter().filter(|governor| governor.is_real());
     let with_energy = || real().filter_map(|governor| Some((governor, governor.energy()?)));
-    let middle = |(_, (energy, _)): &(&Governor<'_>, (Between, &str))| energy.middle();
+    let middle = |(_, (energy, _)): &(&Governor<'_>, (Bounds, &str))| energy.middle();
     let least = with_energy().min_by(|a, b| middle(a).total_cmp(&middle(b)));
     let Some((best, (energy, unit))) = least else {
         return verdict_on_misses(replay);
@@ -118,7 +118,7 @@ fn table(replay: &Replay<'_>) -> Table {
     let states = replay.governors.iter().map(|of| &of.states).max_by_key(|states| states.len());
     let names: Vec<&str> = states.map_or_else(Vec::new, |states| states.iter().map(|state| state.name).collect());
     let unit = replay.governors.iter().find_map(Governor::energy).map_or("unit s", |(_, unit)| unit);
-    let count = |between: Option<Between>| between.map(|between| cell(between, |value| fixed(value, 0)));
+    let count = |between: Option<Bounds>| between.map(|between| cell(between, |value| fixed(value, 0)));
     Table::with_rows(&replay.governors)
         .words("governor", |governor| name(governor.name))
         .each(names, |table, wanted| {
@@ -142,7 +142,7 @@ fn provenance(replay: &Replay<'_>, told: &mut Blocks) {
         known + bounded + unknown,
         replay.platform.unwrap_or("")
     ));
-    let reason = |(reason, count): &(&str, Between)| Text::from(format!("unknown because {reason}: {:.0}", count.low));
+    let reason = |(reason, count): &(&str, Bounds)| Text::from(format!("unknown because {reason}: {:.0}", count.low));
     told.list(replay.unknown_because.0.iter().map(reason).collect());
 }
 
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_range_of_shares_is_less_more_or_both() {
-        let words = |low: f64, high: f64| percent_less(Between { low, high });
+        let words = |low: f64, high: f64| percent_less(Bounds { low, high });
         assert_eq!(words(0.12, 0.14), "12 to 14 % less");
         assert_eq!(words(0.12, 0.121), "12 % less");
         assert_eq!(words(-0.30, -0.05), "5 to 30 % more");

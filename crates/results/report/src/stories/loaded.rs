@@ -3,12 +3,12 @@
 use super::story::Story;
 use super::{errors, spread};
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, Text, figure, fixed, name, text};
-use findings::loaded::Loaded;
+use findings::loaded::LoadedGraph;
 use recording::facts;
 
-impl Story for Loaded<'_> {
+impl Story for LoadedGraph<'_> {
     fn tell(&self, told: &mut Blocks) {
-        let Loaded { facts, clocks, window_count: windows, kinds, published, .. } = self;
+        let LoadedGraph { facts, clocks, window_count: windows, kinds, published, .. } = self;
         let dearest = self.nodes.nodes.iter().max_by(|a, b| a.clocks_per_packet.total_cmp(&b.clocks_per_packet));
         if let (Some(rate), Some(clocks), Some(dearest)) = (&self.windows, clocks, dearest) {
             told.answer(text![
@@ -84,7 +84,7 @@ fn settings(facts: &facts::GraphLoad) -> Text {
 }
 
 /// Nanoseconds per packet by node, beside the published ones where there are any, else clocks.
-fn picture(loaded: &Loaded<'_>) -> Picture {
+fn picture(loaded: &LoadedGraph<'_>) -> Picture {
     let part = |name: &str, value: f64| (name.to_owned(), Figure { value, published: None });
     if let Some(published) = loaded.published.filter(|_| !loaded.published_nodes.is_empty()) {
         let ours = loaded.published_nodes.iter().map(|row| part(row.our_node, row.ns)).collect();

@@ -8,7 +8,7 @@ use crate::blocks::{
 use findings::InOrder;
 use findings::Interval;
 use findings::placement::{
-    Expected, MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, distinct, natural,
+    Expectation, MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, distinct, natural,
 };
 
 fn ends(interval: Interval, number: impl Fn(f64) -> Number) -> Cell {
@@ -157,7 +157,7 @@ fn overview(placement: &Placement<'_>) -> Table {
 }
 
 fn judged(placement: &Placement<'_>, told: &mut Blocks) {
-    let item = |of: &Expected| {
+    let item = |of: &Expectation| {
         let holds = if of.holds { "holds" } else { "does not hold" };
         Text::from(format!("Expected: {}: {holds} ({}).", of.expectation, of.found))
     };

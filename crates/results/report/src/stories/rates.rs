@@ -3,7 +3,7 @@
 use super::spread;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Drawing, IntervalRow, Picture, Table, fixed, name, percent, text, whole};
-use findings::rates::{AtLoad, Driver, Loss, Rates};
+use findings::rates::{Driver, LoadLatency, Loss, Rates};
 use findings::spread::Spread;
 
 fn bounds_words([lower, upper]: [Option<f64>; 2]) -> String {
@@ -67,7 +67,7 @@ impl Story for Rates<'_> {
             .numbers(format!("loss of {} % or less", facts.loss), "", |driver| bounds_words(driver.pdr_mpps))
             .numbers("trials", "", |driver| whole(driver.trials as f64));
         told.table(table.done().titled("Highest rate, Mpps"));
-        let times: Vec<(&str, &AtLoad<'_>)> = self
+        let times: Vec<(&str, &LoadLatency<'_>)> = self
             .drivers
             .iter()
             .flat_map(|driver| {

@@ -2,7 +2,7 @@
 
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Picture, Table, figure, whole};
-use findings::rcu_doses::{Dose, Doses, GUEST, MODES, More, SMALL, Saved, mean};
+use findings::rcu_doses::{Dose, Doses, ExtraWakeups, GUEST, MODES, SMALL, WakeupSavings, mean};
 use recording::metrics::{self, Metric};
 
 /// A curve for each mode and kernel.
@@ -65,13 +65,13 @@ impl Story for Doses<'_> {
                 ));
             }
         }
-        for Saved { closes_per_s, guest_percent, small_kernel_percent } in &self.lazy {
+        for WakeupSavings { closes_per_s, guest_percent, small_kernel_percent } in &self.lazy {
             told.paragraph(format!(
                 "{closes_per_s} closes/s: lazy callbacks save {guest_percent:.0} % of the wake-ups in the guest, {small_kernel_percent:.0} % \
                  in the small kernel with what the guest does at 0."
             ));
         }
-        for More { closes_per_s, guest, small_kernel } in &self.wakes_more {
+        for ExtraWakeups { closes_per_s, guest, small_kernel } in &self.wakes_more {
             told.paragraph(match guest {
                 None => format!("{closes_per_s} closes/s: the guest's own runs do not agree which CPUs wake more."),
                 Some(guest) if guest == small_kernel => format!("{closes_per_s} closes/s: {guest} CPUs wake more, in both."),

@@ -5,7 +5,8 @@ use crate::blocks::{
     Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, fixed, name, percent, text, whole,
 };
 use findings::strides::{
-    BestHere, Cells, Gains, LIMITS, LOOPS, Measured, Predicted, Score, Strides, best_gain, best_here, label, of_loop,
+    BestCell, Cells, Gains, LIMITS, LOOPS, MeasuredStudy, PredictedStudy, Score, Strides, best_gain, best_here, label,
+    of_loop,
 };
 
 /// A curve for each loop whose strides are one number, with the range within 2 % of its best
@@ -63,8 +64,8 @@ fn words(gains: &Gains) -> Option<Text> {
     ])
 }
 
-fn best_table(best: &[BestHere]) -> Table {
-    let saves = |best: &BestHere| match best.loop_name.as_str() {
+fn best_table(best: &[BestCell]) -> Table {
+    let saves = |best: &BestCell| match best.loop_name.as_str() {
         "single-split" => Cell::Empty,
         _ => fixed(best.saves_percent, 0).after(" %").into(),
     };
@@ -85,7 +86,7 @@ impl Story for Strides<'_> {
     }
 }
 
-impl Story for Measured<'_> {
+impl Story for MeasuredStudy<'_> {
     fn tell(&self, told: &mut Blocks) {
         if let Some(words) = words(&self.gains) {
             told.answer(words);
@@ -132,7 +133,7 @@ impl Story for Measured<'_> {
     }
 }
 
-impl Story for Predicted<'_> {
+impl Story for PredictedStudy<'_> {
     fn tell(&self, told: &mut Blocks) {
         let has_published = self.cells.iter().any(|cell| cell.published_clocks_per_packet.is_some());
         let mut answer = Text::default();
@@ -196,7 +197,7 @@ impl Story for Predicted<'_> {
     }
 }
 
-fn cell_table(predicted: &Predicted<'_>) -> Table {
+fn cell_table(predicted: &PredictedStudy<'_>) -> Table {
     let kind = |cell: &Cells| match (cell.published_clocks_per_packet, cell.used_in_fit) {
         (None, _) => "no figure",
         (Some(_), true) => "fitted",
@@ -227,7 +228,7 @@ fn cell_table(predicted: &Predicted<'_>) -> Table {
 }
 
 /// The error of each table, and the best strides, beside what was published.
-fn against_published(predicted: &Predicted<'_>, told: &mut Blocks) {
+fn against_published(predicted: &PredictedStudy<'_>, told: &mut Blocks) {
     let best = |score: &Score| {
         let same = predicted.scores.iter().filter(|other| other.loop_name == score.loop_name);
         let least = same.map(|other| other.rms_percent).fold(f64::INFINITY, f64::min);
