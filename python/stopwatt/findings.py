@@ -21,9 +21,9 @@ class PsciLatency:
     """The recording's folder, as it was named on the command line."""
     cells: list[PsciLatencyCellFacts]
     """Each recorded latency."""
-    accuracy: list[PsciLatencyAccuracyFacts]
+    accuracy: list[PsciLatencyAccuracy]
     """The accuracy of predictions, by release; empty for what was measured."""
-    free_running: list[PsciLatencySpreadFacts]
+    free_running: list[PsciLatencySpread]
     """The scatter of free-running seeds."""
     warnings: list[str] = field(default_factory=list)
     """Doubts about the costs that were used, a sentence each."""
@@ -88,65 +88,69 @@ class PsciLatencyWaitFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PsciLatencyAccuracyFacts:
-    """The accuracy over some cells of a release."""
+class PsciLatencyAccuracy:
+    """Errors of the predicted cells of a release."""
 
     release: str
-    """The release, or `all`."""
+    """The release."""
     what: str
-    """Which cells, in words."""
+    """Which cells, as a table says it."""
     cells: int
-    """The number of cells."""
+    """Number of cells."""
     median_error_percent: float
-    """Median of the absolute errors, in percent."""
+    """Median of the absolute errors."""
     within_10_percent_or_1_us: int
-    """The number of cells within the larger of both."""
+    """The number of cells whose error is within the larger of 10 % and 1 us."""
     worst_error_percent: float
-    """The greatest absolute error, in percent."""
-    intervals: Optional[PsciLatencyIntervalFacts]
+    """The largest absolute error."""
+    guess: Optional[PsciLatencyErrors]
+    """Errors over the same cells of what a reader would guess from the tables alone; `None` where the tables do not say
+    enough.
+    """
+    intervals: Optional[PsciLatencyIntervals]
     """The 90 % intervals of the same cells; `None` where nothing was drawn."""
-    guess: Optional[PsciLatencyErrorFacts]
-    """Errors of a guess from the tables alone; `None` where those do not say enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PsciLatencyIntervalFacts:
-    """Intervals that are to hold nine of ten published values."""
+class PsciLatencyErrors:
+    """Errors over some cells, in percent of the published values."""
+
+    cells: int
+    """Number of cells."""
+    median_error_percent: float
+    """Median of the absolute errors."""
+    within_10_percent_or_1_us: int
+    """The number of cells whose error is within the larger of 10 % and 1 us."""
+    worst_error_percent: float
+    """The largest absolute error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciLatencyIntervals:
+    """The counts of intervals that are to hold nine of ten published values."""
 
     held: int
     """The number that hold the published value."""
     guess_held: Optional[int]
     """The number of the guess's that do; `None` where it has none."""
     width_against_guess: Optional[float]
-    """Median of the widths, as a multiple of that of the guess's."""
+    """Median of the widths, each as a multiple of that of the guess's."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PsciLatencyErrorFacts:
-    """Errors over some cells."""
-
-    median_error_percent: float
-    """Median of the absolute errors, in percent."""
-    within_10_percent_or_1_us: int
-    """The number of cells within the larger of both."""
-    worst_error_percent: float
-    """The greatest absolute error, in percent."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PsciLatencySpreadFacts:
-    """The scatter of the free-running seeds of a case."""
+class PsciLatencySpread:
+    """The scatter of free-running seeds: the powerdown of the n-th CPU over all seeds."""
 
     release: str
-    """The release or configuration."""
+    """Release or configuration."""
     case: str
-    """The case."""
+    """Case."""
     seeds: int
-    """The number of seeds."""
-    orders: int
-    """The number of different orders of CPUs."""
+    """Number of seeds."""
     powerdown_by_rank: list[PsciLatencyRange]
-    """Powerdown of the n-th CPU to finish, in microseconds."""
+    """The powerdown of the n-th CPU to finish, in microseconds."""
+    orders: int
+    """The number of different orders of CPUs that there were."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,11 +158,11 @@ class PsciLatencyRange:
     """The range of some values."""
 
     min: float
-    """The least."""
+    """The smallest."""
     median: float
     """The median."""
     max: float
-    """The greatest."""
+    """The largest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,16 +215,16 @@ class ExploreCoverage:
     """Branches of the other functions that were never taken."""
     one_way: list[str]
     """Some pairs that met in one order only."""
-    counted: list[ExploreReached]
+    counted: list[ExploreCoverageItem]
     """Events that are counted in every run, such as calls by outcome."""
-    chosen: list[ExploreReached]
+    chosen: list[ExploreCoverageItem]
     """The choices of the machine, such as faults of the hardware."""
     curve: list[ExploreGrowth]
     """The reach after some runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExploreReached:
+class ExploreCoverageItem:
     """Something that is counted."""
 
     group: str
@@ -273,12 +277,12 @@ class PsciCallsCall:
 
     call: str
     """The call's name."""
-    others: list[PsciCallsOther]
+    others: list[PsciCallsOtherFirmware]
     """Published counts of other firmware."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PsciCallsOther:
+class PsciCallsOtherFirmware:
     """The published count of another firmware."""
 
     implementation: str
@@ -423,7 +427,7 @@ class Dataplane:
     """The driver of the graph's ends."""
     latency_us: DataplaneRounds
     """Times of the graph's rounds."""
-    published_nodes: list[DataplaneBeside]
+    published_nodes: list[DataplanePublishedNode]
     """Published nodes beside ours; only those of the cross connect were published."""
     events_per_packet: dict[str, dict[str, Optional[float]]]
     """Events per packet by node and kind; `None` for a kind that was not counted."""
@@ -431,7 +435,7 @@ class Dataplane:
     """The graph's name."""
     nodes: list[DataplaneNode]
     """The nodes of the graph."""
-    errors: list[DataplaneCounted]
+    errors: list[DataplaneNodeCount]
     """The reasons for which packets ended, and other counts of nodes."""
     clocks_per_packet: float
     """Median of the ticks per packet over the windows."""
@@ -490,7 +494,7 @@ class DataplaneRounds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataplaneBeside:
+class DataplanePublishedNode:
     """A published node beside ours. Only the cross connect was published."""
 
     node: str
@@ -520,7 +524,7 @@ class DataplaneNode:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataplaneCounted:
+class DataplaneNodeCount:
     """Packets that were dropped or punted for a reason, or something else that a node counted."""
 
     node: str
@@ -534,7 +538,7 @@ class DataplaneCounted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrefetchMeasured:
+class PrefetchMeasuredStudy:
     """The study on this machine."""
 
     world: str
@@ -547,7 +551,7 @@ class PrefetchMeasured:
     """Length of a tick of the counter in nanoseconds; 0 where its frequency is not known."""
     cells: list[PrefetchCells]
     """The cells of the study, in the order in which they ran."""
-    best: list[PrefetchBestHere]
+    best: list[PrefetchBestCell]
     """The best strides of each loop."""
     gains: list[PrefetchGain]
     """The gains of each loop."""
@@ -600,7 +604,7 @@ class PrefetchStall:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrefetchBestHere:
+class PrefetchBestCell:
     """The best strides of a loop on this machine."""
 
     loop: str
@@ -634,7 +638,7 @@ class PrefetchGain:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrefetchPredicted:
+class PrefetchPredictedStudy:
     """The study on a modelled core."""
 
     world: str
@@ -828,7 +832,7 @@ class BatchAccess:
 class Tune:
     """The story of a loop."""
 
-    loop: Tuned
+    loop: TunedLoop
     """The settings of the run and of its loop."""
     counter: str
     """The name of the counter whose ticks are clocks."""
@@ -851,7 +855,7 @@ class Tune:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tuned:
+class TunedLoop:
     """A loop whose distances and batch were tried."""
 
     name: str
@@ -1076,13 +1080,13 @@ class FindRateDriver:
     """Median share of the packets lost at full load, from 0 to 1."""
     lost: float
     """Packets that were lost for good, at full load."""
-    lost_at: dict[str, float]
-    """The same by the place that counted them."""
+    lost_at: list[FindRateLoss]
+    """The same by what counted them, the most first."""
     ndr_mpps: tuple[Optional[float], Optional[float]]
     """Lower and upper bound of the highest rate without loss, in millions of packets per second."""
     pdr_mpps: tuple[Optional[float], Optional[float]]
     """Lower and upper bound of the highest rate with little loss, in millions of packets per second."""
-    latency_us_at_percent_of_pdr: dict[str, FindRateAtLoad]
+    latency_us_at_percent_of_pdr: dict[str, FindRateLoadLatency]
     """Latencies in microseconds by the load, in percent of the highest rate with little loss."""
 
 
@@ -1099,7 +1103,19 @@ class Spread:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FindRateAtLoad:
+class FindRateLoss:
+    """Packets that did not come out, as one counter tells it."""
+
+    place: str
+    """The interface or node that has the counter; empty for packets that no counter tells of."""
+    reason: str
+    """The reason, in the counter's words."""
+    packets: float
+    """The number of packets over all windows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindRateLoadLatency:
     """Percentiles of latency at a load."""
 
     load_mpps: float
@@ -1492,7 +1508,7 @@ class IdleCases:
 
     rows: list[IdleCasesRow]
     """Each governor on each workload."""
-    signs: list[IdleCasesHeld]
+    signs: list[IdleCasesHeldOrder]
     """Reported orders of governors, held against every seed."""
     notes: list[str]
     """Sentences that the run left about itself."""
@@ -1524,12 +1540,12 @@ class IdleCasesRow:
     """Time in the deepest state, in percent of the idle time."""
     per_second: Optional[float]
     """Answers per second; `None` for a workload that answers nothing."""
-    published: Optional[IdleCasesReported]
+    published: Optional[IdleCasesReport]
     """The published report; `None` where none was published."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdleCasesReported:
+class IdleCasesReport:
     """The published report on the governor that is nearest to it."""
 
     governor: str
@@ -1553,7 +1569,7 @@ class IdleCasesReported:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdleCasesHeld:
+class IdleCasesHeldOrder:
     """A reported order of two governors, held against every seed."""
 
     case: str
@@ -1580,9 +1596,9 @@ class RcuDoses:
 
     metrics: dict[str, list[RcuDosesDose]]
     """The figures of each rate and configuration, by metric."""
-    wakes_more: list[RcuDosesMore]
+    wakes_more: list[RcuDosesExtraWakeups]
     """The configuration that wakes idle CPUs more, by rate of closes."""
-    lazy: list[RcuDosesSaved]
+    lazy: list[RcuDosesWakeupSavings]
     """Wake-ups that lazy callbacks save, by rate of closes."""
     notes: list[str]
     """Sentences that the run left about itself."""
@@ -1611,7 +1627,7 @@ class RcuDosesDose:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RcuDosesMore:
+class RcuDosesExtraWakeups:
     """The mode in which idle CPUs wake more often."""
 
     closes_per_s: int
@@ -1623,7 +1639,7 @@ class RcuDosesMore:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RcuDosesSaved:
+class RcuDosesWakeupSavings:
     """Wake-ups of idle CPUs with lazy callbacks, of those with offloaded ones that do not wait."""
 
     closes_per_s: int
@@ -1708,7 +1724,7 @@ class RcuEnergy:
     """The name of the nearest predictor."""
     best_order: Optional[str]
     """The name of the predictor that orders the benefits best."""
-    without_a_fit: RcuEnergyUnfitted
+    without_a_fit: RcuEnergyUnfittedFigures
     """Figures that no fit was made for."""
     claims: list[RcuEnergyClaim]
     """The talk's claims, by benchmark."""
@@ -1734,17 +1750,17 @@ class RcuEnergyCell:
     """The benchmark's name."""
     configuration: str
     """The configuration's name."""
-    energy_j: Optional[RcuEnergyInterval]
+    energy_j: Optional[Interval]
     """Energy in joules; `None` where no unit is known in watts."""
-    energy_unit_s: RcuEnergyInterval
+    energy_unit_s: Interval
     """Energy in units of the platform's table times seconds."""
-    time_s: RcuEnergyInterval
+    time_s: Interval
     """Run time in seconds."""
-    energy_benefit_percent: Optional[RcuEnergyInterval]
+    energy_benefit_percent: Optional[Interval]
     """Energy saved against the reference, in percent of it; `None` in the reference itself."""
-    time_benefit_percent: Optional[RcuEnergyInterval]
+    time_benefit_percent: Optional[Interval]
     """Time saved against the reference, in percent of it; `None` in the reference itself."""
-    central_energy_benefit_percent: Optional[RcuEnergyInterval]
+    central_energy_benefit_percent: Optional[Interval]
     """Energy saved at the central point, over its seeds; `None` in the reference itself."""
     verdict: Optional[str]
     """`certain` where the benefit's interval excludes zero, else `undecided`; `None` in the reference and where nothing
@@ -1752,7 +1768,7 @@ class RcuEnergyCell:
     """
     wrong_sign: bool
     """True if the sign is certain and the published one is the other."""
-    decides: Optional[RcuEnergyDecides]
+    decides: Optional[RcuEnergyDecidingUnknown]
     """The unknown that goes most with the benefit."""
     exceeds_rcu: Optional[bool]
     """True if the published benefit is more than RCU costs at all in 97.5 % of the draws; `None` without a published
@@ -1779,19 +1795,7 @@ class RcuEnergyCell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RcuEnergyInterval:
-    """A range that holds 95 % of the draws, and their median."""
-
-    low: float
-    """The lower end: 2.5 % of the draws lie below."""
-    median: float
-    """The median."""
-    high: float
-    """The upper end: 2.5 % of the draws lie above."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RcuEnergyDecides:
+class RcuEnergyDecidingUnknown:
     """The unknown that goes most with a benefit."""
 
     unknown: str
@@ -1808,15 +1812,15 @@ class RcuEnergyReference:
     """The benchmark's name."""
     busy: bool
     """True if the benchmark is of those that keep CPUs busy."""
-    power_unit: RcuEnergyInterval
+    power_unit: Interval
     """Power in units of the platform's table."""
-    power_w: Optional[RcuEnergyInterval]
+    power_w: Optional[Interval]
     """Power in watts; `None` where no unit is known in watts."""
     published_power_w: Optional[float]
     """Published power in watts."""
-    rcu_bound_percent: RcuEnergyInterval
+    rcu_bound_percent: Interval
     """The cost of RCU as a whole: the reference less the same without callbacks, in percent of the reference."""
-    rcu_owned_percent: RcuEnergyInterval
+    rcu_owned_percent: Interval
     """The share of RCU's owners in the energy, in percent."""
     draws_in_which_rcu_helps: int
     """The number of draws in which RCU costs less than nothing."""
@@ -1853,7 +1857,7 @@ class RcuEnergyPredictor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RcuEnergyUnfitted:
+class RcuEnergyUnfittedFigures:
     """Figures that no fit was made for."""
 
     andebench2_reference: Optional[RcuEnergyPower]
@@ -1886,7 +1890,7 @@ class RcuEnergyPower:
 class RcuEnergySysbench:
     """The reference power of sysbench by its number of threads, which was not published."""
 
-    by_threads: list[RcuEnergyByThreads]
+    by_threads: list[RcuEnergyThreadPower]
     """Power by number of threads."""
     published_power_w: float
     """Published power in watts."""
@@ -1895,25 +1899,13 @@ class RcuEnergySysbench:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RcuEnergyByThreads:
+class RcuEnergyThreadPower:
     """The power with a number of threads."""
 
     threads: float
     """The number of threads."""
-    power_w: RcuEnergyRange
+    power_w: Interval
     """Power in watts over the draws."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RcuEnergyRange:
-    """The range of some values."""
-
-    low: float
-    """The least."""
-    median: float
-    """The median."""
-    high: float
-    """The greatest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1940,7 +1932,7 @@ class RcuEnergyEffects:
     """Shares of the predictions in which offloading makes the longest latencies shorter, and longer; `None` where they
     were not recorded.
     """
-    big_cluster_down: list[RcuEnergyAsleep]
+    big_cluster_down: list[RcuEnergySleepShares]
     """The share of the time in which the big cluster sleeps, by benchmark."""
 
 
@@ -1950,12 +1942,12 @@ class RcuEnergyLatencies:
 
     benchmark: str
     """The benchmark's name."""
-    rows: list[RcuEnergyLate]
+    rows: list[RcuEnergyLateness]
     """A row for each configuration."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RcuEnergyLate:
+class RcuEnergyLateness:
     """Medians over the predictions, in us."""
 
     configuration: str
@@ -1981,7 +1973,7 @@ class RcuEnergySteadiness:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RcuEnergyAsleep:
+class RcuEnergySleepShares:
     """The share of the time in which the big cluster sleeps, by configuration: medians."""
 
     benchmark: str
@@ -2024,7 +2016,7 @@ class RcuLazy:
     """The number of draws; 0 where nothing was drawn."""
     configurations: list[RcuLazyConfiguration]
     """The configurations, in the order in which they ran."""
-    published: list[RcuLazyPublished]
+    published: list[RcuLazyPublishedFigure]
     """Published figures with lazy callbacks and without."""
     published_saves_percent: Optional[tuple[float, float]]
     """The least and the most that is saved of a chip's power, in percent."""
@@ -2042,34 +2034,22 @@ class RcuLazyConfiguration:
 
     name: str
     """The configuration's name."""
-    power_mw: Optional[RcuLazyInterval]
+    power_mw: Optional[Interval]
     """Power in mW; `None` where no unit is known in watts."""
-    power_units: Optional[RcuLazyInterval]
+    power_units: Optional[Interval]
     """Power in units of the platform's table."""
-    saved_percent: Optional[RcuLazyInterval]
+    saved_percent: Optional[Interval]
     """Power saved against offloaded callbacks that do not wait, in percent; `None` of those."""
-    deepest_percent: Optional[RcuLazyInterval]
+    deepest_percent: Optional[Interval]
     """The share of the time that clusters are in their deepest state, in percent."""
-    wake_ups_per_s: Optional[RcuLazyInterval]
+    wake_ups_per_s: Optional[Interval]
     """Wake-ups of idle CPUs per second."""
-    idle_ticks_per_s: Optional[RcuLazyInterval]
+    idle_ticks_per_s: Optional[Interval]
     """Ticks of idle CPUs per second."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RcuLazyInterval:
-    """An interval that holds 95 % of the draws, and their median."""
-
-    low: float
-    """The least, or the lower end."""
-    median: float
-    """The median."""
-    high: float
-    """The greatest, or the upper end."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RcuLazyPublished:
+class RcuLazyPublishedFigure:
     """A published figure."""
 
     system: str
@@ -2182,7 +2162,7 @@ class Placement:
     """The policies, in the order in which they ran."""
     wins: PlacementWins
     """The policies for which latency or energy is least."""
-    expectations: list[PlacementExpected]
+    expectations: list[PlacementExpectation]
     """Expectations of the usual workload from before it ran; empty for others."""
     operating_points: list[PlacementPoint]
     """The cost of work at each operating point."""
@@ -2200,15 +2180,15 @@ class PlacementPolicy:
 
     name: str
     """The policy's name."""
-    energy_unit_s: Optional[PlacementInterval]
+    energy_unit_s: Optional[Interval]
     """Energy in units of the platform's table times seconds."""
-    energy_j: Optional[PlacementInterval]
+    energy_j: Optional[Interval]
     """Energy in joules; `None` where no unit is known in watts."""
-    energy_of_all_big: Optional[PlacementInterval]
+    energy_of_all_big: Optional[Interval]
     """Energy as a multiple of that of all-big, seed by seed."""
     unfinished_share: float
     """The share of periods that it left undone, against the policy that finished most: what is not done takes no energy."""
-    run_time_s: Optional[PlacementInterval]
+    run_time_s: Optional[Interval]
     """Run time in seconds."""
     running: dict[str, float]
     """The share of the time in which each domain runs, from 0 to 1."""
@@ -2229,15 +2209,15 @@ class PlacementPolicy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacementInterval:
-    """The range of some values over the seeds."""
+class Interval:
+    """The range of some values, or the part of it that holds 95 % of some draws; and their median."""
 
     low: float
-    """The least."""
+    """The least value; of draws, 2.5 % lie below it."""
     median: float
     """The median."""
     high: float
-    """The greatest."""
+    """The greatest value; of draws, 2.5 % lie above it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2264,7 +2244,7 @@ class PlacementTask:
     """Shares of its CPU time by operating point, from 0 to 1."""
     response_ms: Optional[dict[str, float]]
     """Percentiles of its response in milliseconds, over the periods of all seeds."""
-    p95_ms_by_seed: Optional[PlacementInterval]
+    p95_ms_by_seed: Optional[Interval]
     """The 95th percentile of its response in milliseconds, over the seeds."""
     wake_latency_us: Optional[dict[str, float]]
     """Percentiles of how late it is woken, in microseconds."""
@@ -2283,7 +2263,7 @@ class PlacementWins:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacementExpected:
+class PlacementExpectation:
     """The expectation about the user interface before it ran, whether it holds, and what came out."""
 
     expectation: str
@@ -2328,7 +2308,7 @@ class PlacementTop:
     """The energy of its core and cluster for the same work, as a multiple of the slowest's."""
 
 
-Prefetch = Union[PrefetchMeasured, PrefetchPredicted]
+Prefetch = Union[PrefetchMeasuredStudy, PrefetchPredictedStudy]
 """The stride study, measured or predicted."""
 
 Findings = Union[

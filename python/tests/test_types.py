@@ -49,7 +49,7 @@ from stopwatt import findings
 found = stopwatt.open("recordings/mine").findings
 if isinstance(found, findings.Placement):
     energies = {policy.name: policy.energy.median for policy in found.policies}
-elif isinstance(found, findings.PrefetchMeasured):
+elif isinstance(found, findings.PrefetchMeasuredStudy):
     best: str = found.best[0].loop
 elif isinstance(found, findings.PsciLatency):
     errors: list[float | None] = [cell.error_percent for cell in found.cells]

@@ -6,7 +6,7 @@ use crate::rows::{role, subject};
 use crate::strides;
 use attribution::{Timelines, microseconds};
 use published::{Layout, PsciReference, Published};
-use recording::{Header, Recording, Series, metrics};
+use recording::{Header, Measure, Recording, Series, metrics};
 use std::collections::BTreeMap;
 
 /// Mode of the runs that show the spread; they have tables of their own.
@@ -231,6 +231,13 @@ pub fn command(header: &Header) -> Option<String> {
     Some(std::iter::once(program.to_owned()).chain(quoted).collect::<Vec<_>>().join(" "))
 }
 
+/// Subject and role of a measure. The role of a CPU alone, such as the last man's, tells no rows
+/// apart.
+fn names<'r>(recording: &'r Recording, measure: &Measure) -> [&'r str; 2] {
+    let role = if measure.subject.is_some() { role(recording, measure) } else { "" };
+    [subject(recording, measure), role]
+}
+
 fn measures(recording: &Recording) -> Vec<MeasureRow> {
     type Key = (Series, u32, [u32; 2], u32, u32);
     let mut groups: BTreeMap<Key, (usize, Vec<f64>)> = BTreeMap::new();
@@ -250,7 +257,7 @@ fn measures(recording: &Recording) -> Vec<MeasureRow> {
         let key = (
             measure.series,
             number(format!("m{metric}")),
-            [subject(recording, measure), role(recording, measure)].map(|name| number(format!("s{name}"))),
+            names(recording, measure).map(|name| number(format!("s{name}"))),
             cpu,
             number(format!("u{}", recording.text(measure.unit))),
         );
@@ -262,6 +269,7 @@ fn measures(recording: &Recording) -> Vec<MeasureRow> {
             let measure = &recording.measures()[index];
             let summary = recording::stats::summary(&values)?;
             let (variant, case, mode) = recording.series_texts(measure.series);
+            let [subject, role] = names(recording, measure).map(str::to_owned);
             let cpu = match (measure.cluster, measure.core, measure.cpu) {
                 (Some(cluster), Some(core), _) => format!("{cluster}.{core}"),
                 (_, _, Some(cpu)) => cpu.to_string(),
@@ -272,8 +280,8 @@ fn measures(recording: &Recording) -> Vec<MeasureRow> {
                 case: case.to_owned(),
                 mode: mode.to_owned(),
                 cpu,
-                subject: subject(recording, measure).to_owned(),
-                role: role(recording, measure).to_owned(),
+                subject,
+                role,
                 metric: recording.text(measure.metric).to_owned(),
                 unit: recording.text(measure.unit).to_owned(),
                 count: summary.count,
