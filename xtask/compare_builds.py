@@ -56,6 +56,11 @@ def rows(what, before, after):
     say(f"{what}, {len(one)} rows" + (f", new columns {', '.join(more)}" if more else ""), found)
 
 
+def named(entries):
+    """The entries of a list by their names; empty where they have none."""
+    return {entry["name"]: entry for entry in entries if isinstance(entry, dict) and "name" in entry}
+
+
 def values(path, before, after):
     """What is missing or has another value in `after`, as lines."""
     if isinstance(before, dict) and isinstance(after, dict):
@@ -66,6 +71,9 @@ def values(path, before, after):
                 yield f"{path}.{key} is gone"
             else:
                 yield from values(f"{path}.{key}", value, after[key])
+    elif isinstance(before, list) and isinstance(after, list) and named(before) and named(after):
+        # What has a name is the same thing wherever it stands.
+        yield from values(path, named(before), named(after))
     elif isinstance(before, list) and isinstance(after, list):
         if len(before) > len(after):
             yield f"{path}: {len(before)} entries before, {len(after)} after"
