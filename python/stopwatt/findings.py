@@ -2,7 +2,8 @@
 
 A class has the name of its experiment, and its parts begin with that name; parts of several experiments have none before their own. A
 field is a key of the JSON that ``stopwatt report --format json`` prints. One whose key is a keyword of Python, such as ``from``, has a
-``_`` behind it. One that the JSON leaves out is None, 0 or empty.
+``_`` behind it. One that the JSON leaves out is None, 0 or empty. A number that is not finite is null in JSON, and ``nan`` here. Keys of
+an object that differ from recording to recording, such as percentiles, are in ``by_name``.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ class PsciLatency:
     """The recording's folder, as it was named on the command line."""
     cells: list[PsciLatencyCellFacts]
     """Each recorded latency."""
-    accuracy: list[PsciLatencyAccuracyFacts]
+    accuracy: list[PsciLatencyAccuracy]
     """The accuracy of predictions, by release; empty for what was measured."""
-    free_running: list[PsciLatencySpreadFacts]
+    free_running: list[PsciLatencySpread]
     """The scatter of free-running seeds."""
     warnings: list[str] = field(default_factory=list)
     """Doubts about the costs that were used, a sentence each."""
@@ -88,65 +89,69 @@ class PsciLatencyWaitFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PsciLatencyAccuracyFacts:
-    """The accuracy over some cells of a release."""
+class PsciLatencyAccuracy:
+    """Errors of the predicted cells of a release."""
 
     release: str
-    """The release, or `all`."""
+    """The release."""
     what: str
-    """Which cells, in words."""
+    """Which cells, as a table says it."""
     cells: int
-    """The number of cells."""
+    """Number of cells."""
     median_error_percent: float
-    """Median of the absolute errors, in percent."""
+    """Median of the absolute errors."""
     within_10_percent_or_1_us: int
-    """The number of cells within the larger of both."""
+    """The number of cells whose error is within the larger of 10 % and 1 us."""
     worst_error_percent: float
-    """The greatest absolute error, in percent."""
-    intervals: Optional[PsciLatencyIntervalFacts]
+    """The largest absolute error."""
+    guess: Optional[PsciLatencyErrors]
+    """Errors over the same cells of what a reader would guess from the tables alone; `None` where the tables do not say
+    enough.
+    """
+    intervals: Optional[PsciLatencyIntervals]
     """The 90 % intervals of the same cells; `None` where nothing was drawn."""
-    guess: Optional[PsciLatencyErrorFacts]
-    """Errors of a guess from the tables alone; `None` where those do not say enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PsciLatencyIntervalFacts:
-    """Intervals that are to hold nine of ten published values."""
+class PsciLatencyErrors:
+    """Errors over some cells, in percent of the published values."""
+
+    cells: int
+    """Number of cells."""
+    median_error_percent: float
+    """Median of the absolute errors."""
+    within_10_percent_or_1_us: int
+    """The number of cells whose error is within the larger of 10 % and 1 us."""
+    worst_error_percent: float
+    """The largest absolute error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciLatencyIntervals:
+    """The counts of intervals that are to hold nine of ten published values."""
 
     held: int
     """The number that hold the published value."""
     guess_held: Optional[int]
     """The number of the guess's that do; `None` where it has none."""
     width_against_guess: Optional[float]
-    """Median of the widths, as a multiple of that of the guess's."""
+    """Median of the widths, each as a multiple of that of the guess's."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PsciLatencyErrorFacts:
-    """Errors over some cells."""
-
-    median_error_percent: float
-    """Median of the absolute errors, in percent."""
-    within_10_percent_or_1_us: int
-    """The number of cells within the larger of both."""
-    worst_error_percent: float
-    """The greatest absolute error, in percent."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PsciLatencySpreadFacts:
-    """The scatter of the free-running seeds of a case."""
+class PsciLatencySpread:
+    """The scatter of free-running seeds: the powerdown of the n-th CPU over all seeds."""
 
     release: str
-    """The release or configuration."""
+    """Release or configuration."""
     case: str
-    """The case."""
+    """Case."""
     seeds: int
-    """The number of seeds."""
-    orders: int
-    """The number of different orders of CPUs."""
+    """Number of seeds."""
     powerdown_by_rank: list[PsciLatencyRange]
-    """Powerdown of the n-th CPU to finish, in microseconds."""
+    """The powerdown of the n-th CPU to finish, in microseconds."""
+    orders: int
+    """The number of different orders of CPUs that there were."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,11 +159,11 @@ class PsciLatencyRange:
     """The range of some values."""
 
     min: float
-    """The least."""
+    """The smallest."""
     median: float
     """The median."""
     max: float
-    """The greatest."""
+    """The largest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,6 +280,8 @@ class PsciCallsCall:
     """The call's name."""
     others: list[PsciCallsOther]
     """Published counts of other firmware."""
+    by_name: dict[str, float]
+    """The values whose keys differ from recording to recording, by key."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -487,6 +494,8 @@ class DataplaneRounds:
 
     packets: Optional[float]
     """The number of rounds that were timed; `None` where none were."""
+    by_name: dict[str, float]
+    """The values whose keys differ from recording to recording, by key."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1104,6 +1113,8 @@ class FindRateAtLoad:
 
     load_mpps: float
     """The offered rate in millions of packets per second."""
+    by_name: dict[str, float]
+    """The values whose keys differ from recording to recording, by key."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1734,17 +1745,17 @@ class RcuEnergyCell:
     """The benchmark's name."""
     configuration: str
     """The configuration's name."""
-    energy_j: Optional[RcuEnergyInterval]
+    energy_j: Optional[Interval]
     """Energy in joules; `None` where no unit is known in watts."""
-    energy_unit_s: RcuEnergyInterval
+    energy_unit_s: Interval
     """Energy in units of the platform's table times seconds."""
-    time_s: RcuEnergyInterval
+    time_s: Interval
     """Run time in seconds."""
-    energy_benefit_percent: Optional[RcuEnergyInterval]
+    energy_benefit_percent: Optional[Interval]
     """Energy saved against the reference, in percent of it; `None` in the reference itself."""
-    time_benefit_percent: Optional[RcuEnergyInterval]
+    time_benefit_percent: Optional[Interval]
     """Time saved against the reference, in percent of it; `None` in the reference itself."""
-    central_energy_benefit_percent: Optional[RcuEnergyInterval]
+    central_energy_benefit_percent: Optional[Interval]
     """Energy saved at the central point, over its seeds; `None` in the reference itself."""
     verdict: Optional[str]
     """`certain` where the benefit's interval excludes zero, else `undecided`; `None` in the reference and where nothing
@@ -1779,18 +1790,6 @@ class RcuEnergyCell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RcuEnergyInterval:
-    """A range that holds 95 % of the draws, and their median."""
-
-    low: float
-    """The lower end: 2.5 % of the draws lie below."""
-    median: float
-    """The median."""
-    high: float
-    """The upper end: 2.5 % of the draws lie above."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class RcuEnergyDecides:
     """The unknown that goes most with a benefit."""
 
@@ -1808,15 +1807,15 @@ class RcuEnergyReference:
     """The benchmark's name."""
     busy: bool
     """True if the benchmark is of those that keep CPUs busy."""
-    power_unit: RcuEnergyInterval
+    power_unit: Interval
     """Power in units of the platform's table."""
-    power_w: Optional[RcuEnergyInterval]
+    power_w: Optional[Interval]
     """Power in watts; `None` where no unit is known in watts."""
     published_power_w: Optional[float]
     """Published power in watts."""
-    rcu_bound_percent: RcuEnergyInterval
+    rcu_bound_percent: Interval
     """The cost of RCU as a whole: the reference less the same without callbacks, in percent of the reference."""
-    rcu_owned_percent: RcuEnergyInterval
+    rcu_owned_percent: Interval
     """The share of RCU's owners in the energy, in percent."""
     draws_in_which_rcu_helps: int
     """The number of draws in which RCU costs less than nothing."""
@@ -1900,20 +1899,8 @@ class RcuEnergyByThreads:
 
     threads: float
     """The number of threads."""
-    power_w: RcuEnergyRange
+    power_w: Interval
     """Power in watts over the draws."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RcuEnergyRange:
-    """The range of some values."""
-
-    low: float
-    """The least."""
-    median: float
-    """The median."""
-    high: float
-    """The greatest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2042,30 +2029,18 @@ class RcuLazyConfiguration:
 
     name: str
     """The configuration's name."""
-    power_mw: Optional[RcuLazyInterval]
+    power_mw: Optional[Interval]
     """Power in mW; `None` where no unit is known in watts."""
-    power_units: Optional[RcuLazyInterval]
+    power_units: Optional[Interval]
     """Power in units of the platform's table."""
-    saved_percent: Optional[RcuLazyInterval]
+    saved_percent: Optional[Interval]
     """Power saved against offloaded callbacks that do not wait, in percent; `None` of those."""
-    deepest_percent: Optional[RcuLazyInterval]
+    deepest_percent: Optional[Interval]
     """The share of the time that clusters are in their deepest state, in percent."""
-    wake_ups_per_s: Optional[RcuLazyInterval]
+    wake_ups_per_s: Optional[Interval]
     """Wake-ups of idle CPUs per second."""
-    idle_ticks_per_s: Optional[RcuLazyInterval]
+    idle_ticks_per_s: Optional[Interval]
     """Ticks of idle CPUs per second."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RcuLazyInterval:
-    """An interval that holds 95 % of the draws, and their median."""
-
-    low: float
-    """The least, or the lower end."""
-    median: float
-    """The median."""
-    high: float
-    """The greatest, or the upper end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2200,15 +2175,15 @@ class PlacementPolicy:
 
     name: str
     """The policy's name."""
-    energy_unit_s: Optional[PlacementInterval]
+    energy_unit_s: Optional[Interval]
     """Energy in units of the platform's table times seconds."""
-    energy_j: Optional[PlacementInterval]
+    energy_j: Optional[Interval]
     """Energy in joules; `None` where no unit is known in watts."""
-    energy_of_all_big: Optional[PlacementInterval]
+    energy_of_all_big: Optional[Interval]
     """Energy as a multiple of that of all-big, seed by seed."""
     unfinished_share: float
     """The share of periods that it left undone, against the policy that finished most: what is not done takes no energy."""
-    run_time_s: Optional[PlacementInterval]
+    run_time_s: Optional[Interval]
     """Run time in seconds."""
     running: dict[str, float]
     """The share of the time in which each domain runs, from 0 to 1."""
@@ -2229,15 +2204,15 @@ class PlacementPolicy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacementInterval:
-    """The range of some values over the seeds."""
+class Interval:
+    """The range of some values, or the part of it that holds 95 % of some draws; and their median."""
 
     low: float
-    """The least."""
+    """The least value; of draws, 2.5 % lie below it."""
     median: float
     """The median."""
     high: float
-    """The greatest."""
+    """The greatest value; of draws, 2.5 % lie above it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2264,7 +2239,7 @@ class PlacementTask:
     """Shares of its CPU time by operating point, from 0 to 1."""
     response_ms: Optional[dict[str, float]]
     """Percentiles of its response in milliseconds, over the periods of all seeds."""
-    p95_ms_by_seed: Optional[PlacementInterval]
+    p95_ms_by_seed: Optional[Interval]
     """The 95th percentile of its response in milliseconds, over the seeds."""
     wake_latency_us: Optional[dict[str, float]]
     """Percentiles of how late it is woken, in microseconds."""
