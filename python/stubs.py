@@ -10,6 +10,9 @@ import re
 import sys
 import textwrap
 
+if __name__ == "__main__":
+    # The package's own files, which lie beside this one, must not be what is imported.
+    sys.path.pop(0)
 from stopwatt import _native
 
 HEAD = '''"""Experiments, each with its settings. Written by python/stubs.py from the experiments' descriptions."""
@@ -94,7 +97,8 @@ FINDINGS_HEAD = '''"""What experiments found: the classes of :attr:`stopwatt.Rec
 
 A class has the name of its experiment, and its parts begin with that name; parts of several experiments have none before their own. A
 field is a key of the JSON that ``stopwatt report --format json`` prints. One whose key is a keyword of Python, such as ``from``, has a
-``_`` behind it. One that the JSON leaves out is None, 0 or empty.
+``_`` behind it. One that the JSON leaves out is None, 0 or empty. A number that is not finite is null in JSON, and ``nan`` here. Keys of
+an object that differ from recording to recording, such as percentiles, are in ``by_name``.
 """
 
 from __future__ import annotations
@@ -196,7 +200,12 @@ class Findings:
         for key, field in self.fields_of(part).items():
             kind = self.type_of(field)
             default = "" if key in required else f" = {self.default_of(kind, field)}"
+            if key == "by_name":
+                raise ValueError(f"{part} has a key `by_name`, which is the name of what has other keys")
             lines.append(f"    {key}{'_' * keyword.iskeyword(key)}: {kind}{default}\n{words(field, 4)}")
+        if more := self.parts[part].get("additionalProperties"):
+            about = {"description": "The values whose keys differ from recording to recording, by key."}
+            lines.append(f"    by_name: dict[str, {self.type_of(more)}]\n{words(about, 4)}")
         head = f"\n@dataclass(frozen=True, kw_only=True)\nclass {self.names[part]}:\n"
         return f"{head}{words(self.parts[part], 4)}\n{''.join(lines)}\n"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import math
 import typing
 from collections.abc import Callable
 from typing import Any
@@ -27,9 +28,9 @@ def _wrong(at: str, what: str) -> _native.DataError:
 @functools.cache
 def _reader(kind: Any) -> _Reader:
     """A function that makes a value of a type, and is told where the value stands."""
-    of = [_reader(one) for one in typing.get_args(kind) if one is not Ellipsis]
+    of = [_reader(one) for one in typing.get_args(kind)]
     if dataclasses.is_dataclass(kind):
-        return functools.partial(_object, kind, _fields(kind))
+        return functools.partial(_object, kind)
     if typing.get_origin(kind) is typing.Union:
         return functools.partial(_union, of)
     if typing.get_origin(kind) is list:
@@ -38,7 +39,7 @@ def _reader(kind: Any) -> _Reader:
         return lambda value, at: {key: of[1](one, f"{at}.{key}") for key, one in _plain(dict, value, at).items()}
     if typing.get_origin(kind) is tuple:
         return functools.partial(_tuple, of)
-    return functools.partial(_plain, (int, float) if kind is float else kind)
+    return _float if kind is float else functools.partial(_plain, kind)
 
 
 def _plain(kind: Any, value: Any, at: str) -> Any:
@@ -53,13 +54,19 @@ def _tuple(of: list[_Reader], value: Any, at: str) -> tuple[Any, ...]:
     return tuple(read(one, at) for read, one in zip(of, value))
 
 
+def _float(value: Any, at: str) -> float:
+    # JSON has no word for a number that is not finite.
+    return math.nan if value is None else float(_plain((int, float), value, at))
+
+
 def _union(of: list[_Reader], value: Any, at: str) -> Any:
     wrong = None
-    for read in of:
+    # `None` is the last of the types, and would be `nan` to the first.
+    for read in reversed(of):
         try:
             return read(value, at)
         except _native.DataError as error:
-            wrong = wrong or error
+            wrong = error
     raise wrong or _wrong(at, f"is {value!r}")
 
 
@@ -74,7 +81,11 @@ def _fields(kind: Any) -> dict[str, tuple[str, Any, bool]]:
     }
 
 
-def _object(kind: Any, fields: dict[str, tuple[str, Any, bool]], value: Any, at: str) -> Any:
+def _object(kind: Any, value: Any, at: str) -> Any:
+    fields = _fields(kind)
+    if "by_name" in fields:
+        more = {key: one for key, one in _plain(dict, value, at).items() if key not in fields}
+        value = {key: one for key, one in value.items() if key in fields} | {"by_name": more}
     for key in _plain(dict, value, at).keys() - fields.keys():
         raise _wrong(at, f"has a key `{key}`")
     for key, (_, _, must) in fields.items():

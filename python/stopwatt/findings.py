@@ -2,7 +2,8 @@
 
 A class has the name of its experiment, and its parts begin with that name; parts of several experiments have none before their own. A
 field is a key of the JSON that ``stopwatt report --format json`` prints. One whose key is a keyword of Python, such as ``from``, has a
-``_`` behind it. One that the JSON leaves out is None, 0 or empty.
+``_`` behind it. One that the JSON leaves out is None, 0 or empty. A number that is not finite is null in JSON, and ``nan`` here. Keys of
+an object that differ from recording to recording, such as percentiles, are in ``by_name``.
 """
 
 from __future__ import annotations
@@ -279,6 +280,8 @@ class PsciCallsCall:
     """The call's name."""
     others: list[PsciCallsOtherFirmware]
     """Published counts of other firmware."""
+    by_name: dict[str, float]
+    """The values whose keys differ from recording to recording, by key."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -491,6 +494,8 @@ class DataplaneRounds:
 
     packets: Optional[float]
     """The number of rounds that were timed; `None` where none were."""
+    by_name: dict[str, float]
+    """The values whose keys differ from recording to recording, by key."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1120,6 +1125,8 @@ class FindRateLoadLatency:
 
     load_mpps: float
     """The offered rate in millions of packets per second."""
+    by_name: dict[str, float]
+    """The values whose keys differ from recording to recording, by key."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,8 @@ def assert_same(found, value, at):
     """Asserts that a finding has the values of its JSON, and no others."""
     if dataclasses.is_dataclass(found):
         fields = {field.name.rstrip("_"): getattr(found, field.name) for field in dataclasses.fields(found)}
+        if "by_name" in fields:
+            assert_same(fields.pop("by_name"), {key: one for key, one in value.items() if key not in fields}, at)
         for key, one in fields.items():
             # A key that is left out is None, 0 or empty.
             if key in value or one:
