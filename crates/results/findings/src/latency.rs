@@ -242,9 +242,9 @@ pub fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
     Latency {
         experiment: "psci-latency",
         recording: &findings.folder,
-        cells: findings.compared.iter().map(CellFacts::new).collect(),
-        accuracy: findings.accuracy.iter().map(AccuracyFacts::new).collect(),
-        free_running: findings.spreads.iter().map(SpreadFacts::new).collect(),
+        cells: findings.compared().iter().map(CellFacts::new).collect(),
+        accuracy: findings.accuracy().iter().map(AccuracyFacts::new).collect(),
+        free_running: findings.spreads().iter().map(SpreadFacts::new).collect(),
         warnings: findings.doubts(),
         findings,
     }

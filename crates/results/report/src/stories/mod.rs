@@ -67,7 +67,7 @@ const STORIES: [(&str, Teller); 22] = [
     ("idle-replay", |run, _| findings::idle_replay::read(run).map(|story| StoryContent::new(&story))),
     ("idle-predict", |run, _| Ok(StoryContent::new(&findings::idle_predict::read(run)))),
     ("idle-clock", |run, _| findings::idle_clock::read(run).map(|story| StoryContent::new(&story))),
-    ("cpuidle", |run, _| findings::cpuidle::read(run).map(|story| StoryContent::new(&story))),
+    ("cpuidle", |_, findings| findings::cpuidle::read(findings).map(|story| StoryContent::new(&story))),
     ("idle-cases", |run, _| Ok(StoryContent::new(&findings::idle_cases::read(run)))),
     ("rcu-doses", |run, _| Ok(StoryContent::new(&findings::rcu_doses::read(run)))),
     ("linux-rates", |run, _| Ok(StoryContent::new(&findings::linux_rates::read(run)))),
@@ -83,7 +83,7 @@ pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
     let story = STORIES.iter().find(|(experiment, _)| *experiment == header.experiment);
     let mut told = match story.map(|(_, tell)| tell(run, findings)) {
         // Whatever made them, latencies of PSCI calls are told in one way.
-        _ if !findings.compared.is_empty() => StoryContent::new(&findings::latency::read(findings)),
+        _ if !findings.compared().is_empty() => StoryContent::new(&findings::latency::read(findings)),
         Some(Ok(told)) => told,
         Some(Err(error)) => {
             let mut told = measured::tell(findings);
