@@ -4,7 +4,7 @@
 use comparison::{Input, Options, Policy};
 use published::Published;
 use recording::{CauseRow, Header, Recording};
-use report::{Format, Report, Style};
+use report::{Findings, Format, Report, Style};
 use std::fs;
 use std::path::Path;
 
@@ -92,9 +92,9 @@ fn used(recording: &Recording) {
         assert!(!text || !String::from_utf8_lossy(&bytes).contains(|l: char| l.is_control() && !"\n\t".contains(l)));
     }
     report.run_text(Style::PLAIN, false);
-    let input = |name: &str| Input { name: name.to_owned(), recording, variant: None };
+    let findings = Findings::new(recording, "r", None);
     let options = Options { resamples: 100, seed: 1, metrics: Vec::new(), policy: Policy::default() };
-    if let Ok(comparison) = comparison::compare(&[input("a"), input("b")], &options) {
+    if let Ok(comparison) = comparison::compare(&[Input::new("a", &findings), Input::new("b", &findings)], &options) {
         report::comparison_text(&comparison, None, true, Style::PLAIN);
         report::comparison_json(&comparison, None);
     }

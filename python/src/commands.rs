@@ -8,7 +8,7 @@ use document::Document;
 use experiment::Progress;
 use miette::IntoDiagnostic;
 use pyo3::prelude::*;
-use report::Style;
+use report::{Findings, Style};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -55,10 +55,12 @@ pub fn compare(
     let does = move || {
         let mut policy = Policy::default();
         policy.threshold = threshold.unwrap_or(policy.threshold);
-        let inputs: Vec<Input<'_>> = sides
+        let findings: Vec<Findings<'_>> =
+            sides.iter().map(|(name, recording)| Findings::new(recording, name, None)).collect();
+        let inputs: Vec<Input<'_>> = findings
             .iter()
             .zip(&variants)
-            .map(|((name, recording), variant)| Input { name: name.clone(), recording, variant: variant.clone() })
+            .map(|(findings, variant)| Input { variant: variant.clone(), ..Input::new(&findings.folder, findings) })
             .collect();
         let how = Options { policy, metrics, resamples: 2000, seed };
         let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;

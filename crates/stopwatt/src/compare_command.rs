@@ -10,7 +10,7 @@ use console::Console;
 use document::Document;
 use miette::IntoDiagnostic;
 use published::PsciReference;
-use report::PublishedChanges;
+use report::{Findings, PublishedChanges};
 use std::path::PathBuf;
 
 /// Options of `compare`.
@@ -96,14 +96,14 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         None => Policy::default(),
     };
     policy.threshold = options.threshold.unwrap_or(policy.threshold);
-    let mut read = Vec::new();
-    for given in &options.recordings {
-        let (recording, variant) = Named::parse(given).read()?;
-        read.push((given, recording, variant));
-    }
-    let inputs: Vec<Input<'_>> = read
+    let read: Vec<_> = options.recordings.iter().map(|given| Named::parse(given).read()).collect::<Result<_, _>>()?;
+    let findings =
+        read.iter().zip(&options.recordings).map(|((recording, _), given)| Findings::new(recording, given, None));
+    let findings: Vec<Findings<'_>> = findings.collect();
+    let inputs: Vec<Input<'_>> = findings
         .iter()
-        .map(|(name, recording, variant)| Input { name: (*name).clone(), recording, variant: variant.clone() })
+        .zip(&read)
+        .map(|(findings, (_, variant))| Input { variant: variant.clone(), ..Input::new(&findings.folder, findings) })
         .collect();
     let how =
         Options { policy, metrics: options.metric.clone(), resamples: options.resamples as usize, seed: options.seed };

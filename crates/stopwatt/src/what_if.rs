@@ -12,7 +12,7 @@ use experiment::{About, Conditions, Experiment, Memory, Progress, Request, Setti
 use miette::{IntoDiagnostic, miette};
 use rayon::prelude::*;
 use recording::{Recording, metrics};
-use report::WhatIf;
+use report::{Findings, WhatIf};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -187,7 +187,7 @@ fn all(
             progress.step();
             let recording = sink.finish();
             let metric = metric_of(&recording, wanted)?;
-            let point = report::what_if_point(&recording, &metric, combination)
+            let point = report::what_if_point(&Findings::new(&recording, "", None), &metric, combination)
                 .ok_or_else(|| miette!("{} {}", about.name, missing(&recording, &metric)))?;
             Ok((point, metric, recording))
         })

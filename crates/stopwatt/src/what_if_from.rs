@@ -8,7 +8,7 @@ use console::Console;
 use document::one_of;
 use miette::miette;
 use recording::{Recording, Series};
-use report::WhatIf;
+use report::{Findings, WhatIf};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use sweep::PointRecording;
@@ -81,7 +81,7 @@ pub fn run(console: &Console, matches: &ArgMatches) -> miette::Result<()> {
     let (mut points, mut metric) = (Vec::new(), String::new());
     for (settings, recording) in of_settings {
         metric = what_if::metric_of(&recording, wanted)?;
-        let point = report::what_if_point(&recording, &metric, &settings)
+        let point = report::what_if_point(&Findings::new(&recording, "", None), &metric, &settings)
             .ok_or_else(|| miette!("{}", what_if::missing(&recording, &metric)))?;
         points.push(point);
     }

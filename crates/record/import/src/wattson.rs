@@ -1,9 +1,9 @@
 //! The power curves of phones that Perfetto's Wattson has, and what it looks up in them.
 //!
-//! A folder holds `cpu_1d.csv` (a row per policy and clock) and `cpu_2d.csv` (a row per policy, clock
-//! and clock of another policy, which shares the supply, or of the DSU, whose number is 255). Powers
-//! are in milliwatts. `l3.csv`, which has energies per hit and miss of the L3, is not read: no trace
-//! here counts hits and misses.
+//! A folder holds `cpu_1d.csv` (a row per policy and clock) and `cpu_2d.csv` (a row per policy,
+//! clock and clock of another policy, which shares the supply, or of the DSU, whose number is 255).
+//! Powers are in milliwatts. `l3.csv`, which has energies per hit and miss of the L3, is not read:
+//! no trace here counts hits and misses.
 
 use document::{Document, Error};
 use serde::Deserialize;

@@ -12,7 +12,6 @@ use crate::request::{Error, Input, Options};
 use crate::result::{Comparison, Row, Side};
 use crate::table::Table;
 use crate::warnings::{dependent, describe, of_order, other_units, uneven, warnings};
-use attribution::Timelines;
 use recording::Header;
 use std::collections::BTreeSet;
 
@@ -26,9 +25,9 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     }
     let chosen = choose(inputs)?;
     let read = inputs.iter().enumerate().map(|(side, input)| {
-        let timelines = Timelines::new(input.recording);
+        let timelines = &input.findings.timelines;
         let variant = |variant: &str| chosen.key(variant).filter(|_| chosen.takes(side, variant));
-        (Table::new(&timelines, variant), paths(&timelines, variant))
+        (Table::new(timelines, variant), paths(timelines, variant))
     });
     let (tables, paths): (Vec<Table>, Vec<_>) = read.unzip();
     let known: BTreeSet<&str> =
@@ -37,7 +36,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
         return Err(Error::NoSuchMetric { metric: metric.clone(), known });
     }
-    let headers: Vec<&Header> = inputs.iter().map(|input| &input.recording.header).collect();
+    let headers: Vec<&Header> = inputs.iter().map(Input::header).collect();
     let sides: Vec<Side> = inputs.iter().enumerate().map(|(place, input)| side(place, input, &chosen)).collect();
 
     let mut rules_used = BTreeSet::new();
@@ -66,7 +65,8 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     // With several releases in each recording, the first that they share speaks for the inputs.
     let variants: Vec<&str> = sides.iter().map(|side| side.variants.first().map_or("", String::as_str)).collect();
     let rows: Vec<Row> = rows.into_iter().map(|pending| pending.row).collect();
-    let functions = functions::functions(&sides, &headers, &mut warnings);
+    let idle = idle_tests(inputs, &chosen, &mut warnings);
+    let functions = functions::functions(&sides, inputs, &mut warnings);
     Ok(Comparison {
         differences: inputs::differences(&headers, &variants),
         warnings,
@@ -74,7 +74,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         rows,
         orders,
         functions,
-        idle: idle_tests(inputs, &chosen),
+        idle,
         unmatched,
         tests,
         alpha: options.policy.alpha,
@@ -89,6 +89,8 @@ mod tests {
     use crate::policy::Policy;
     use crate::result::{Basis, Verdict};
     use crate::statistics::rank_test;
+    use crate::testing::try_compare;
+    use findings::Findings;
     use recording::Recording;
 
     /// A simulation's values, by metric and CPU, in microseconds.
@@ -102,8 +104,7 @@ mod tests {
     }
 
     fn compared(a: &Recording, b: &Recording, options: &Options) -> Result<Comparison, Error> {
-        let input = |name: &str, recording| Input { name: name.to_owned(), recording, variant: None };
-        compare(&[input("A", a), input("B", b)], options)
+        try_compare(&[a, b], options)
     }
 
     fn with_policy(text: &str) -> Options {
@@ -165,12 +166,12 @@ mod tests {
         let (v1, v2) = (Some("v1"), Some("v2"));
         type Asked<'a> = (&'a Recording, Option<&'a str>);
         let compared = |asked: [Asked<'_>; 2]| {
-            let inputs: Vec<_> = ["A", "B"]
-                .into_iter()
-                .zip(asked)
-                .map(|(name, (recording, variant))| {
-                    let variant = variant.map(str::to_owned);
-                    Input { name: name.to_owned(), recording, variant }
+            let findings = asked.map(|(recording, _)| Findings::new(recording, "", None));
+            let named = ["A", "B"].into_iter().zip(&findings).zip(asked);
+            let inputs: Vec<_> = named
+                .map(|((name, findings), (_, variant))| Input {
+                    variant: variant.map(str::to_owned),
+                    ..Input::new(name, findings)
                 })
                 .collect();
             compare(&inputs, &Options::default())
@@ -218,9 +219,7 @@ mod tests {
         let (a, b, lacks, bytes) =
             (with("us", 100.0), with("us", 110.0), recording(&[("n", 0, 1.0)]), with("bytes", 1.0));
         let of = |recordings: &[&Recording]| {
-            let input = |recording| Input { name: String::new(), recording, variant: None };
-            let inputs: Vec<_> = recordings.iter().copied().map(input).collect();
-            let comparison = compare(&inputs, &Options::default()).unwrap();
+            let comparison = try_compare(recordings, &Options::default()).unwrap();
             let Basis::Sampled { interval, .. } = comparison.changes().next().unwrap().1.basis else { panic!() };
             (interval.unwrap(), comparison.interval_level())
         };
@@ -253,7 +252,8 @@ mod tests {
         assert_eq!((comparison.tests, comparison.has_regression()), (0, true));
         assert_eq!([Verdict::Worse, Verdict::Better, Verdict::Small].map(|of| comparison.count(of)), [2, 1, 0]);
         assert!(!compared(&a, &a, &Options::default()).unwrap().has_regression());
-        let input = Input { name: String::new(), recording: &a, variant: None };
+        let findings = Findings::new(&a, "", None);
+        let input = Input::new("A", &findings);
         let of =
             |count| compare(&vec![input.clone(); count], &Options::default()).map(|comparison| comparison.sides.len());
         assert_eq!((of(1), of(2), of(3)), (Err(Error::TooFew), Ok(2), Ok(3)));

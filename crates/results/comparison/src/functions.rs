@@ -1,15 +1,16 @@
 //! The functions in which a change is: instructions of each call by function, side by side.
 
+use crate::request::Input;
 use crate::result::{CallFunctions, FunctionRow, Side};
-use recording::Header;
+use findings::functions;
 use recording::facts::{FunctionCounts, Functions, Passage};
 use std::collections::BTreeMap;
 
 /// The calls that all recordings counted by function. If only some did, a warning says so.
-pub(crate) fn functions(sides: &[Side], headers: &[&Header], warnings: &mut Vec<String>) -> Vec<CallFunctions> {
-    let counts: Vec<Option<Functions>> = headers
+pub(crate) fn functions(sides: &[Side], inputs: &[Input<'_>], warnings: &mut Vec<String>) -> Vec<CallFunctions> {
+    let counts: Vec<Option<Functions>> = inputs
         .iter()
-        .map(|header| header.facts.is_some().then(|| header.facts::<Functions>().ok()).flatten())
+        .map(|input| functions::read(input.findings.recording).ok().flatten())
         .map(|counts| counts.filter(|counts| !counts.passages.is_empty()))
         .collect();
     if counts.iter().all(Option::is_none) {
@@ -67,8 +68,8 @@ fn call(build: String, passages: &[Passage]) -> CallFunctions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Input, Options, compare};
-    use recording::Recording;
+    use crate::{Options, testing};
+    use recording::{Header, Recording};
 
     /// A recording of one call, made ten times, with functions and their instructions in one call.
     fn counted(build: &str, functions: &[(&str, u64)]) -> Recording {
@@ -92,8 +93,7 @@ mod tests {
     }
 
     fn compared(a: &Recording, b: &Recording) -> crate::Comparison {
-        let input = |name: &str, recording| Input { name: name.to_owned(), recording, variant: None };
-        compare(&[input("A", a), input("B", b)], &Options::default()).unwrap()
+        testing::compared(&[a, b], &Options::default())
     }
 
     #[test]

@@ -11,7 +11,8 @@
 //! recordings hold events, each change is split into the changes of its causes, and each table says
 //! what became longer or shorter on the critical path of its slowest CPU ([`TablePaths`]).
 //!
-//! No published figure is known here: a published table is compared by importing it.
+//! What is compared are findings. No published figure is looked at: a published table is compared
+//! by importing it.
 #![forbid(unsafe_code)]
 
 mod compare;
@@ -29,6 +30,8 @@ mod request;
 mod result;
 mod statistics;
 mod table;
+#[cfg(test)]
+mod testing;
 mod warnings;
 
 pub use compare::compare;

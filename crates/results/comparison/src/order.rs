@@ -49,8 +49,9 @@ pub(crate) fn leave_unjudged(rows: &mut [Pending<'_>], orders: &[OtherOrder]) {
 
 #[cfg(test)]
 mod tests {
-    use crate::request::{Input, Options};
+    use crate::request::Options;
     use crate::result::{Comparison, Verdict};
+    use crate::testing;
     use recording::{Header, Recording};
 
     /// Two CPUs of two clusters, with their powerdowns in each mode.
@@ -67,8 +68,7 @@ mod tests {
     }
 
     fn compared(a: &Recording, b: &Recording) -> Comparison {
-        let input = |name: &str, recording| Input { name: name.to_owned(), recording, variant: None };
-        crate::compare(&[input("A", a), input("B", b)], &Options::default()).unwrap()
+        testing::compared(&[a, b], &Options::default())
     }
 
     fn verdicts(comparison: &Comparison) -> Vec<Verdict> {

@@ -70,9 +70,10 @@ pub(crate) fn side_by_side(rows: &[Row], paths: &[HashMap<Name, CriticalPath>]) 
 #[cfg(test)]
 mod tests {
     use crate::policy::Policy;
-    use crate::request::{Input, Options};
-    use crate::result::{Comparison, CriticalPath, TablePaths};
-    use crate::{compare, table::Who};
+    use crate::request::Options;
+    use crate::result::{CriticalPath, TablePaths};
+    use crate::table::Who;
+    use crate::testing::compared;
     use attribution::{Cause, Spent};
     use recording::{Header, Recording};
 
@@ -106,11 +107,6 @@ mod tests {
             }
         }
         recording
-    }
-
-    fn compared(recordings: &[&Recording], options: &Options) -> Comparison {
-        let input = |recording| Input { name: String::new(), recording, variant: None };
-        compare(&recordings.iter().copied().map(input).collect::<Vec<_>>(), options).unwrap()
     }
 
     fn path(flush: f64) -> CriticalPath {

@@ -44,7 +44,7 @@ pub(crate) fn variants(recording: &Recording) -> Vec<String> {
 pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
     let mut all: Vec<Vec<String>> = Vec::new();
     for input in inputs {
-        let names = variants(input.recording);
+        let names = variants(input.findings.recording);
         all.push(match &input.variant {
             None => names,
             Some(variant) if names.contains(variant) => vec![variant.clone()],
@@ -77,8 +77,8 @@ pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
 }
 
 pub(crate) fn side(place: usize, input: &Input<'_>, chosen: &ComparedReleases) -> Side {
-    let header = &input.recording.header;
-    let names = variants(input.recording).into_iter().filter(|variant| chosen.takes(place, variant)).collect();
+    let header = input.header();
+    let names = variants(input.findings.recording).into_iter().filter(|variant| chosen.takes(place, variant)).collect();
     Side {
         name: input.name.clone(),
         variants: names,

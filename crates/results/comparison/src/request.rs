@@ -1,18 +1,31 @@
 //! The request: which recordings are compared, and by which policy.
 
 use crate::policy::Policy;
-use recording::Recording;
+use findings::Findings;
+use recording::Header;
 
 /// A recording that is to be compared.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Input<'r> {
     /// The name in tables.
     pub name: String,
-    /// The recording.
-    pub recording: &'r Recording,
+    /// The findings of the recording.
+    pub findings: &'r Findings<'r>,
     /// Which of its releases or configurations; `None`: its only one, or all that the recordings
     /// have in common.
     pub variant: Option<String>,
+}
+
+impl<'r> Input<'r> {
+    /// A recording by its name, with the releases that it has in common with others.
+    pub fn new(name: &str, findings: &'r Findings<'r>) -> Self {
+        Self { name: name.to_owned(), findings, variant: None }
+    }
+
+    /// The recording's header.
+    pub(crate) fn header(&self) -> &'r Header {
+        &self.findings.recording.header
+    }
 }
 
 /// The options of a comparison of recordings.

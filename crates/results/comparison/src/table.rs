@@ -1,6 +1,7 @@
 //! The rows of one recording.
 
 use attribution::{Cause, Split, Timelines};
+use findings::compared::ordinal;
 use recording::metrics::{POWERDOWN, PRINTED_CHANGE};
 use recording::{Measure, Recording, Series};
 use std::collections::{BTreeMap, HashMap};
@@ -40,15 +41,7 @@ impl fmt::Display for Who {
             Self::Whole => Ok(()),
             Self::Cpu(cpu) => write!(f, "CPU {cpu}"),
             Self::Place { cluster, core } => write!(f, "{cluster}.{core}"),
-            Self::Nth { cluster, n } => {
-                let suffix = match (n % 10, n % 100) {
-                    (1, tens) if tens != 11 => "st",
-                    (2, tens) if tens != 12 => "nd",
-                    (3, tens) if tens != 13 => "rd",
-                    _ => "th",
-                };
-                write!(f, "{n}{suffix} of {cluster}")
-            }
+            Self::Nth { cluster, n } => write!(f, "{} of {cluster}", ordinal(usize::from(*n))),
             Self::LastMan { cluster } => write!(f, "last man of {cluster}"),
         }
     }

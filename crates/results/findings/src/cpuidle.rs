@@ -1,6 +1,6 @@
 //! `cpuidle`: what a kernel counted of its idle states.
 
-use crate::Run;
+use crate::Findings;
 use recording::facts::{CountedState, FactsError, IdleCounts};
 use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
 use recording::metrics;
@@ -79,9 +79,17 @@ pub struct State<'r> {
     pub rejected: Option<f64>,
 }
 
+impl State<'_> {
+    /// Its counts as a sum, to which others can be added.
+    pub fn sum(&self) -> IdleSum {
+        let &Self { entered, time_us, above, below, rejected, .. } = self;
+        IdleSum { entered, time_us, above, below, rejected }
+    }
+}
+
 /// Reads what was counted.
-pub fn read<'r>(run: &Run<'r>) -> Result<Counted<'r>, FactsError> {
-    let recording = run.recording;
+pub fn read<'r>(findings: &'r Findings<'_>) -> Result<Counted<'r>, FactsError> {
+    let recording = findings.recording;
     let facts: IdleCounts = recording.header.facts()?;
     let counts = idle_counts(recording);
     let mut names: Vec<(&str, &str)> = Vec::new();
@@ -122,7 +130,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Counted<'r>, FactsError> {
             sum,
         }
     };
-    Ok(Counted { tests: names.into_iter().map(test).collect(), clusters: facts.clusters, recording: run.folder })
+    Ok(Counted { tests: names.into_iter().map(test).collect(), clusters: facts.clusters, recording: &findings.folder })
 }
 
 /// The states, summed over each cluster or over each CPU, with what is known of them.

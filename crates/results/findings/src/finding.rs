@@ -25,7 +25,7 @@ macro_rules! findings {
             /// The recording's facts are missing, or are of another version or form.
             pub fn read($run: &Run<'r>, $findings: &'r Findings<'r>) -> Result<Option<Self>, FactsError> {
                 // Whatever made them, latencies of PSCI calls are told in one way.
-                let has_latencies = !$findings.compared.is_empty();
+                let has_latencies = !$findings.compared().is_empty();
                 let experiment = $run.recording.header.experiment.as_str();
                 Ok(Some(match if has_latencies { "psci-latency" } else { experiment } {
                     $($($experiment)|+ $(if $is)? => {
@@ -40,7 +40,8 @@ macro_rules! findings {
             pub const EXPERIMENTS: &'static [&'static str] = &[$($($experiment),+),*];
         }
 
-        /// Does the same with a finding, whatever its experiment is: `of_any!(finding, it => it.tell())`.
+        /// Does the same with a finding, whatever its experiment is:
+        /// `of_any!(finding, it => it.tell())`.
         #[macro_export]
         macro_rules! of_any {
             ($d finding:expr, $d inner:ident => $d does:expr) => {
@@ -53,7 +54,7 @@ macro_rules! findings {
 }
 
 findings!($, run, findings, {
-    PsciLatency(latency::Latency): "psci-latency" if !findings.compared.is_empty() => read(findings);
+    PsciLatency(latency::Latency): "psci-latency" if !findings.compared().is_empty() => read(findings);
     Explore(exploration::Exploration): "explore-psci" | "explore-rcu" => read(run)?;
     PsciCalls(psci_calls::Calls): "psci-calls" => read(run)?;
     Count(passages::Passages): "count" => read(run)?;
@@ -67,7 +68,7 @@ findings!($, run, findings, {
     IdleReplay(idle_replay::Replay): "idle-replay" => read(run)?;
     IdlePredict(idle_predict::Predictions): "idle-predict" => read(run);
     IdleClock(idle_clock::Clocks): "idle-clock" => read(run)?;
-    Cpuidle(cpuidle::Counted): "cpuidle" => read(run)?;
+    Cpuidle(cpuidle::Counted): "cpuidle" => read(findings)?;
     IdleCases(idle_cases::Cases): "idle-cases" => read(run);
     RcuDoses(rcu_doses::Doses): "rcu-doses" => read(run);
     LinuxRates(linux_rates::Programs): "linux-rates" => read(run);

@@ -142,9 +142,9 @@ pub fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
     Latency {
         experiment: "psci-latency",
         recording: &findings.folder,
-        cells: findings.compared.iter().map(CellFacts::new).collect(),
-        accuracy: &findings.accuracy,
-        free_running: &findings.spreads,
+        cells: findings.compared().iter().map(CellFacts::new).collect(),
+        accuracy: findings.accuracy(),
+        free_running: findings.spreads(),
         warnings: findings.doubts(),
         findings,
     }

@@ -2,8 +2,8 @@
 //! function that reads it from a recording.
 //!
 //! Serialized, a finding is the JSON that `stopwatt report --format json` prints. Reports draw it
-//! and reckon nothing themselves. [`Finding`] has a row for each experiment, and [`schema`] describes
-//! the JSON of all of them.
+//! and reckon nothing themselves. [`Finding`] has a row for each experiment, and [`schema`]
+//! describes the JSON of all of them.
 #![forbid(unsafe_code)]
 
 pub mod accuracy;

@@ -8,11 +8,13 @@ use attribution::{Timelines, microseconds};
 use published::{Layout, PsciReference, Published};
 use recording::{Header, Measure, Recording, Series, metrics};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Mode of the runs that show the spread; they have tables of their own.
 const FREE_RUNNING: &str = "parallel-free";
 
-/// A recording with all that is read from it.
+/// A recording with all that is read from it: the timelines at once, and the rest when it is asked
+/// for.
 pub struct Findings<'a> {
     /// The recording.
     pub recording: &'a Recording,
@@ -20,16 +22,12 @@ pub struct Findings<'a> {
     pub folder: String,
     /// The published figures that stand beside it, if there are any for its platform.
     pub reference: Option<&'a PsciReference>,
-    /// PSCI latencies beside published ones; empty for other experiments.
-    pub compared: Vec<Compared>,
-    /// The scatter of free-running seeds.
-    pub spreads: Vec<Spread>,
-    /// The accuracy of predictions; empty where nothing was predicted, as in what was measured.
-    pub accuracy: Vec<Accuracy>,
-    /// All measures that are not PSCI latencies in a unit of time.
-    pub measures: Vec<MeasureRow>,
     /// The timelines: events of each CPU, and waits of CPUs for each other.
     pub timelines: Timelines<'a>,
+    compared: OnceLock<Vec<Compared>>,
+    spreads: OnceLock<Vec<Spread>>,
+    accuracy: OnceLock<Vec<Accuracy>>,
+    measures: OnceLock<Vec<MeasureRow>>,
 }
 
 /// A measure over all iterations.
@@ -72,42 +70,56 @@ impl<'a> Findings<'a> {
         findings.with_published(|row| strides::published(recording, published, &row.case, &row.subject, &row.metric))
     }
 
-    /// Reads everything from a recording. `reference` is left out where the recording's machine has
+    /// Reads a recording's timelines. `reference` is left out where the recording's machine has
     /// another shape than the published one.
     pub fn new(recording: &'a Recording, folder: &str, reference: Option<&'a PsciReference>) -> Self {
         let reshaped = recording.header.settings.keys().any(|key| key.starts_with("topology."));
         let reference = reference.filter(|_| !reshaped);
-        let timelines = Timelines::new(recording);
-        let cells = timelines.cells().into_iter().filter(|cell| cell.mode != FREE_RUNNING).collect();
-        let mut compared = compare(cells, reference);
-        with_intervals(&mut compared, &recording.header.intervals);
-        let simulated = is_simulated(&recording.header);
-        if !simulated {
-            // Nothing was fitted to a measurement: whether a fit used the published cell says
-            // nothing about it.
-            for published in compared.iter_mut().filter_map(|cell| cell.published.as_mut()) {
-                published.used_in_fit = false;
+        let (compared, spreads, accuracy, measures) = Default::default();
+        let (folder, timelines) = (folder.to_owned(), Timelines::new(recording));
+        Self { recording, folder, reference, timelines, compared, spreads, accuracy, measures }
+    }
+
+    /// PSCI latencies beside published ones; empty for other experiments.
+    pub fn compared(&self) -> &[Compared] {
+        self.compared.get_or_init(|| {
+            let cells = self.timelines.cells().into_iter().filter(|cell| cell.mode != FREE_RUNNING).collect();
+            let mut compared = compare(cells, self.reference);
+            with_intervals(&mut compared, &self.recording.header.intervals);
+            if !self.is_simulated() {
+                // Nothing was fitted to a measurement: whether a fit used the published cell says
+                // nothing about it.
+                for published in compared.iter_mut().filter_map(|cell| cell.published.as_mut()) {
+                    published.used_in_fit = false;
+                }
             }
-        }
-        let accuracy = if simulated { accuracy(&compared) } else { Vec::new() };
-        Self {
-            recording,
-            folder: folder.to_owned(),
-            reference,
-            accuracy,
-            spreads: spread(recording, FREE_RUNNING),
-            measures: measures(recording),
-            compared,
-            timelines,
-        }
+            compared
+        })
+    }
+
+    /// The scatter of free-running seeds.
+    pub fn spreads(&self) -> &[Spread] {
+        self.spreads.get_or_init(|| spread(self.recording, FREE_RUNNING))
+    }
+
+    /// The accuracy of predictions; empty where nothing was predicted, as in what was measured.
+    pub fn accuracy(&self) -> &[Accuracy] {
+        self.accuracy.get_or_init(|| if self.is_simulated() { accuracy(self.compared()) } else { Vec::new() })
+    }
+
+    /// All measures that are not PSCI latencies in a unit of time.
+    pub fn measures(&self) -> &[MeasureRow] {
+        self.measures.get_or_init(|| measures(self.recording))
     }
 
     /// With published figures beside the measures, for reports to draw beside them; what
     /// `published` gives is in the row's unit.
     pub fn with_published(mut self, published: impl Fn(&MeasureRow) -> Option<f64>) -> Self {
-        for row in &mut self.measures {
+        let mut rows = self.measures.take().unwrap_or_else(|| measures(self.recording));
+        for row in &mut rows {
             row.published = published(row);
         }
+        self.measures = rows.into();
         self
     }
 
@@ -174,7 +186,7 @@ impl<'a> Findings<'a> {
     pub fn published(&self) -> Vec<(&str, &str)> {
         let Some(reference) = self.reference else { return Vec::new() };
         let has =
-            |name: &str| self.compared.iter().any(|cell| cell.recorded.variant == name && cell.published.is_some());
+            |name: &str| self.compared().iter().any(|cell| cell.recorded.variant == name && cell.published.is_some());
         reference
             .releases
             .iter()

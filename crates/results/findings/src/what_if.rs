@@ -1,7 +1,8 @@
 //! A what-if: what each combination of settings came to.
 
+use crate::Findings;
 use attribution::{Cause, Spending};
-use recording::{Recording, Series};
+use recording::Series;
 use std::collections::BTreeMap;
 
 /// A combination of settings, and what it came to.
@@ -9,19 +10,21 @@ use std::collections::BTreeMap;
 pub struct WhatIfPoint {
     /// Keys with their values.
     pub settings: Vec<(String, String)>,
-    /// CPUs of the machine.
+    /// The unit of all figures.
+    pub unit: String,
+    /// CPUs that have values in an iteration; 0 where the metric is of no CPU.
     pub cpus: usize,
-    /// The smallest over the CPUs of an iteration, in microseconds; the median of that over the
-    /// iterations.
+    /// The smallest over the values of an iteration, one for each CPU or one that is of no CPU; the
+    /// median of that over the iterations.
     pub shortest: f64,
-    /// The median over the CPUs of an iteration; the median of that.
+    /// The median over the values of an iteration; the median of that.
     pub median: f64,
-    /// The largest over the CPUs of an iteration; the median of that.
+    /// The largest over the values of an iteration; the median of that.
     pub longest: f64,
     /// The middle 90 % of the largest ones, where iterations are draws with a seed each, and the
     /// number of them.
     pub over_seeds: Option<(f64, f64, usize)>,
-    /// Values of all CPUs in all iterations, in order; of more than [`MOST_VALUES`] as many that
+    /// All values of all iterations, in order; of more than [`MOST_VALUES`] as many that
     /// are evenly spread among them.
     pub values: Vec<f64>,
     /// On what the CPU with the largest spent most, as a part of its figure, from 0 to 1. This and
@@ -43,85 +46,110 @@ pub struct WhatIf {
     pub points: Vec<WhatIfPoint>,
 }
 
-/// The figures of the CPUs in one iteration, in order.
+impl WhatIf {
+    /// The unit of all figures; empty where there is no combination.
+    pub fn unit(&self) -> &str {
+        self.points.first().map_or("", |point| &point.unit)
+    }
+
+    /// True if the figures are times.
+    pub fn is_of_time(&self) -> bool {
+        matches!(self.unit(), "ps" | "ns" | "us" | "ms" | "s")
+    }
+}
+
+/// A figure with its CPU, if it is of one.
+type Value = (f64, Option<u16>);
+
+/// The figures of one iteration, in order.
 struct Iteration {
     series: Series,
     number: u32,
-    cpus: Vec<(f64, u16)>,
+    values: Vec<Value>,
 }
 
 impl Iteration {
     /// The largest and its CPU.
-    fn longest(&self) -> (f64, u16) {
-        self.cpus.last().copied().unwrap_or_default()
+    fn longest(&self) -> Value {
+        self.values.last().copied().unwrap_or_default()
     }
 }
 
-/// Reads a combination's figures from its recording; `None` where the recording has no such metric.
+/// Reads a combination's figures; `None` where the recording has no such metric.
 ///
 /// Where iterations with a seed each were recorded they alone are read: other iterations share the
 /// order that one seed gave. In free order another CPU can be the last in each, so the CPUs of an
 /// iteration are put in order first, and medians over the iterations are taken then (of an even
 /// number the lower one, which occurred).
-pub fn what_if_point(recording: &Recording, metric: &str, settings: &[(String, String)]) -> Option<WhatIfPoint> {
-    let is_drawn = |series: Series| {
-        let (_, _, mode) = recording.series_texts(series);
-        recording.header.seeded_modes.iter().any(|drawn| drawn == mode)
-    };
-    let iterations = |drawn: bool| -> Option<Vec<Iteration>> {
-        let mut iterations: BTreeMap<(Series, u32), Vec<(f64, u16)>> = BTreeMap::new();
-        let of_metric = recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric);
-        for measure in of_metric.filter(|measure| is_drawn(measure.series) == drawn) {
-            iterations.entry((measure.series, measure.iteration)).or_default().push((measure.value, measure.cpu?));
-        }
-        for cpus in iterations.values_mut() {
-            cpus.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        }
-        let mut ordered: Vec<Iteration> =
-            iterations.into_iter().map(|((series, number), cpus)| Iteration { series, number, cpus }).collect();
-        ordered.sort_by(|a, b| a.longest().0.total_cmp(&b.longest().0));
-        (!ordered.is_empty()).then_some(ordered)
-    };
-    let (drawn, shared) = (iterations(true), iterations(false));
-    let ordered = drawn.as_ref().or(shared.as_ref())?;
-    let middle = (ordered.len() - 1) / 2;
-    let median_of = |pick: fn(&[(f64, u16)]) -> Option<f64>| {
-        let mut values: Vec<f64> = ordered.iter().filter_map(|iteration| pick(&iteration.cpus)).collect();
+pub fn what_if_point(findings: &Findings<'_>, metric: &str, settings: &[(String, String)]) -> Option<WhatIfPoint> {
+    let (recording, timelines) = (findings.recording, &findings.timelines);
+    let unit = recording.measures().iter().find(|measure| recording.text(measure.metric) == metric)?.unit;
+    let (drawn, shared) = (iterations(findings, metric, true), iterations(findings, metric, false));
+    let (is_drawn, ordered) = if drawn.is_empty() { (false, &shared) } else { (true, &drawn) };
+    let middle = ordered.len().checked_sub(1)? / 2;
+    let median_of = |pick: fn(&[Value]) -> Option<f64>| {
+        let mut values: Vec<f64> = ordered.iter().filter_map(|iteration| pick(&iteration.values)).collect();
         values.sort_by(f64::total_cmp);
         values.get(middle).copied()
     };
     let end = |part: f64| ordered[((ordered.len() - 1) as f64 * part).round() as usize].longest().0;
-    let over_seeds = (drawn.is_some() && ordered.len() > 1).then(|| (end(0.05), end(0.95), ordered.len()));
+    let over_seeds = (is_drawn && ordered.len() > 1).then(|| (end(0.05), end(0.95), ordered.len()));
     // Runs of many seeds leave no events.
-    let with_events = shared.as_ref().unwrap_or(ordered);
+    let with_events = if shared.is_empty() { ordered } else { &shared };
     let told = &with_events[(with_events.len() - 1) / 2];
     let (told_longest, cpu) = told.longest();
-    let spans = attribution::each(recording);
-    let split = spans
-        .iter()
-        .find(|span| (span.series, span.iteration, span.cpu, span.metric) == (told.series, told.number, cpu, metric));
+    let split = cpu.and_then(|cpu| {
+        let spans = timelines.each().into_iter();
+        let is_told = (told.series, told.number, cpu, metric);
+        spans
+            .map(|span| ((span.series, span.iteration, span.cpu, span.metric), span.split))
+            .find(|(of, _)| *of == is_told)
+    });
     let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
     let share = |ticks: u64| ticks as f64 * tick_us / told_longest;
-    let most = split.and_then(|span| span.split.causes.iter().max_by_key(|(_, ticks)| **ticks));
-    let hung_on = split.and_then(|span| {
-        let timelines = attribution::Timelines::new(recording);
-        let path = timelines.iteration(span.series, told.number)?.path(cpu, metric);
+    let most = split.as_ref().and_then(|(_, split)| split.causes.iter().max_by_key(|(_, ticks)| **ticks));
+    let hung_on = split.as_ref().zip(cpu).and_then(|(_, cpu)| {
+        let path = timelines.iteration(told.series, told.number)?.path(cpu, metric);
         let (spent, ticks) = Spending::new(&path).parts.first().copied()?;
         Some((spent.title(), share(ticks)))
     });
-    let longest = ordered[middle].longest().0;
-    let values: Vec<f64> = ordered.iter().flat_map(|iteration| iteration.cpus.iter().map(|cpu| cpu.0)).collect();
+    let values = |iteration: &Iteration| iteration.values.iter().map(|(value, _)| *value).collect::<Vec<f64>>();
     Some(WhatIfPoint {
-        values: spread_evenly(values, MOST_VALUES),
+        values: spread_evenly(ordered.iter().flat_map(values).collect(), MOST_VALUES),
         settings: settings.to_vec(),
-        cpus: ordered[0].cpus.len(),
-        shortest: median_of(|cpus| cpus.first().map(|cpu| cpu.0))?,
-        median: median_of(|cpus| recording::stats::median(&cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>()))?,
-        longest,
+        unit: recording.text(unit).to_owned(),
+        cpus: ordered[0].values.iter().filter(|(_, cpu)| cpu.is_some()).count(),
+        shortest: median_of(|values| values.first().map(|(value, _)| *value))?,
+        median: median_of(|values| {
+            recording::stats::median(&values.iter().map(|(value, _)| *value).collect::<Vec<_>>())
+        })?,
+        longest: ordered[middle].longest().0,
         over_seeds,
         most: most.map(|(&cause, &ticks)| (cause, share(ticks))),
         hung_on,
     })
+}
+
+/// The iterations that have a metric, from the one with the least largest value on; of modes that
+/// draw a seed for each iteration, or of the others.
+fn iterations(findings: &Findings<'_>, metric: &str, drawn: bool) -> Vec<Iteration> {
+    let recording = findings.recording;
+    let is_drawn = |series: Series| {
+        let (_, _, mode) = recording.series_texts(series);
+        recording.header.seeded_modes.iter().any(|drawn| drawn == mode)
+    };
+    let mut iterations: BTreeMap<(Series, u32), Vec<Value>> = BTreeMap::new();
+    let of_metric = recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric);
+    for measure in of_metric.filter(|measure| is_drawn(measure.series) == drawn) {
+        iterations.entry((measure.series, measure.iteration)).or_default().push((measure.value, measure.cpu));
+    }
+    let in_order = |((series, number), mut values): ((Series, u32), Vec<Value>)| {
+        values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        Iteration { series, number, values }
+    };
+    let mut ordered: Vec<Iteration> = iterations.into_iter().map(in_order).collect();
+    ordered.sort_by(|a, b| a.longest().0.total_cmp(&b.longest().0));
+    ordered
 }
 
 /// The most values of a combination that are kept.
@@ -139,7 +167,11 @@ fn spread_evenly(mut values: Vec<f64>, most: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recording::Header;
+    use recording::{Header, Recording};
+
+    fn point_of(recording: &Recording, metric: &str) -> Option<WhatIfPoint> {
+        what_if_point(&Findings::new(recording, "", None), metric, &[])
+    }
 
     #[test]
     fn the_longest_is_that_of_each_iteration_whoever_had_it() {
@@ -151,9 +183,9 @@ mod tests {
                 recording.measure(series, iteration, "powerdown", "us", value).cpu = Some(cpu);
             }
         }
-        let point = what_if_point(&recording, "powerdown", &[]).unwrap();
+        let point = point_of(&recording, "powerdown").unwrap();
         assert_eq!((point.cpus, point.shortest, point.median, point.longest), (2, 11.0, 56.0, 101.0));
-        assert_eq!((what_if_point(&recording, "latency", &[]), point.over_seeds), (None, None));
+        assert_eq!((point_of(&recording, "latency"), point.over_seeds), (None, None));
     }
 
     /// Twenty seeds from 100 to 119 beside iterations that share one order.
@@ -166,9 +198,21 @@ mod tests {
         for seed in 0..20 {
             recording.measure(drawn, seed, "powerdown", "us", 100.0 + f64::from(seed)).cpu = Some(0);
         }
-        assert_eq!(what_if_point(&recording, "powerdown", &[]).unwrap().over_seeds, None, "nothing says that they are");
+        assert_eq!(point_of(&recording, "powerdown").unwrap().over_seeds, None, "nothing says that they are");
         recording.header.seeded_modes = vec!["parallel-free".to_owned()];
-        let point = what_if_point(&recording, "powerdown", &[]).unwrap();
+        let point = point_of(&recording, "powerdown").unwrap();
         assert_eq!((point.longest, point.over_seeds), (109.0, Some((101.0, 118.0, 20))));
+    }
+
+    #[test]
+    fn what_no_cpu_measured_counts_as_one_value() {
+        let mut recording = Recording::new(Header::new("dataplane", "host", "ticks"));
+        let series = recording.series("all", "forward", "");
+        for (iteration, rate) in (0..).zip([9.0, 11.0, 10.0]) {
+            recording.measure(series, iteration, "rate", "Mpps", rate);
+        }
+        let point = point_of(&recording, "rate").unwrap();
+        assert_eq!((point.cpus, point.shortest, point.median, point.longest), (0, 10.0, 10.0, 10.0));
+        assert_eq!((point.values, point.most, point.hung_on), (vec![9.0, 10.0, 11.0], None, None));
     }
 }

@@ -32,6 +32,7 @@ pub use changes::{
     comparison_text, github_action_benchmark, junit, published_changes,
 };
 pub use export::Format;
+pub use findings::Findings;
 pub use findings::what_if::{MOST_VALUES, WhatIf, WhatIfPoint, what_if_point};
 pub use html::MOST_BYTES;
 pub use report::{Report, table_text};

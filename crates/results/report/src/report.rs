@@ -39,7 +39,9 @@ impl<'a> Report<'a> {
         let source = || findings.source();
         match format {
             Format::Text => self.text(style, all).into_bytes(),
-            Format::Rst if !findings.compared.is_empty() => rst::document(&source(), &document_tables(findings)).into(),
+            Format::Rst if !findings.compared().is_empty() => {
+                rst::document(&source(), &document_tables(findings)).into()
+            }
             Format::Rst => rst::document(&source(), &self.blocks()).into(),
             Format::Markdown => markdown::document(self.experiment(), &source(), &self.blocks()).into(),
             Format::Csv => csv::csv(&self.rows()).into_bytes(),
@@ -87,8 +89,8 @@ impl<'a> Report<'a> {
 
     /// The rows of the recording as one table: cells of PSCI latencies, else measures.
     fn rows(&self) -> Table {
-        match self.findings.compared.is_empty() {
-            true => measure_row_table(&self.findings.measures),
+        match self.findings.compared().is_empty() {
+            true => measure_row_table(self.findings.measures()),
             false => crate::model::cells::cells(&self.findings),
         }
     }
@@ -102,9 +104,9 @@ impl<'a> Report<'a> {
         let at = all.iter().position(|block| !matches!(block, Block::Answer(_))).unwrap_or(all.len());
         all.splice(at..at, warnings);
         all.extend(self.declared());
-        if !findings.measures.is_empty() && !self.told.is_plain {
+        if !findings.measures().is_empty() && !self.told.is_plain {
             let summary = text!["All other measures of the recording"];
-            let blocks = measure_tables(&findings.measures).into_iter().map(Block::Table).collect();
+            let blocks = measure_tables(findings.measures()).into_iter().map(Block::Table).collect();
             all.push(Block::heading(1, "Measures"));
             all.push(Block::Folded { summary, blocks });
         }

@@ -47,27 +47,28 @@ fn answer(what_if: &WhatIf) -> Option<String> {
     let by_longest = |a: &&WhatIfPoint, b: &&WhatIfPoint| a.longest.total_cmp(&b.longest);
     let least = what_if.points.iter().min_by(by_longest)?;
     let most = what_if.points.iter().max_by(by_longest)?;
-    let metric = &what_if.measured.2;
+    let (metric, is_time) = (&what_if.measured.2, what_if.is_of_time());
+    let (most_of, comes_to) = if is_time { ("longest", "takes") } else { ("largest", "is") };
     let why =
         most.hung_on.map_or_else(String::new, |(what, part)| format!("; {:.0} % of that go to {what}", part * 100.0));
     Some(match what_if.points.len() {
-        1 => format!("The longest {metric} takes {}{why}.", with_seeds(most)),
+        1 => format!("The {most_of} {metric} {comes_to} {}{why}.", with_seeds(most, what_if.unit())),
         _ => format!(
-            "The longest {metric} takes {} with {} and {} with {}{why}.",
-            with_seeds(least),
+            "The {most_of} {metric} {comes_to} {} with {} and {} with {}{why}.",
+            with_seeds(least, what_if.unit()),
             short_name(least),
-            with_seeds(most),
+            with_seeds(most, what_if.unit()),
             short_name(most)
         ),
     })
 }
 
 /// The longest with its interval over seeds: "464.1 us (450.3 to 480.2 in 90 % of 20 seeds)".
-fn with_seeds(point: &WhatIfPoint) -> String {
+fn with_seeds(point: &WhatIfPoint, unit: &str) -> String {
     let interval = point.over_seeds.map_or_else(String::new, |(low, high, seeds)| {
         format!(" ({} to {} in 90 % of {seeds} seeds)", figure(low), figure(high))
     });
-    format!("{} us{interval}", figure(point.longest))
+    format!("{} {unit}{interval}", figure(point.longest))
 }
 
 /// Combinations of the picture of samples at most.
@@ -93,11 +94,12 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
     let seeds = what_if.points.iter().find_map(|point| point.over_seeds).map(|(.., seeds)| seeds);
     let keys = what_if.points.first().map_or(&[][..], |point| &point.settings).iter().enumerate();
     let spent = |what: &str, part: f64| format!("{what} {:.0} %", part * 100.0);
+    let of_cpus = what_if.points.iter().any(|point| point.cpus > 0);
     let table = Table::with_rows(&what_if.points)
         .each(keys, |table, (at, (key, _))| {
             table.numbers(key.as_str(), "", move |point| point.settings.get(at).map(|(_, value)| value.as_str()))
         })
-        .numbers("CPUs", "", |point| whole(point.cpus as f64))
+        .when(of_cpus, |table| table.numbers("CPUs", "", |point| whole(point.cpus as f64)))
         .numbers("shortest", "", |point| figure(point.shortest))
         .numbers("median", "", |point| figure(point.median))
         .numbers("longest", "", |point| figure(point.longest))
@@ -106,10 +108,15 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
                 point.over_seeds.map(|(low, high, _)| format!("{} to {}", figure(low), figure(high)))
             })
         })
-        .words("the longest hung on", |point| point.hung_on.map(|(what, part)| spent(what, part)))
-        .words("most of its CPU", |point| point.most.map(|(cause, part)| spent(cause.title(), part)));
+        .when(of_cpus, |table| {
+            table
+                .words("the longest hung on", |point| point.hung_on.map(|(what, part)| spent(what, part)))
+                .words("most of its CPU", |point| point.most.map(|(cause, part)| spent(cause.title(), part)))
+        });
     let over = seeds.map_or_else(|| "the iterations".to_owned(), |seeds| format!("{seeds} seeds"));
-    let title = format!("{}: {case} {mode}, {metric} over the CPUs (us); medians over {over}", what_if.release);
+    let case = format!("{case} {mode}");
+    let (over_cpus, unit) = (if of_cpus { " over the CPUs" } else { "" }, what_if.unit());
+    let title = format!("{}: {}, {metric}{over_cpus} ({unit}); medians over {over}", what_if.release, case.trim_end());
     let table = table.done().titled(title);
     told.table(match seeds {
         Some(_) => table.noted("What the longest hung on is told of one order, that of the first seed."),
@@ -123,7 +130,12 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
     });
     let samples: Vec<Sample> = samples.filter(|sample| sample.values.len() > 1).collect();
     if !samples.is_empty() {
-        let picture = Picture::new("How the CPUs scatter", "all iterations", "us", Drawing::Samples(samples));
+        let picture = Picture::new(
+            format!("How the {} scatter", if of_cpus { "CPUs" } else { "values" }),
+            "all iterations",
+            unit,
+            Drawing::Samples(samples),
+        );
         let left_out = what_if.points.len().saturating_sub(MOST_SAMPLES);
         let first = if left_out > 0 { format!(" The first {MOST_SAMPLES} combinations.") } else { String::new() };
         told.picture(picture.noted(format!("A box holds half of the values, the line in it is their median.{first}")));
@@ -135,11 +147,12 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
 /// each combination.
 fn chart(what_if: &WhatIf) -> Picture {
     let metric = &what_if.measured.2;
+    let most_of = if what_if.is_of_time() { "longest" } else { "largest" };
     let value = |point: &WhatIfPoint| Figure { value: point.longest, published: None };
     if what_if.points.windows(2).all(|two| two[0].cpus == two[1].cpus) {
         let bar = |point: &WhatIfPoint| Bar { name: short_name(point), parts: vec![(line_name(point), value(point))] };
         let bars = what_if.points.iter().take(MOST_SAMPLES).map(bar).collect();
-        return Picture::new(format!("The longest {metric}"), "", "us", Drawing::Bars(bars));
+        return Picture::new(format!("The {most_of} {metric}"), "", what_if.unit(), Drawing::Bars(bars));
     }
     let mut curves: Vec<Curve> = Vec::new();
     for point in &what_if.points {
@@ -153,10 +166,10 @@ fn chart(what_if: &WhatIf) -> Picture {
         curve.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
     let drawing = Drawing::Curves { x: "cores".to_owned(), curves };
-    Picture::new(format!("The longest {metric} against cores"), "", "us", drawing)
+    Picture::new(format!("The {most_of} {metric} against cores"), "", what_if.unit(), drawing)
 }
 
-/// For machines; times are in microseconds.
+/// For machines; figures are in the metric's unit.
 pub fn what_if_json(what_if: &WhatIf) -> Value {
     let (case, mode, metric) = &what_if.measured;
     let points: Vec<Value> = what_if
@@ -173,12 +186,12 @@ pub fn what_if_json(what_if: &WhatIf) -> Value {
         })
         .collect();
     json!({
-        "release": what_if.release, "case": case, "mode": mode, "metric": metric, "unit": "us", "points": points,
+        "release": what_if.release, "case": case, "mode": mode, "metric": metric, "unit": what_if.unit(), "points": points,
     })
 }
 
-/// As CSV: a column for each key, then cpus, shortest, median, longest (us), the cause of most of
-/// the longest and its time, and the ends of the longest over the seeds.
+/// As CSV: a column for each key, then cpus, shortest, median, longest (times with their unit), the
+/// cause of most of the longest and its time, and the ends of the longest over the seeds.
 ///
 /// # Errors
 /// What the writer says.
@@ -198,7 +211,8 @@ pub fn what_if_csv(what_if: &WhatIf) -> Result<String, csv::Error> {
         "longest_low_us",
         "longest_high_us",
     ];
-    let heads = heads.map(str::to_owned);
+    let unit = if what_if.is_of_time() { format!("_{}", what_if.unit()) } else { String::new() };
+    let heads = heads.map(|head| if head == "most_us" { head.to_owned() } else { head.replace("_us", &unit) });
     writer.write_record(keys.into_iter().chain(heads))?;
     for point in &what_if.points {
         let most = point.most.map_or_else(Default::default, |(cause, part)| {

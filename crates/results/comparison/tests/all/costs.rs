@@ -13,6 +13,7 @@
 use attribution::Cause;
 use comparison::{Change, Comparison, Input, Key, Options, Verdict, Who, compare};
 use document::Document;
+use findings::Findings;
 use psci_cases::CASES;
 use psci_experiments::psci_latency::{self, Release};
 use recording::Recording;
@@ -62,9 +63,9 @@ fn base() -> &'static Recording {
 }
 
 fn compared(a: &Recording, b: &Recording) -> Comparison {
-    let input = |name: &str, recording| Input { name: name.to_owned(), recording, variant: None };
-    // Recordings live as long as the comparison only.
-    compare(&[input("before", a), input("after", b)], &Options::default()).unwrap()
+    // Findings live as long as the comparison only.
+    let [a, b] = [a, b].map(|recording| Findings::new(recording, "", None));
+    compare(&[Input::new("before", &a), Input::new("after", &b)], &Options::default()).unwrap()
 }
 
 /// All costs of the file, with their values.

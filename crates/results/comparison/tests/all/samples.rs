@@ -1,8 +1,9 @@
 //! Noisy worlds, and how rows of different recordings find each other.
 
-use comparison::{Basis, Better, Input, Options, Policy, Verdict, Who, compare};
+use comparison::{Basis, Better, Comparison, Input, Options, Policy, Verdict, Who, compare};
 use document::Document;
 use fastrand::Rng;
+use findings::Findings;
 use recording::{Header, Platform, Recording};
 
 /// About normal, with mean 0 and standard deviation 1: the sum of twelve uniform deviates.
@@ -33,12 +34,17 @@ fn noisy(random: &mut Rng, rows: u16, n: u32, shift: f64, sd: f64) -> Recording 
 }
 
 fn verdicts(a: &Recording, b: &Recording, options: &Options) -> Vec<Verdict> {
-    let comparison = compare(&[input(a), input(b)], options).unwrap();
+    let comparison = compared(&[a, b], options);
     comparison.changes().map(|(_, change)| change.verdict).collect()
 }
 
-fn input(recording: &Recording) -> Input<'_> {
-    Input { name: String::new(), recording, variant: None }
+/// Compares recordings that are called A, B and so on.
+fn compared(recordings: &[&Recording], options: &Options) -> Comparison {
+    let findings: Vec<_> = recordings.iter().map(|recording| Findings::new(recording, "", None)).collect();
+    let name = |side: usize| char::from(b'A' + side as u8).to_string();
+    let inputs: Vec<_> =
+        findings.iter().enumerate().map(|(side, findings)| Input::new(&name(side), findings)).collect();
+    compare(&inputs, options).unwrap()
 }
 
 fn quick() -> Options {
@@ -90,7 +96,7 @@ fn all_intervals_of_a_comparison_together_hold_the_change_in_95_percent() {
         let mut missed = 0;
         for _ in 0..comparisons {
             let (a, b) = (noisy(&mut random, rows, 30, 0.0, 3.0), noisy(&mut random, rows, 30, 5.0, 3.0));
-            let comparison = compare(&[input(&a), input(&b)], &quick()).unwrap();
+            let comparison = compared(&[&a, &b], &quick());
             assert!((comparison.interval_level() - (1.0 - 0.05 / f64::from(rows))).abs() < 1e-12);
             let misses = |change: &comparison::Change| match change.basis {
                 Basis::Sampled { interval: Some((low, high)), .. } => low > 5.0 || high < 5.0,
@@ -155,7 +161,7 @@ fn parallel(case: &str, values: [f64; 4], unit: &str, repeatable: bool) -> Recor
 fn where_lock_order_decides_rows_match_by_role_and_units_are_converted() {
     let a = parallel("suspend-deepest", [10.0, 20.0, 30.0, 99.0], "us", true);
     let interchanged = parallel("suspend-deepest", [99_000.0, 20_000.0, 10_000.0, 30_000.0], "ns", true);
-    let comparison = compare(&[input(&a), input(&interchanged)], &quick()).unwrap();
+    let comparison = compared(&[&a, &interchanged], &quick());
     let rows: Vec<_> = comparison.rows.iter().map(|row| row.key.row()).collect();
     assert_eq!(rows, ["1st of 1", "2nd of 1", "3rd of 1", "last man of 1"]);
     assert_eq!(comparison.count(Verdict::Same), 4, "{:?}", comparison.rows);
@@ -165,21 +171,20 @@ fn where_lock_order_decides_rows_match_by_role_and_units_are_converted() {
     let series = larger.all_series().next().unwrap();
     let measure = larger.measure(series, 0, "powerdown", "us", 99.0);
     (measure.cpu, measure.cluster, measure.core) = (Some(4), Some(1), Some(4));
-    let comparison = compare(&[input(&a), input(&larger)], &quick()).unwrap();
+    let comparison = compared(&[&a, &larger], &quick());
     assert_eq!(comparison.count(Verdict::Same), 4);
     assert_eq!(comparison.unmatched.len(), 1);
     assert_eq!(comparison.unmatched[0].1.who, Who::Nth { cluster: 1, n: 4 });
 
     // At level 0 nobody takes the cluster down, and other cases match by number.
     let level0 = parallel("suspend-level0", [10.0, 20.0, 30.0, 99.0], "us", true);
-    let rows: Vec<_> =
-        compare(&[input(&level0), input(&level0)], &quick()).unwrap().rows.iter().map(|row| row.key.row()).collect();
+    let rows: Vec<_> = compared(&[&level0, &level0], &quick()).rows.iter().map(|row| row.key.row()).collect();
     assert_eq!(rows, ["1st of 1", "2nd of 1", "3rd of 1", "4th of 1"]);
     let (a, b) = (
         parallel("psci-version", [1.0, 2.0, 3.0, 4.0], "us", true),
         parallel("psci-version", [2.0, 1.0, 3.0, 4.0], "us", true),
     );
-    let comparison = compare(&[input(&a), input(&b)], &quick()).unwrap();
+    let comparison = compared(&[&a, &b], &quick());
     assert_eq!(
         (comparison.rows[0].key.row().as_str(), comparison.count(Verdict::Worse), comparison.count(Verdict::Better)),
         ("1.0", 1, 1)
@@ -190,7 +195,7 @@ fn where_lock_order_decides_rows_match_by_role_and_units_are_converted() {
 fn only_what_repeats_itself_is_exact() {
     let slower = |repeatable| parallel("suspend-deepest", [10.0, 20.0, 30.0, 100.0], "us", repeatable);
     let how = |a: &Recording, b: &Recording| {
-        let comparison = compare(&[input(a), input(b)], &quick()).unwrap();
+        let comparison = compared(&[a, b], &quick());
         let (row, change) = comparison.changes().last().unwrap();
         (change.basis == Basis::Exact, change.verdict, row.better)
     };
@@ -232,8 +237,7 @@ fn other_platforms_machines_and_idle_rules_are_warned_of() {
     (a.header.platform, b.header.platform) = (platform("juno-r1"), platform("my-board"));
     (a.header.run.machine, b.header.run.machine) = (Some("one".to_owned()), Some("two".to_owned()));
     let policy = policy("[[rule]]\nmetric = \"powrdown\"");
-    let input = |name: &str, recording| Input { name: name.to_owned(), recording, variant: None };
-    let comparison = compare(&[input("A", &a), input("B", &b)], &Options { policy, ..quick() }).unwrap();
+    let comparison = compared(&[&a, &b], &Options { policy, ..quick() });
     let warnings = comparison.warnings.join("\n");
     for part in [
         "platforms differ: juno-r1 (A), my-board (B)",
@@ -242,7 +246,7 @@ fn other_platforms_machines_and_idle_rules_are_warned_of() {
     ] {
         assert!(warnings.contains(part), "`{part}` is not in: {warnings}");
     }
-    let comparison = compare(&[input("A", &a), input("B", &a)], &quick()).unwrap();
+    let comparison = compared(&[&a, &a], &quick());
     assert!(comparison.warnings.is_empty(), "{:?}", comparison.warnings);
 }
 
@@ -251,7 +255,7 @@ fn three_recordings_are_compared_with_the_first() {
     let base = parallel("suspend-deepest", [10.0, 20.0, 30.0, 50.0], "us", true);
     let worse = parallel("suspend-deepest", [10.0, 20.0, 30.0, 60.0], "us", true);
     let better = parallel("suspend-deepest", [10.0, 20.0, 30.0, 40.0], "us", true);
-    let comparison = compare(&[input(&base), input(&worse), input(&better)], &quick()).unwrap();
+    let comparison = compared(&[&base, &worse, &better], &quick());
     let last: Vec<_> =
         comparison.rows[3].changes.iter().flatten().map(|change| (change.verdict, change.percent)).collect();
     assert_eq!(last, [(Verdict::Worse, Some(20.0)), (Verdict::Better, Some(-20.0))]);
@@ -280,7 +284,7 @@ fn dependent_iterations_give_at_most_10_percent_false_alarms_and_a_shift_of_10_p
             let options = Options { policy: policy.clone(), ..quick() };
             let base = autoregressive(&mut random, n, 0.0, 0.8, 3.0);
             let same = autoregressive(&mut random, n, 0.0, 0.8, 3.0);
-            let comparison = compare(&[input(&base), input(&same)], &options).unwrap();
+            let comparison = compared(&[&base, &same], &options);
             said += u32::from(comparison.warnings.iter().any(|warning| warning.contains("autocorrelation")));
             let alarm = |verdict: &Verdict| !matches!(verdict, Verdict::Same | Verdict::Unclear);
             alarms += u32::from(comparison.changes().any(|(_, change)| alarm(&change.verdict)));
@@ -309,7 +313,7 @@ fn outliers_a_warm_up_and_a_drift_are_flagged() {
         recording
     };
     let even = with(&|_, value| value);
-    let warnings = |other: &Recording| compare(&[input(&even), input(other)], &quick()).unwrap().warnings.join("\n");
+    let warnings = |other: &Recording| compared(&[&even, other], &quick()).warnings.join("\n");
     let (outlier, warm_up) =
         (with(&|n, v| if n == 30 { v * 2.0 } else { v }), with(&|n, v| if n < 6 { v * 1.5 } else { v }));
     let drift = with(&|n, value| value + f64::from(n) / 5.0);

@@ -197,6 +197,7 @@ fn unjudged(comparison: &Comparison) -> Option<String> {
 mod tests {
     use super::*;
     use comparison::{Input, Options};
+    use findings::Findings;
     use recording::{Header, Recording};
 
     /// Rows of a simulation: case, metric, CPU, microseconds.
@@ -211,8 +212,8 @@ mod tests {
 
     fn told(a: &[(&str, &str, u16, f64)], b: &[(&str, &str, u16, f64)]) -> String {
         let (a, b) = (run(a), run(b));
-        let input = |name: &str, recording| Input { name: name.to_owned(), recording, variant: None };
-        answer(&comparison::compare(&[input("A", &a), input("B", &b)], &Options::default()).unwrap())
+        let [a, b] = [&a, &b].map(|recording| Findings::new(recording, "", None));
+        answer(&comparison::compare(&[Input::new("A", &a), Input::new("B", &b)], &Options::default()).unwrap())
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(crate) fn with_recording(story: Value, findings: &Findings<'_>) -> Value {
         recording: &findings.folder,
         warnings: findings.doubts(),
         source: source.collect(),
-        measures: findings.measures.iter().map(Row::new).collect(),
+        measures: findings.measures().iter().map(Row::new).collect(),
         pictures: pictures(findings).iter().map(picture).collect(),
     };
     let mut value = serde_json::to_value(whole).unwrap_or_default();

@@ -22,7 +22,7 @@ pub(super) fn page(findings: &Findings<'_>, blocks: &[Block], sections: &[Sectio
         Some(platform) => format!("{} on {platform}", header.experiment),
         None => header.experiment.clone(),
     };
-    let cells = findings.compared.iter();
+    let cells = findings.compared().iter();
     let names: Names = cells.map(|cell| (cell.recorded.cpu, (cell.recorded.cluster, cell.recorded.core))).collect();
     let with_timeline = with_timeline(sections, detail.most_timelines);
     let has_timeline = with_timeline.iter().any(|&index| sections[index].series.is_some());

@@ -11,10 +11,10 @@ use findings::Findings;
 pub(crate) fn cells(findings: &Findings<'_>) -> Table {
     let exact = |value: f64| whole((value * 1e6).round() / 1e6);
     let name = |cpu: u16| {
-        let holder = findings.compared.iter().find(|other| other.recorded.cpu == cpu);
+        let holder = findings.compared().iter().find(|other| other.recorded.cpu == cpu);
         holder.map_or_else(|| format!("CPU {cpu}"), |holder| place(&holder.recorded))
     };
-    Table::with_rows(&findings.compared)
+    Table::with_rows(findings.compared())
         .words("release", |cell| cell.recorded.variant.as_str())
         .words("case", |cell| cell.recorded.case.as_str())
         .words("mode", |cell| cell.recorded.mode.as_str())

@@ -15,7 +15,7 @@ pub(crate) fn document_tables(findings: &Findings<'_>) -> Vec<Block> {
         Layout::Cpu => by_number(group),
         Layout::ClusterCore => vec![by_cluster(group)],
     };
-    groups(&findings.compared).iter().flat_map(table).collect()
+    groups(findings.compared()).iter().flat_map(table).collect()
 }
 
 /// A CPU's row: its number, then a value per column.

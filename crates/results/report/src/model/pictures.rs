@@ -22,7 +22,7 @@ pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<Declared> {
     for picture in &header.pictures {
         let of_case = |row: &&MeasureRow| picture.case.as_ref().is_none_or(|case| *case == row.case);
         let mut rows: Vec<&MeasureRow> = findings
-            .measures
+            .measures()
             .iter()
             .filter(|row| row.metric == picture.metric && row.median.is_finite())
             .filter(of_case)

@@ -20,29 +20,29 @@ use recording::metrics;
 impl Story for Latency<'_> {
     fn tell(&self, told: &mut Blocks) {
         let findings = self.findings;
-        let groups = groups(&findings.compared);
+        let groups = groups(findings.compared());
         let cases: Vec<Case<'_>> = groups.into_iter().map(|group| Case::new(findings, group)).collect();
         answer(told, findings, &cases);
         told.extend(findings.warnings().into_iter().map(|words| Block::Warning(words.into())));
         told.extend([Block::heading(1, "Overview")]);
         told.table(overview(findings, &cases));
-        if !findings.accuracy.is_empty() {
+        if !findings.accuracy().is_empty() {
             told.extend([Block::heading(1, "Accuracy")]);
             let pooled: Vec<Accuracy> =
-                findings.accuracy.iter().filter(|row| row.release == ALL && row.what != SUSPENDS).cloned().collect();
+                findings.accuracy().iter().filter(|row| row.release == ALL && row.what != SUSPENDS).cloned().collect();
             let is_one = pooled.is_empty();
-            told.table(accuracies(if is_one { &findings.accuracy } else { &pooled }));
+            told.table(accuracies(if is_one { findings.accuracy() } else { &pooled }));
             told.rest();
             if !is_one {
                 told.extend([Block::heading(2, "By release")]);
-                told.table(accuracies(&findings.accuracy));
+                told.table(accuracies(findings.accuracy()));
             }
         }
         told.rest();
-        if findings.accuracy.iter().any(|row| row.guess.is_some()) {
+        if findings.accuracy().iter().any(|row| row.guess.is_some()) {
             told.note(format!("{}.", crate::words::capital(GUESS)));
         }
-        if findings.accuracy.iter().any(|row| row.intervals.is_some()) {
+        if findings.accuracy().iter().any(|row| row.intervals.is_some()) {
             told.note(format!("{INTERVALS}."));
         }
         let mut release = "";
@@ -52,9 +52,9 @@ impl Story for Latency<'_> {
             }
             told.extend(case.blocks(findings));
         }
-        if !findings.spreads.is_empty() {
+        if !findings.spreads().is_empty() {
             told.heading("In free order");
-            told.table(spreads(&findings.spreads));
+            told.table(spreads(findings.spreads()));
         }
     }
 }
@@ -78,12 +78,12 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
         headline.text
     );
     // The row of all, or that of most cells.
-    if let Some(all) = findings.accuracy.iter().max_by_key(|row| row.model.cells) {
+    if let Some(all) = findings.accuracy().iter().max_by_key(|row| row.model.cells) {
         let model = all.model;
         words.push_str(&format!(
             " Of {} predicted cells of the parallel tables{}, {} are within 10 % or 1 us of the published ones, with a median error of {:.1} %",
             model.cells,
-            if findings.accuracy.len() > 1 && all.release != "all" { format!(" ({}, {})", all.release, all.what) } else { String::new() },
+            if findings.accuracy().len() > 1 && all.release != "all" { format!(" ({}, {})", all.release, all.what) } else { String::new() },
             model.within_10_percent_or_1_us,
             model.median_error_percent
         ));

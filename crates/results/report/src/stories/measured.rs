@@ -17,7 +17,7 @@ pub(super) fn tell(findings: &Findings<'_>) -> StoryContent {
     if let Some(first) = pictures.into_iter().next() {
         blocks.picture(first.picture);
     }
-    measure_tables(&findings.measures).into_iter().for_each(|table| blocks.table(table));
+    measure_tables(findings.measures()).into_iter().for_each(|table| blocks.table(table));
     let own = json!({ "experiment": header.experiment, "recording": findings.folder });
     let json = crate::export::json::with_recording(own, findings);
     StoryContent { json, blocks, is_plain: true }

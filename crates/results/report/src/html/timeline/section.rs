@@ -38,5 +38,5 @@ pub(crate) fn sections<'a>(findings: &'a Findings<'_>) -> Vec<Section<'a>> {
         let id = group.anchor();
         Section { id, group, series, chosen }
     };
-    groups(&findings.compared).into_iter().map(section).collect()
+    groups(findings.compared()).into_iter().map(section).collect()
 }
