@@ -72,8 +72,15 @@ mod tests {
     fn row(better: Better, n: usize, absolute: f64, percent: Option<f64>, basis: Basis) -> Row {
         let named = str::to_owned;
         let who = Who::Whole;
-        let key =
-            Key { variant: named(""), case: named("c"), mode: named(""), metric: named("m"), subject: named(""), who };
+        let key = Key {
+            variant: named(""),
+            case: named("c"),
+            mode: named(""),
+            metric: named("m"),
+            subject: named(""),
+            role: named(""),
+            who,
+        };
         let cell = Some(Cell { n, median: 0.0, min: 0.0, max: 0.0 });
         let change = Change { absolute, percent, basis, verdict: Verdict::Unclear, causes: Vec::new() };
         Row { key, unit: named("us"), better, cells: vec![cell, cell], values: Vec::new(), changes: vec![Some(change)] }

@@ -110,6 +110,7 @@ mod tests {
             mode: "parallel".to_owned(),
             metric: metric.to_owned(),
             subject: String::new(),
+            role: String::new(),
             who: Who::LastMan { cluster: 1 },
         }
     }

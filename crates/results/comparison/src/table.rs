@@ -61,18 +61,18 @@ pub struct Key {
     pub metric: String,
     /// The subject that it is a measure of besides; empty where there is none.
     pub subject: String,
+    /// The part that the subject played; empty where it played none.
+    pub role: String,
     /// Whom.
     pub who: Who,
 }
 
 impl Key {
-    /// The last part of the row's label, as tables print it: the CPU or role, the subject.
+    /// The last part of the row's label, as tables print it: the CPU or its role, the subject and
+    /// its.
     pub fn row(&self) -> String {
-        match (&self.who, self.subject.as_str()) {
-            (Who::Whole, subject) => subject.to_owned(),
-            (who, "") => who.to_string(),
-            (who, subject) => format!("{who} {subject}"),
-        }
+        let parts = [self.who.to_string(), self.subject.clone(), self.role.clone()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     /// The whole label, as in `suspend-deepest parallel, powerdown, last man of 1`.
@@ -146,12 +146,14 @@ impl Table {
             if metric.ends_with(PRINTED_CHANGE) {
                 continue;
             }
+            let [subject, role] = findings::names(recording, measure).map(str::to_owned);
             let key = Key {
                 variant,
                 case: case.to_owned(),
                 mode: mode.to_owned(),
                 metric: metric.to_owned(),
-                subject: measure.subject.map_or_else(String::new, |name| recording.text(name).to_owned()),
+                subject,
+                role,
                 who: roles.who(measure),
             };
             let place = *places.entry(key.clone()).or_insert_with(|| {
@@ -320,6 +322,7 @@ mod tests {
             mode: named(mode),
             metric: named("clocks"),
             subject: named(subject),
+            role: named(""),
             who,
         };
         for (key, label) in [
@@ -383,6 +386,20 @@ mod tests {
         assert_eq!(labels(&table), expected);
         let orders: Vec<_> = table.orders.into_values().collect();
         assert_eq!(orders, [[1, 1, 0, 0]]);
+    }
+
+    #[test]
+    fn percentiles_of_a_subject_are_rows_of_their_own() {
+        let mut recording = Recording::new(Header::new("placement", "sim", "ps"));
+        let series = recording.series("v", "apart", "");
+        let task = recording.name("render");
+        for (role, value) in [("p50", 1.0), ("p99", 9.0)] {
+            let role = recording.name(role);
+            let measure = recording.measure(series, 0, "wake_latency", "us", value);
+            (measure.subject, measure.role) = (Some(task), Some(role));
+        }
+        let expected = ["v apart, wake_latency, render p50", "v apart, wake_latency, render p99"];
+        assert_eq!(labels(&table(&recording)), expected);
     }
 
     /// The CPU that flushed the L2 is the last man, whenever it came; where nobody did, nobody is.

@@ -45,7 +45,7 @@ pub mod working_set;
 
 pub use finding::{Finding, schema};
 pub use interval::Interval;
-pub use recorded::{Findings, MeasureRow, command, repeats};
+pub use recorded::{Findings, MeasureRow, command, names, repeats};
 pub use recording::stats::quantile;
 pub use rows::InOrder;
 pub use run::Run;
