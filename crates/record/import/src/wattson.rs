@@ -1,4 +1,4 @@
-//! The power curves of phones that Perfetto's Wattson has, and what it looks up in them.
+//! The power curves of phones that Perfetto's Wattson has.
 //!
 //! A folder holds `cpu_1d.csv` (a row per policy and clock) and `cpu_2d.csv` (a row per policy,
 //! clock and clock of another policy, which shares the supply, or of the DSU, whose number is 255).
@@ -14,17 +14,6 @@ use std::path::Path;
 const MOST_MW: f64 = 100_000.0;
 const MOST_CPUS: u16 = 64;
 const MOST_KHZ: u64 = 20_000_000;
-
-/// The state of a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CpuState {
-    /// It runs.
-    Running,
-    /// It is in the idle state of this number.
-    Idle(u8),
-    /// It is off, or the machine is suspended.
-    Off,
-}
 
 /// The clock of a policy, or of the DSU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,41 +167,6 @@ impl Curves {
         Ok(())
     }
 
-    /// The row of a policy at its clock, beside the clocks of the others. A policy that depends on
-    /// others is looked up with each of them that its curve knows, and the row with the most fixed
-    /// power counts: the supply that they share follows who asks for most.
-    pub fn row(&self, policy: u16, clocks: &[Clock]) -> Option<&Row> {
-        let own = clocks.iter().find(|clock| clock.policy == policy)?;
-        let curve = self.policies.iter().find(|known| known.first_cpu == policy)?;
-        let fits = |row: &&Row| row.khz == own.khz && row.dependency.is_none_or(|other| clocks.contains(&other));
-        curve.rows.iter().filter(fits).max_by(|a, b| a.fixed_mw.total_cmp(&b.fixed_mw))
-    }
-
-    /// Power of all CPUs in milliwatts, given the state of each and the clock of each policy: what
-    /// each CPU takes, what each policy takes once while any of its CPUs is on, and the
-    /// interconnect. `None` where a curve has no row for these clocks.
-    pub fn power_mw(&self, states: &[CpuState], clocks: &[Clock]) -> Option<f64> {
-        let mut sum = 0.0;
-        for (at, policy) in self.policies.iter().enumerate() {
-            let next = self.policies.get(at + 1).map_or(states.len(), |next| usize::from(next.first_cpu));
-            let own = states.get(usize::from(policy.first_cpu)..next.min(states.len())).unwrap_or_default();
-            if own.iter().all(|state| *state == CpuState::Off) {
-                continue;
-            }
-            let row = self.row(policy.first_cpu, clocks)?;
-            sum += row.fixed_mw + row.interconnect_mw;
-            for state in own {
-                sum += match state {
-                    CpuState::Running => row.active_mw,
-                    CpuState::Idle(0) => row.idle_mw[0],
-                    CpuState::Idle(_) => row.idle_mw[1],
-                    CpuState::Off => 0.0,
-                };
-            }
-        }
-        Some(sum)
-    }
-
     /// The rows of a policy by rising clock, one for each: those beside the lowest clock of whom it
     /// depends on.
     pub fn lowest_rows(&self, policy: &Policy) -> Vec<Row> {
@@ -268,26 +222,13 @@ mod tests {
         Curves::parse(&[document(ONE), document(TWO)]).unwrap()
     }
 
-    fn clocks(little: u64) -> [Clock; 3] {
-        [(0, little), (4, 400_000), (6, 2_802_000)].map(|(policy, khz)| Clock { policy, khz })
-    }
-
     #[test]
-    fn the_published_rows_are_looked_up_as_wattson_does() {
+    fn the_published_rows_are_those_of_each_policy() {
         let curves = tensor();
         assert_eq!(curves.policies.iter().map(|policy| policy.first_cpu).collect::<Vec<_>>(), [0, 4, 6]);
-        let mut states = [CpuState::Idle(1); 8];
-        let power = |states: &[CpuState]| curves.power_mw(states, &clocks(300_000)).unwrap();
-        assert!((power(&states) - 3.73).abs() < 1e-9, "deep idle takes nothing, and static counts once");
-        states[0] = CpuState::Running;
-        states[1] = CpuState::Idle(0);
-        assert!((power(&states) - (3.73 + 21.84 + 0.47)).abs() < 1e-9);
-        states[6] = CpuState::Running;
-        assert!((power(&states) - (3.73 + 21.84 + 0.47 + 1942.89)).abs() < 1e-9);
-        assert!(power(&[CpuState::Off; 8]).abs() < 1e-9, "off counts nothing, not even static");
-        let high = curves.power_mw(&[CpuState::Running], &clocks(1_803_000)).unwrap();
-        assert!((high - (35.71 + 342.95)).abs() < 1e-9);
-        assert_eq!(curves.power_mw(&[CpuState::Running], &clocks(1)), None, "no row for this clock");
+        let rows = curves.lowest_rows(&curves.policies[0]);
+        let read: Vec<_> = rows.iter().map(|row| (row.khz, row.fixed_mw, row.active_mw, row.idle_mw)).collect();
+        assert_eq!(read, [(300_000, 3.73, 21.84, [0.47, 0.0]), (1_803_000, 35.71, 342.95, [3.49, 0.0])]);
     }
 
     #[test]
@@ -301,17 +242,10 @@ mod tests {
     }
 
     #[test]
-    fn the_supply_follows_who_asks_for_most() {
-        let clocks = [(0, 300_000), (4, 400_000), (6, 500_000)].map(|(policy, khz)| Clock { policy, khz });
-        assert!((tensor().row(0, &clocks).unwrap().fixed_mw - 3.73).abs() < 1e-9);
-    }
-
-    #[test]
-    fn interconnects_are_read_and_count() {
+    fn interconnects_are_read() {
         let text = "device,policy,freq_khz,dep_policy,dep_freq,static,active,idle0,idle1,interconnect\nM,0,480000,255,400000,11.89,33.54,0.25,0,2.5\n";
         let curves = Curves::parse(&[document(text)]).unwrap();
-        let clocks = [Clock { policy: 0, khz: 480_000 }, Clock { policy: 255, khz: 400_000 }];
-        assert!((curves.power_mw(&[CpuState::Running], &clocks).unwrap() - 47.93).abs() < 1e-9);
+        assert_eq!(curves.policies[0].rows[0].interconnect_mw, 2.5);
     }
 
     #[test]

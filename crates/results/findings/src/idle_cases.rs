@@ -47,7 +47,7 @@ pub struct Row<'r> {
     /// Answers per second; `None` for a workload that answers nothing.
     pub per_second: Option<f64>,
     /// The published report; `None` where none was published.
-    pub published: Option<Report<'r>>,
+    pub published: Option<CaseFigure>,
     /// The counts of each seed.
     #[serde(skip)]
     seeds: Vec<SeedCounts>,
@@ -62,29 +62,6 @@ struct SeedCounts {
     /// The time in the shallowest state, in the deepest, and in all.
     time: [f64; 3],
     per_second: Option<f64>,
-}
-
-/// The published report on the governor that is nearest to it.
-#[derive(Serialize, JsonSchema)]
-pub struct Report<'r> {
-    /// The governor that the report is on.
-    pub governor: &'r str,
-    /// Stays in idle states.
-    pub stays: Option<u64>,
-    /// Stays that were too deep.
-    pub above: Option<u64>,
-    /// Stays that were too shallow.
-    pub below: Option<u64>,
-    /// Stays that were too deep, in percent.
-    pub above_percent: Option<f64>,
-    /// Stays that were too shallow, in percent.
-    pub below_percent: Option<f64>,
-    /// Time in the shallowest state, in percent.
-    pub shallowest_percent: Option<f64>,
-    /// Time in the deepest state, in percent.
-    pub deepest_percent: Option<f64>,
-    /// Answers per second.
-    pub per_second: Option<f64>,
 }
 
 /// A reported order of two governors, held against every seed.
@@ -189,16 +166,10 @@ pub fn read<'r>(run: &Run<'r>) -> Cases<'r> {
                 .iter()
                 .any(|seed| seed.per_second.is_some())
                 .then(|| median(&seeds, |seed| seed.of(SignOf::PerSecond))),
-            published: reported.map(|figure: &CaseFigure| Report {
-                governor: &figure.governor,
-                stays: figure.stays,
-                above: figure.above,
-                below: figure.below,
+            published: reported.map(|figure: &CaseFigure| CaseFigure {
                 above_percent: figure.above_percent.or(share(figure, figure.above)),
                 below_percent: figure.below_percent.or(share(figure, figure.below)),
-                shallowest_percent: figure.shallowest_percent,
-                deepest_percent: figure.deepest_percent,
-                per_second: figure.per_second,
+                ..figure.clone()
             }),
             seeds,
         }

@@ -2,20 +2,23 @@
 
 use document::{Error, Spanned};
 use experiment::Files;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Name of the reference.
 pub const IDLE_CASES: &str = "idle-cases";
 
 /// The report on one governor and one workload.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CaseFigure {
     /// The workload.
+    #[serde(skip_serializing)]
     pub case: String,
     /// The governor, as the report calls it.
     pub governor: String,
     /// The governor here that is nearest to it.
+    #[serde(skip_serializing)]
     pub compared_with: String,
     /// Stays in idle states, where they were reported.
     pub stays: Option<u64>,

@@ -2,7 +2,8 @@
 
 use super::story::Story;
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Number, Picture, Table, Text, fixed, name, text};
-use findings::idle_cases::{Cases, Report, Row};
+use findings::idle_cases::{Cases, Row};
+use published::CaseFigure;
 
 /// The governors that are wrong most often and least often on the first workload: what can be
 /// said where nothing was published of it.
@@ -92,12 +93,12 @@ fn counts(rows: &[Row<'_>]) -> Table {
         Some(reported) => here.after(format!(" ({reported})")),
         None => here,
     };
-    let share = |here: f64, row: &Row<'_>, of: fn(&Report<'_>) -> Option<f64>| {
+    let share = |here: f64, row: &Row<'_>, of: fn(&CaseFigure) -> Option<f64>| {
         beside(fixed(here, 2), row.published.as_ref().and_then(of).map(|share| fixed(share, 2)))
     };
     Table::with_rows(rows)
         .words("governor", |row| name(row.governor))
-        .words("published as", |row| row.published.as_ref().map(|reported| name(reported.governor)))
+        .words("published as", |row| row.published.as_ref().map(|reported| name(reported.governor.as_str())))
         .numbers("stays", "", |row| fixed(row.stays, 0))
         .numbers("too deep", "%", |row| share(row.above_percent, row, |of| of.above_percent))
         .numbers("too shallow", "%", |row| share(row.below_percent, row, |of| of.below_percent))
