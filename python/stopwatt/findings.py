@@ -1547,32 +1547,32 @@ class IdleCasesRow:
     """Time in the deepest state, in percent of the idle time."""
     per_second: Optional[float]
     """Answers per second; `None` for a workload that answers nothing."""
-    published: Optional[IdleCasesReport]
+    published: Optional[IdleCasesCaseFigure]
     """The published report; `None` where none was published."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdleCasesReport:
-    """The published report on the governor that is nearest to it."""
+class IdleCasesCaseFigure:
+    """The report on one governor and one workload."""
 
     governor: str
-    """The governor that the report is on."""
+    """The governor, as the report calls it."""
     stays: Optional[int]
-    """Stays in idle states."""
+    """Stays in idle states, where they were reported."""
     above: Optional[int]
-    """Stays that were too deep."""
+    """Stays that were too short for their state."""
     below: Optional[int]
-    """Stays that were too shallow."""
+    """Stays for which a deeper state would have paid."""
     above_percent: Optional[float]
-    """Stays that were too deep, in percent."""
+    """Stays that were too short, in percent of all."""
     below_percent: Optional[float]
-    """Stays that were too shallow, in percent."""
+    """Stays for which a deeper state would have paid, in percent of all."""
     shallowest_percent: Optional[float]
-    """Time in the shallowest state, in percent."""
+    """The time in the shallowest state, in percent of all idle time."""
     deepest_percent: Optional[float]
-    """Time in the deepest state, in percent."""
+    """The time in the deepest state, likewise."""
     per_second: Optional[float]
-    """Answers per second."""
+    """Operations per second."""
 
 
 @dataclass(frozen=True, kw_only=True)
