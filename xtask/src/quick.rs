@@ -26,15 +26,19 @@ pub fn run() -> Result<(), String> {
     }
     let names = |packages: &BTreeSet<String>| packages.iter().cloned().collect::<Vec<_>>().join(", ");
     println!("== clippy of {}", names(&changed));
-    let clippy = [&["clippy", "--quiet", "--all-targets"][..], &chosen(&changed), &["--", "-D", "warnings"]].concat();
+    let clippy =
+        [&["clippy", "--quiet", "--release", "--all-targets"][..], &chosen(&changed), &["--", "-D", "warnings"]]
+            .concat();
     check(&mut cargo(&clippy))?;
     let above = above(&changed)?;
     if !above.is_empty() {
         println!("== clippy of what uses them: {}", names(&above));
-        check(&mut cargo(&[&["clippy", "--quiet"][..], &chosen(&above), &["--", "-D", "warnings"]].concat()))?;
+        check(&mut cargo(
+            &[&["clippy", "--quiet", "--release"][..], &chosen(&above), &["--", "-D", "warnings"]].concat(),
+        ))?;
     }
     println!("== tests of {}", names(&changed));
-    let programs = runner::build(&chosen(&changed))?;
+    let programs = runner::build(&[&["--release"][..], &chosen(&changed)].concat())?;
     let slow = [slow_tests("kept")?, slow_tests("judged")?].concat();
     let is_chosen = |program: &runner::Program, path: &str| {
         let name = program.name(path);
