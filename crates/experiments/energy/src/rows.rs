@@ -141,7 +141,7 @@ fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &RunRe
         put(recording, series, iteration, metric, Some(name), value);
     };
     let latencies = LATENCIES.iter().zip(ran.latency_ns.into_iter().flatten());
-    latencies.for_each(|((name, _), ns)| all(&metrics::WAKE_LATENCY, name, f64::from(ns) / 1e3));
+    latencies.for_each(|((name, _), ns)| all(&metrics::WAKE_LATENCY, name, ns as f64 / 1e3));
 }
 
 fn put(

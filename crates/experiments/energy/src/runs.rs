@@ -29,7 +29,7 @@ pub struct RunResult {
     pub invoked: [u64; 4],
     /// From when a timer should have woken a task of the benchmark until it ran, in ns, by
     /// [`LATENCIES`]; `None` where it has no timers.
-    pub latency_ns: Option<[u32; LATENCIES.len()]>,
+    pub latency_ns: Option<[u64; LATENCIES.len()]>,
     /// The same latencies by class; empty where it has no timers.
     pub latencies: Histogram,
     /// The time that the big cluster and the LITTLE one were in their deepest idle state, in ps.
@@ -208,14 +208,14 @@ fn ran(simulated: &SimulatedRun, benchmark: &Benchmark) -> RunResult {
 }
 
 /// Latencies of the benchmark's tasks, by size.
-fn latencies(outcome: &Outcome, of_benchmark: usize) -> Vec<u32> {
+fn latencies(outcome: &Outcome, of_benchmark: usize) -> Vec<u64> {
     let tasks = outcome.tasks.iter().take(of_benchmark);
-    let mut all: Vec<u32> = tasks.flat_map(|task| &task.counts.latencies).copied().collect();
+    let mut all: Vec<u64> = tasks.flat_map(|task| &task.counts.latencies).copied().collect();
     all.sort_unstable();
     all
 }
 
-fn percentiles(latencies: &[u32]) -> Option<[u32; LATENCIES.len()]> {
+fn percentiles(latencies: &[u64]) -> Option<[u64; LATENCIES.len()]> {
     let last = latencies.len().checked_sub(1)?;
     Some(LATENCIES.map(|(_, of_1000)| latencies[(latencies.len() * of_1000 / 1000).min(last)]))
 }

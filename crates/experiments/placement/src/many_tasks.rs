@@ -266,10 +266,10 @@ fn add(recording: &mut Recording, first: u64, job: &Job<'_>, outcome: &Outcome) 
         measure(metrics::RUNNING, &domain.name, domain.running as f64 / outcome.time.max(1) as f64);
     }
     measure(metrics::MIGRATIONS, "", outcome.tasks.iter().map(|task| task.counts.moves).sum::<u64>() as f64);
-    let mut late: Vec<u32> = outcome.tasks.iter().flat_map(|task| &task.counts.responses).copied().collect();
+    let mut late: Vec<u64> = outcome.tasks.iter().flat_map(|task| &task.counts.responses).copied().collect();
     late.sort_unstable();
     if let Some(&p95) = late.get(late.len() * 95 / 100) {
-        measure(metrics::RESPONSE, "p95", f64::from(p95) / 1e6);
+        measure(metrics::RESPONSE, "p95", p95 as f64 / 1e6);
     }
     if outcome.total() != outcome.integral {
         recording.header.complaints.push(format!(

@@ -103,8 +103,8 @@ pub(crate) fn add(recording: &mut Recording, kind: Kind, found: &[SeedResult]) {
     }
     let series = recording.series(kind.name(), POOLED, "");
     for at in 0..found.first().map_or(0, |found| found.tasks.len()) {
-        let pool = |of: fn(&TaskResult) -> &Vec<u32>| {
-            let mut all: Vec<u32> = found.iter().flat_map(|found| of(&found.tasks[at])).copied().collect();
+        let pool = |of: fn(&TaskResult) -> &Vec<u64>| {
+            let mut all: Vec<u64> = found.iter().flat_map(|found| of(&found.tasks[at])).copied().collect();
             all.sort_unstable();
             all
         };
@@ -122,8 +122,8 @@ pub(crate) fn add(recording: &mut Recording, kind: Kind, found: &[SeedResult]) {
 const RESPONSE_AXIS: &str = "response_ms";
 
 /// Adds which share of periods took how long, in ns, by class.
-fn histogram(recording: &mut Recording, series: Series, responses: &[u32]) {
-    let histogram: recording::Histogram = responses.iter().map(|&ns| u64::from(ns)).collect();
+fn histogram(recording: &mut Recording, series: Series, responses: &[u64]) {
+    let histogram: recording::Histogram = responses.iter().copied().collect();
     for (end_ns, share) in histogram.shares() {
         let ms = end_ns as f64 / 1e6;
         let class = format!("up to {ms} ms");
@@ -189,7 +189,7 @@ fn ran(recording: &mut Recording, series: Series, iteration: u32, task: &TaskRes
 }
 
 /// Adds how often and how late a periodic task was; both lists are by size, in ns.
-fn times(recording: &mut Recording, series: Series, iteration: u32, task: &str, responses: &[u32], latencies: &[u32]) {
+fn times(recording: &mut Recording, series: Series, iteration: u32, task: &str, responses: &[u64], latencies: &[u64]) {
     let subject = recording.name(task);
     let lists = [(metrics::RESPONSE, responses, 1e6), (metrics::WAKE_LATENCY, latencies, 1e3)];
     for (metric, list, divisor) in lists {
@@ -197,7 +197,7 @@ fn times(recording: &mut Recording, series: Series, iteration: u32, task: &str, 
             let at = (list.len() * percent / 100).min(list.len().saturating_sub(1));
             let Some(value) = list.get(at) else { continue };
             let role = recording.name(&format!("p{percent}"));
-            let value = f64::from(*value) / divisor;
+            let value = *value as f64 / divisor;
             let measure = recording.measure(series, iteration, metric.name, metric.unit, value);
             (measure.subject, measure.role) = (Some(subject), Some(role));
         }

@@ -46,9 +46,9 @@ pub struct TaskResult {
     /// at.
     pub ran: [Vec<(String, u64)>; 2],
     /// Each time from the beginning of a period until it waits for the next, in ns, by size.
-    pub responses: Vec<u32>,
+    pub responses: Vec<u64>,
     /// Each time from when a timer should have woken it until it ran, in ns, by size.
-    pub latencies: Vec<u32>,
+    pub latencies: Vec<u64>,
 }
 
 /// Runs a policy with a seed.

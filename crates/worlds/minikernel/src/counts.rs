@@ -116,10 +116,10 @@ pub struct TaskCounts {
     /// The number of times that it moved to another CPU.
     pub moves: u64,
     /// From when a timer should have woken it until it ran, each time, in ns.
-    pub latencies: Vec<u32>,
+    pub latencies: Vec<u64>,
     /// From the beginning of each period of a timer until the task waits for the next, in ns: how
     /// long a frame took.
-    pub responses: Vec<u32>,
+    pub responses: Vec<u64>,
     /// Periods that were over when the task came to wait for the next one.
     pub misses: u64,
     /// Periods that were left out because of that: a timer of mode `relative` starts anew.

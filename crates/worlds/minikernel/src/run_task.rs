@@ -28,8 +28,7 @@ impl Kernel {
         }
         let running = &mut self.tasks[task];
         if let Some(expected) = running.expected.take() {
-            let late = (self.now.saturating_sub(expected) / 1_000).min(u64::from(u32::MAX));
-            running.counts.latencies.push(late as u32);
+            running.counts.latencies.push(self.now.saturating_sub(expected) / 1_000);
         }
         if !running.computes()
             && let Some((owner, work)) = running.then.take()

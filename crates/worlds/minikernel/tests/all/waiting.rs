@@ -192,6 +192,19 @@ fn a_response_runs_from_the_beginning_of_a_period_to_the_end_of_its_work() {
     assert_eq!(responses(true), [2, 14, 3]);
 }
 
+/// 32 bits of nanoseconds end at 4.3 s.
+#[test]
+fn a_response_of_nine_seconds_is_recorded_whole() {
+    let timer = Action::Timer { timer: 0, period: 10 * MS, relative: true };
+    let actions = vec![timer, Action::Run { time: Draw::Fixed(9 * SECOND), capacity: 430 }, timer];
+    let task = TaskSpec::forever("frames", actions).on(CpuSet::one(2)).times(1);
+    let settings = Settings { costs: free(), timer_slack_ns: 0, ..Settings::default() };
+    let workload = Workload { tasks: vec![task], ..Workload::default() };
+    let outcome = run_put(&tc2(0), &settings, &workload, 20 * SECOND);
+    let responses = &outcome.task("frames").unwrap().counts.responses;
+    assert_eq!(responses.iter().map(|ns| (ns + 500_000_000) / 1_000_000_000).collect::<Vec<_>>(), [9]);
+}
+
 #[test]
 fn a_deadlock_of_mutexes_is_named_once() {
     let names = |names: &[&str]| Workload {
