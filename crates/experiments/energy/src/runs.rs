@@ -181,7 +181,7 @@ fn ran(simulated: &SimulatedRun, benchmark: &Benchmark) -> RunResult {
         queued: [0; 2],
         invoked: [0; 4],
         latency_ns: percentiles(&latencies),
-        latencies: latencies.iter().map(|&ns| u64::from(ns)).collect(),
+        latencies: latencies.iter().copied().collect(),
         asleep: [0; 2],
         residency: residency(outcome, hardware),
         stalls: outcome.stalls.len() as u64,
