@@ -24,7 +24,8 @@ pub(super) fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
     for file in &options.files {
         find(file, &mut files)?;
     }
-    let outcomes: Vec<miette::Result<Outcome>> = files.par_iter().map(|file| one(file, expected.as_ref())).collect();
+    let outcomes: Vec<miette::Result<Outcome>> =
+        files.par_iter().map(|file| one(file, options.unroll, expected.as_ref())).collect();
     let outcomes: Vec<Outcome> = outcomes.into_iter().collect::<miette::Result<_>>()?;
     let form = match options.format {
         Format::Json => Form::Json(in_json(&files, &outcomes)),
@@ -38,10 +39,25 @@ pub(super) fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
             "{skipped} of {} tests need what is not modelled",
             outcomes.len()
         ))
+    } else if let Some((test, _)) = outcomes.iter().find_map(resting) {
+        Err(miette!(
+            help = format!("follow them further: --unroll {}", 4 * options.unroll.max(1)),
+            "the answer to {} is none: it rests on loops of at most {} jumps backwards",
+            test.name,
+            options.unroll
+        ))
     } else {
         Ok(if outcomes.iter().any(differs) { Answer::No } else { Answer::Yes })
     };
     Ok(Printout { answer, form })
+}
+
+/// A test whose verdict rests on the bound on its loops.
+fn resting(outcome: &Outcome) -> Option<(&Test, &litmus::Answer)> {
+    match outcome {
+        Outcome::Answered(test, answer, _) => answer.rests_on_bound(test.quantifier).then_some((test, answer)),
+        Outcome::Unsupported(_) => None,
+    }
 }
 
 fn read_text(path: &Path) -> miette::Result<String> {
@@ -79,9 +95,12 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> miette::Result<()> {
     }
 }
 
-fn one(path: &Path, expected: Option<&BTreeMap<String, Expectation>>) -> miette::Result<Outcome> {
+fn one(path: &Path, unroll: u32, expected: Option<&BTreeMap<String, Expectation>>) -> miette::Result<Outcome> {
     let text = read_text(path)?;
-    let answered = litmus::parse(&text).and_then(|test| litmus::answer(&test).map(|answer| (test, answer)));
+    let answered = litmus::parse(&text).and_then(|test| {
+        let test = test.with_unroll(unroll);
+        litmus::answer(&test).map(|answer| (test, answer))
+    });
     match answered {
         Ok((test, answer)) => {
             let difference = match expected.map(|expected| expected.get(&test.name)) {
@@ -144,7 +163,7 @@ fn in_json(files: &[PathBuf], outcomes: &[Outcome]) -> Value {
             json!({
                 "file": file.display().to_string(), "test": test.name, "verdict": answer.verdict(test.quantifier),
                 "observation": answer.observation().name(), "positive": answer.positive, "negative": answer.negative,
-                "tried": answer.tried, "ok": answer.is_ok(test.quantifier), "states": states, "difference": difference,
+                "tried": answer.tried, "rests_on_bound": answer.rests_on_bound(test.quantifier), "ok": answer.is_ok(test.quantifier), "states": states, "difference": difference,
             })
         }
         Outcome::Unsupported(error) => json!({

@@ -90,6 +90,8 @@ pub struct Answer {
     pub negative: u64,
     /// Executions that were tried, and choices of what the threads do that have none.
     pub tried: u64,
+    /// True if runs were cut that, with more jumps backwards, could end otherwise.
+    pub is_cut: bool,
 }
 
 impl Answer {
@@ -109,6 +111,12 @@ impl Answer {
             Quantifier::NotExists => self.positive == 0,
             Quantifier::Forall => self.negative == 0,
         }
+    }
+
+    /// True if the verdict could be another one with more jumps backwards.
+    pub fn rests_on_bound(&self, quantifier: Quantifier) -> bool {
+        let is_seen = if quantifier == Quantifier::Forall { self.negative } else { self.positive } > 0;
+        self.is_cut && !is_seen
     }
 
     /// The verdict on the condition in one word: Allowed or Forbidden, and Required where a test
@@ -149,6 +157,9 @@ impl Answer {
             self.positive,
             self.negative
         );
+        if self.rests_on_bound(test.quantifier) {
+            let _ = writeln!(text, "No answer: loops were followed for {} jumps backwards, no further", test.unroll);
+        }
         text
     }
 }

@@ -16,7 +16,7 @@ const MOST_EXECUTIONS: u64 = 50_000_000;
 /// # Errors
 /// The test needs what is not modelled, or is too large: more than [`Relation::MOST`] effects.
 pub fn answer(test: &Test) -> Result<Answer, Error> {
-    let runs = all_runs(test)?;
+    let (runs, cut): (Vec<Vec<Run>>, Vec<bool>) = all_runs(test)?.into_iter().unzip();
     let locals: Vec<Vec<Relation>> =
         runs.iter().map(|runs| runs.iter().map(|run| locally_ordered_before(&run.effects)).collect()).collect();
     let most: usize = runs.iter().map(|runs| runs.iter().map(|run| run.effects.len()).max().unwrap_or(0)).sum();
@@ -26,7 +26,8 @@ pub fn answer(test: &Test) -> Result<Answer, Error> {
             what: format!("{most} accesses and barriers: {} are the most", Relation::MOST),
         });
     }
-    let mut answer = Answer { states: BTreeSet::new(), positive: 0, negative: 0, tried: 0 };
+    let is_cut = cut.contains(&true);
+    let mut answer = Answer { states: BTreeSet::new(), positive: 0, negative: 0, tried: 0, is_cut };
     let mut chosen = Vec::new();
     choose(test, &runs, &locals, &mut chosen, &mut answer);
     if answer.tried > MOST_EXECUTIONS {

@@ -34,7 +34,7 @@ mod thread;
 pub use answer::{Answer, Observation, State};
 pub use enumerate::answer;
 pub use parse::parse;
-pub use test::{Condition, Quantifier, Test, Variable};
+pub use test::{Condition, Quantifier, Test, UNROLL, Variable};
 
 /// The reason why a test has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::lexer::{Token, number, tokens};
 use crate::mnemonic::instruction;
 use crate::operands::register_of;
-use crate::test::{Condition, Instruction, Object, Quantifier, Register, Test, Variable, address_of, elements};
+use crate::test::{Condition, Instruction, Object, Quantifier, Register, Test, UNROLL, Variable, address_of, elements};
 use std::collections::BTreeMap;
 
 /// Reads a test.
@@ -159,6 +159,7 @@ impl<'t> Reader<'t> {
         observed.sort();
         observed.dedup();
         Ok(Test {
+            unroll: UNROLL,
             name,
             information,
             locations: names.locations,

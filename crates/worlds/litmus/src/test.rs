@@ -395,7 +395,12 @@ pub struct Test {
     pub observed: Vec<Variable>,
     /// The variables of the filter.
     pub(crate) filtered: Vec<Variable>,
+    /// Jumps backwards in a run of a thread; a run that takes more is cut and does not count.
+    pub(crate) unroll: u32,
 }
+
+/// The jumps backwards that a run takes where nobody says how many: those of herd7.
+pub const UNROLL: u32 = 2;
 
 /// The address of the first object; the others follow in steps of [`STEP`].
 const FIRST: u64 = 0x4000_0000_0000;
@@ -434,6 +439,11 @@ pub(crate) const fn address_of(object: usize) -> u64 {
 }
 
 impl Test {
+    /// The same test with another bound on the jumps backwards of a run.
+    pub fn with_unroll(self, unroll: u32) -> Self {
+        Self { unroll, ..self }
+    }
+
     /// The object at or below an address, and how far from its beginning that is.
     fn object_at(&self, address: u64) -> Option<(&Object, u64)> {
         let distance = address.checked_sub(FIRST)?;

@@ -7,9 +7,6 @@ use crate::test::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Jumps backwards in a run of a thread; a run that takes more is cut and does not count, as in
-/// herd7 by default.
-const MOST_JUMPS: u32 = 2;
 /// Effects of a thread.
 const MOST_EFFECTS: usize = 48;
 /// Runs of a thread.
@@ -133,8 +130,14 @@ struct State {
     pick_control: u64,
     /// The reads of the last exclusive load, and their locations.
     exclusive: Vec<(usize, usize)>,
-    jumps: u32,
+    /// Each jump backwards: where to, the writes before it, and the registers' values.
+    jumps: Vec<(usize, usize, Vec<u64>)>,
+    /// Jumps backwards that it may take.
+    unroll: u32,
 }
+
+/// The runs of a thread, and whether runs with more jumps backwards could come to another end.
+type ThreadRuns = (Vec<Run>, bool);
 
 /// Values that locations may have.
 pub(crate) type Values = Vec<BTreeSet<u64>>;
@@ -143,7 +146,7 @@ pub(crate) type Values = Vec<BTreeSet<u64>>;
 ///
 /// # Errors
 /// It accesses what is no location, or there are too many runs.
-pub(crate) fn runs(test: &Test, thread: usize, values: &Values) -> Result<Vec<Run>, Error> {
+pub(crate) fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, Error> {
     let registers = test.registers[thread].iter().map(|(register, value)| (*register, Value::known(*value)));
     let first = State {
         at: 0,
@@ -153,10 +156,11 @@ pub(crate) fn runs(test: &Test, thread: usize, values: &Values) -> Result<Vec<Ru
         control: 0,
         pick_control: 0,
         exclusive: Vec::new(),
-        jumps: 0,
+        jumps: Vec::new(),
+        unroll: test.unroll,
     };
     let mut open = vec![first];
-    let mut done = Vec::new();
+    let (mut done, mut is_cut) = (Vec::new(), false);
     while let Some(mut state) = open.pop() {
         let instructions = &test.threads[thread];
         while let Some(instruction) = instructions.get(state.at) {
@@ -165,7 +169,9 @@ pub(crate) fn runs(test: &Test, thread: usize, values: &Values) -> Result<Vec<Ru
                 break;
             }
         }
-        if state.at >= instructions.len() && state.jumps <= MOST_JUMPS {
+        if state.jumps.len() > state.unroll as usize {
+            is_cut |= !state.spins();
+        } else if state.at >= instructions.len() {
             let registers = state.registers.into_iter().map(|(register, value)| (register, value.value)).collect();
             done.push(Run { effects: state.effects, registers });
         }
@@ -173,7 +179,7 @@ pub(crate) fn runs(test: &Test, thread: usize, values: &Values) -> Result<Vec<Ru
             return Err(too_much(format!("thread {thread} has more than {MOST_RUNS} runs")));
         }
     }
-    Ok(done)
+    Ok((done, is_cut))
 }
 
 fn too_much(what: String) -> Error {
@@ -308,9 +314,19 @@ impl State {
     }
 
     fn jump(&mut self, to: usize) -> bool {
-        self.jumps += u32::from(to < self.at);
+        if to < self.at {
+            let values = self.registers.values().map(|value| value.value).collect();
+            let writes = self.effects.iter().filter(|effect| effect.kind == Kind::Write).count();
+            self.jumps.push((to, writes, values));
+        }
         self.at = to;
-        self.jumps <= MOST_JUMPS
+        self.jumps.len() <= self.unroll as usize
+    }
+
+    /// True if the last jump backwards left all as an earlier one did: a loop that waits. To go
+    /// round it again leads nowhere else.
+    fn spins(&self) -> bool {
+        self.jumps.split_last().is_some_and(|(last, before)| before.contains(last))
     }
 
     /// Does one instruction. Where something is to be chosen, all other choices go to `open`. False
@@ -756,17 +772,17 @@ fn updated(what: Update, width: Width, old: u64, operand: u64) -> u64 {
 ///
 /// # Errors
 /// As [`runs`].
-pub(crate) fn all_runs(test: &Test) -> Result<Vec<Vec<Run>>, Error> {
+pub(crate) fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
     let mut values: Values = test.initial.iter().map(|value| BTreeSet::from([*value])).collect();
     // What is in no store and in no initial state is an address at most.
     debug_assert!(address_of(0) > 0, "addresses are no small numbers");
     let mut round = 0;
     loop {
-        let all: Vec<Vec<Run>> =
+        let all: Vec<ThreadRuns> =
             (0..test.threads.len()).map(|thread| runs(test, thread, &values)).collect::<Result<_, _>>()?;
         let known: usize = values.iter().map(BTreeSet::len).sum();
         let mut stores = 0;
-        for run in all.iter().flatten() {
+        for run in all.iter().flat_map(|(runs, _)| runs) {
             let writes = run.effects.iter().filter(|effect| effect.kind == Kind::Write);
             stores = stores.max(writes.clone().count());
             for write in writes {
@@ -785,9 +801,10 @@ pub(crate) fn all_runs(test: &Test) -> Result<Vec<Vec<Run>>, Error> {
 ///
 /// # Errors
 /// The location that is accessed in several sizes.
-fn one_size_each(test: &Test, all: &[Vec<Run>]) -> Result<(), Error> {
+fn one_size_each(test: &Test, all: &[ThreadRuns]) -> Result<(), Error> {
     let mut sizes: Vec<Option<u8>> = vec![None; test.locations.len()];
-    let accesses = all.iter().flatten().flat_map(|run| &run.effects).filter(|effect| effect.bytes != 0);
+    let accesses =
+        all.iter().flat_map(|(runs, _)| runs).flat_map(|run| &run.effects).filter(|effect| effect.bytes != 0);
     for effect in accesses {
         let object = test.object_of(effect.location);
         let declared = object.and_then(|object| object.bytes);

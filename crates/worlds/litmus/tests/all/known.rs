@@ -198,3 +198,25 @@ fn accesses_of_several_sizes_and_wrong_arrays_are_named() {
         assert_eq!(parse(&text(kind)).unwrap_err().what(), what);
     }
 }
+
+/// A loop that counts to six, and a reader of what is stored behind it.
+const COUNTS: &str = "AArch64 count\n{ 0:X5=x; 1:X5=x; }\n P0           | P1          ;\n MOV W1,#0    | LDR W2,[X5] ;\n\
+    again:        |             ;\n ADD W1,W1,#1 |             ;\n CMP W1,#6    |             ;\n B.NE again   |             ;\n\
+    STR W1,[X5]   |             ;\nexists (1:X2=6)\n";
+
+#[test]
+fn a_verdict_that_rests_on_the_bound_on_loops_says_so() {
+    let test = |unroll| parse(COUNTS).unwrap().with_unroll(unroll);
+    let said = |unroll: u32| {
+        let (test, answer) = (test(unroll), answer(&test(unroll)).unwrap());
+        (answer.rests_on_bound(test.quantifier), answer.verdict(test.quantifier))
+    };
+    assert_eq!([said(2), said(4), said(5)], [(true, "Forbidden"), (true, "Forbidden"), (false, "Allowed")]);
+    assert!(answer(&test(2)).unwrap().text(&test(2)).contains("No answer"));
+    // To wait once more for a value leads nowhere else.
+    let waits = "AArch64 wait\n{ 0:X5=x; 1:X5=x; }\n P0          | P1           ;\n MOV W1,#1   | again:       ;\n\
+        STR W1,[X5] | LDR W2,[X5]  ;\n             | CBZ W2,again ;\nexists (1:X2=0)\n";
+    let test = parse(waits).unwrap();
+    let answer = answer(&test).unwrap();
+    assert!(!answer.rests_on_bound(test.quantifier) && answer.verdict(test.quantifier) == "Forbidden");
+}
