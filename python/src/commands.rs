@@ -22,7 +22,7 @@ pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| stopwatt::command_line(arguments))
 }
 
-/// A command within the program: exit status (0 or 1), what it printed, and what it noted on
+/// A command within the program: exit status (0, 1 or 3), what it printed, and what it noted on
 /// standard error.
 #[pyfunction]
 pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<(u8, String, String)> {
@@ -39,36 +39,39 @@ pub fn start_with(command: Vec<OsString>) {
     stopwatt::start_with(command);
 }
 
-/// Compares recordings: text, JSON and page, and whether there is a regression.
+/// Compares sides of one recording or several: text, JSON, page and outcome.
 #[pyfunction]
-#[pyo3(signature = (recordings, variants, threshold, metrics, all, seed))]
+#[pyo3(signature = (sides, variants, threshold, metrics, all, seed))]
 pub fn compare(
     py: Python<'_>,
-    recordings: Vec<Py<Recording>>,
+    sides: Vec<Vec<Py<Recording>>>,
     variants: Vec<Option<String>>,
     threshold: Option<f64>,
     metrics: Vec<String>,
     all: bool,
     seed: u64,
-) -> PyResult<(String, String, String, bool)> {
-    let sides: Vec<_> = recordings.iter().map(|it| (it.get().name(), it.get().rows.clone())).collect();
+) -> PyResult<(String, String, String, &'static str)> {
+    let of_side = |runs: Vec<Py<Recording>>| -> Vec<_> {
+        runs.iter().map(|it| (it.get().name(), it.get().rows.clone())).collect()
+    };
+    let sides: Vec<Vec<_>> = sides.into_iter().map(of_side).collect();
     let does = move || {
         let mut policy = Policy::default();
         policy.threshold = threshold.unwrap_or(policy.threshold);
-        let findings: Vec<Findings<'_>> =
-            sides.iter().map(|(name, recording)| Findings::new(recording, name, None)).collect();
-        let inputs: Vec<Input<'_>> = findings
-            .iter()
-            .zip(&variants)
-            .map(|(findings, variant)| Input { variant: variant.clone(), ..Input::new(&findings.folder, findings) })
-            .collect();
+        let mut findings = Vec::new();
+        for runs in &sides {
+            findings.push(runs.iter().map(|(name, rows)| Findings::new(rows, name, None)).collect::<Vec<_>>());
+        }
+        let named = findings.iter().zip(&variants);
+        let inputs: Vec<Input<'_>> =
+            named.filter_map(|(runs, variant)| Input::of_runs(&runs.first()?.folder, runs, variant.clone())).collect();
         let how = Options { policy, metrics, resamples: 2000, seed };
         let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
         let published = stopwatt::compare_command::published(&Data::find(None)?, &comparison)?;
         let text = report::comparison_text(&comparison, published.as_ref(), all, Style::PLAIN);
         let json = report::comparison_json(&comparison, published.as_ref()).to_string();
         let page = report::comparison_html(&comparison, published.as_ref(), all);
-        Ok((text, json, page, comparison.has_regression()))
+        Ok((text, json, page, comparison.outcome().name()))
     };
     just(py, does)
 }

@@ -9,6 +9,8 @@ pub enum Answer {
     Yes,
     /// A regression, a check that fails; it has been printed.
     No,
+    /// It cannot be told; that has been printed.
+    Unknown,
 }
 
 impl Answer {
@@ -17,6 +19,7 @@ impl Answer {
         match self {
             Self::Yes => 0,
             Self::No => 1,
+            Self::Unknown => 3,
         }
     }
 

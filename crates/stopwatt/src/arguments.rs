@@ -80,7 +80,7 @@ Options:
   stopwatt explore psci --for 10s                   which interleaving breaks the firmware?
 
 Every command has examples: stopwatt COMMAND --help
-Exit status: 0 when done, 1 when the answer is no (a regression, a check that fails), 2 when it cannot be done.")]
+Exit status: 0 when done, 1 when the answer is no (a regression, a check that fails), 2 when it cannot be done, 3 when the answer cannot be told.")]
 pub struct Arguments {
     /// Folder with `platforms` and `published`; by default the nearest one above the working
     /// folder, or what is built in.

@@ -5,7 +5,7 @@ use crate::data::Data;
 use crate::output;
 use crate::recordings::Named;
 use clap::{Args, ValueEnum};
-use comparison::{Comparison, Input, Options, Policy};
+use comparison::{Comparison, Input, Options, Outcome, Policy, Unjudged};
 use console::Console;
 use document::Document;
 use miette::IntoDiagnostic;
@@ -21,23 +21,32 @@ use std::path::PathBuf;
   stopwatt compare recordings/before recordings/after --threshold 2 --format github-action-benchmark
   stopwatt compare recordings/before recordings/after --format html > changes.html
   stopwatt compare recordings/base recordings/today --policy ci.toml
+  stopwatt compare base/1 base/2 base/3 --with today/1 today/2 today/3
   stopwatt compare origin/main:baseline/board recordings/today --format markdown
   stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board recordings/other-board
 
 Rows match by case, measure and CPU; in parallel suspends by role, since the order of locks decides which CPU has which
-figure. A policy file:
+figure. Of what was measured, a recording is one run, whatever iterations it has, and a verdict needs three
+runs a side: --with, or folders that hold recordings. A policy file:
   threshold = 1.0              # percent
+  unjudged = \"fail\"            # or \"pass\": the exit status where runs are too few; 3 without it
+  iterations = \"runs\"          # iterations are runs of their own, as in a log of several boots
   [[rule]]
   case = \"suspend-deepest\"     # any of case, mode, metric, row; the first rule that matches counts
   metric = \"wakeup\"
   threshold = 5.0              # and least, in the row's unit; better = \"lower\", \"higher\", \"neither\"; ignore = true
 
-Exit status: 0 without a regression, 1 with one, 2 when the recordings cannot be compared.")]
+Exit status: 0 without a regression, 1 with one, 2 when the recordings cannot be compared, 3 when too few runs stand
+behind a change to tell.")]
 pub struct CompareOptions {
     /// Recordings, the first being the base; RECORDING@RELEASE picks one of its releases, and
-    /// COMMIT:FOLDER is a recording in a commit of the git repository at hand.
-    #[arg(required = true, num_args = 2.., value_name = "RECORDING[@RELEASE]")]
+    /// COMMIT:FOLDER is a recording in a commit of the git repository at hand. A folder of
+    /// recordings has a run in each.
+    #[arg(required = true, value_name = "RECORDING[@RELEASE]")]
     recordings: Vec<String>,
+    /// Runs of the other side; then all recordings before this are runs of the base.
+    #[arg(long, num_args = 1.., value_name = "RECORDING[@RELEASE]")]
+    with: Vec<String>,
     /// Changes of fewer percent do not matter; 1 by default.
     #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     threshold: Option<f64>,
@@ -79,7 +88,8 @@ enum CompareFormat {
     Bencher,
     /// Text of Go's benchmarks with the values of all recordings, for `benchstat -col recording`.
     Benchstat,
-    /// JUnit's XML: a row that became worse has failed.
+    /// JUnit's XML: a row that became worse has failed, and one that changed with too few runs to
+    /// tell.
     Junit,
 }
 
@@ -89,22 +99,30 @@ fn percent(text: &str) -> Result<f64, String> {
     number.filter(|percent: &f64| percent.is_finite() && *percent >= 0.0).ok_or_else(wrong)
 }
 
-/// Compares and prints what came out; the answer is no with a regression.
+/// Compares and prints what came out; the answer is no with a regression, and unknown with too few
+/// runs.
 pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
     let mut policy = match &options.policy {
         Some(path) => Policy::read(&Document::open(path)?)?,
         None => Policy::default(),
     };
     policy.threshold = options.threshold.unwrap_or(policy.threshold);
-    let read: Vec<_> = options.recordings.iter().map(|given| Named::parse(given).read()).collect::<Result<_, _>>()?;
-    let findings =
-        read.iter().zip(&options.recordings).map(|((recording, _), given)| Findings::new(recording, given, None));
-    let findings: Vec<Findings<'_>> = findings.collect();
-    let inputs: Vec<Input<'_>> = findings
-        .iter()
-        .zip(&read)
-        .map(|(findings, (_, variant))| Input { variant: variant.clone(), ..Input::new(&findings.folder, findings) })
-        .collect();
+    let sides: Vec<Vec<&String>> = match options.with.is_empty() {
+        true => options.recordings.iter().map(|given| vec![given]).collect(),
+        false => vec![options.recordings.iter().collect(), options.with.iter().collect()],
+    };
+    let mut read = Vec::new();
+    for side in &sides {
+        let runs = side.iter().map(|given| Named::parse(given).read_runs()).collect::<miette::Result<Vec<_>>>()?;
+        read.push((side[0], runs.into_iter().flatten().collect::<Vec<_>>()));
+    }
+    let mut findings = Vec::new();
+    for (name, runs) in &read {
+        findings.push(runs.iter().map(|(recording, _)| Findings::new(recording, name, None)).collect::<Vec<_>>());
+    }
+    let sides = findings.iter().zip(&read);
+    let inputs: Vec<Input<'_>> =
+        sides.filter_map(|(runs, (name, read))| Input::of_runs(name, runs, read[0].1.clone())).collect();
     let how =
         Options { policy, metrics: options.metric.clone(), resamples: options.resamples as usize, seed: options.seed };
     let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
@@ -123,7 +141,11 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         CompareFormat::Term => output::print_text(console, &text)?,
         _ => console.print(text.as_bytes())?,
     }
-    Ok(if comparison.has_regression() { Answer::No } else { Answer::Yes })
+    Ok(match (comparison.outcome(), comparison.unjudged) {
+        (Outcome::Regression, _) | (Outcome::Unjudged, Unjudged::Fail) => Answer::No,
+        (Outcome::NoRegression, _) | (Outcome::Unjudged, Unjudged::Pass) => Answer::Yes,
+        (Outcome::Unjudged, Unjudged::Tell) => Answer::Unknown,
+    })
 }
 
 /// The changes that a document prints between the two releases that are compared, where there is

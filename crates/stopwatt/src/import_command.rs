@@ -4,14 +4,15 @@ use crate::data::Data;
 use crate::output::{self, Format};
 use crate::recordings;
 use clap::Args;
+use comparison::{FEWEST_RUNS, Policy};
 use console::Console;
 use import::vpp_runtime;
 use import::{Figures, ImportError, Options};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use platforms::PlatformFiles;
-use recording::{Header, Platform, Recording};
+use recording::{Header, Measure, Platform, Recording};
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -156,12 +157,23 @@ fn as_text(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         );
     }
     let left_out = if figures.left_out > 0 { format!(", {} left out", figures.left_out) } else { String::new() };
-    text + &format!(
+    text += &format!(
         "{} figures in {} tables{left_out}. Recording: {}\n",
         figures.figures.len(),
         tables.len(),
         options.output.display()
+    );
+    let rows = rows(recording);
+    let ranks = comparison::runs_for_ranks(rows, Policy::default().alpha / 2.0);
+    text + &format!(
+        "One run: `stopwatt compare` needs {FEWEST_RUNS} runs a side for a verdict on its {rows} rows, {ranks} if only ranks are to count.\n"
     )
+}
+
+/// The number of rows that a comparison makes of a recording: a metric of a CPU in a table.
+fn rows(recording: &Recording) -> usize {
+    let row = |measure: &Measure| (measure.series, measure.metric, measure.cpu, measure.subject);
+    recording.measures().iter().map(row).collect::<HashSet<_>>().len()
 }
 
 fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) -> serde_json::Value {
@@ -179,6 +191,8 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         "recording": options.output.display().to_string(),
         "figures": figures.figures.len(),
         "left_out": figures.left_out,
+        "rows": rows(recording),
+        "runs_needed": FEWEST_RUNS,
         "tables": tables,
         "warnings": figures.warnings.iter().map(warning).collect::<Vec<_>>(),
         "doubts": figures.doubts.iter().map(warning).collect::<Vec<_>>(),

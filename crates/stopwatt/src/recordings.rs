@@ -44,7 +44,26 @@ impl Named {
     /// Reads it; returns it with the whole name of the release that is meant.
     pub fn read(&self) -> miette::Result<(Recording, Option<String>)> {
         let of_commit = self.commit.as_ref().map(|commit| of_commit::take_out(commit, &self.folder)).transpose()?;
+        self.read_from(of_commit.as_ref().map_or(&self.folder, |taken| taken.path()))
+    }
+
+    /// Reads it, or, where the folder is none but holds recordings, all of those in the order of
+    /// their names.
+    pub fn read_runs(&self) -> miette::Result<Vec<(Recording, Option<String>)>> {
+        let of_commit = self.commit.as_ref().map(|commit| of_commit::take_out(commit, &self.folder)).transpose()?;
         let folder = of_commit.as_ref().map_or(self.folder.as_path(), |taken| taken.path());
+        let is_recording = |folder: &Path| folder.join("recording.toml").exists();
+        let inside = if is_recording(folder) || sweep::is_sweep(folder) { None } else { folder.read_dir().ok() };
+        let mut runs: Vec<PathBuf> = inside.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        runs.retain(|run| is_recording(run));
+        runs.sort();
+        match runs.is_empty() {
+            true => Ok(vec![self.read_from(folder)?]),
+            false => runs.iter().map(|run| self.read_from(run)).collect(),
+        }
+    }
+
+    fn read_from(&self, folder: &Path) -> miette::Result<(Recording, Option<String>)> {
         let recording = match sweep::is_sweep(folder) {
             true => sweep::read(folder)?,
             false => Recording::read(folder)

@@ -4,12 +4,14 @@ use crate::functions;
 use crate::idle::idle_tests;
 use crate::inputs;
 use crate::judgement::judge;
-use crate::matching::match_rows;
+use crate::matching::{Matched, has_runs, match_rows};
 use crate::order::{leave_unjudged, other_orders};
 use crate::paths::{paths, side_by_side};
 use crate::releases::{choose, side};
 use crate::request::{Error, Input, Options};
 use crate::result::{Comparison, Row, Side};
+use crate::runs::{self, is_one_run};
+use crate::shift::shifts;
 use crate::table::Table;
 use crate::warnings::{dependent, describe, of_order, other_units, uneven, warnings};
 use recording::Header;
@@ -25,9 +27,9 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     }
     let chosen = choose(inputs)?;
     let read = inputs.iter().enumerate().map(|(side, input)| {
-        let timelines = &input.findings.timelines;
         let variant = |variant: &str| chosen.key(variant).filter(|_| chosen.takes(side, variant));
-        (Table::new(timelines, variant), paths(timelines, variant))
+        let table = runs::table(input, &options.policy, |findings| Table::new(&findings.timelines, variant));
+        (table, paths(&input.findings.timelines, variant))
     });
     let (tables, paths): (Vec<Table>, Vec<_>) = read.unzip();
     let known: BTreeSet<&str> =
@@ -40,13 +42,16 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     let sides: Vec<Side> = inputs.iter().enumerate().map(|(place, input)| side(place, input, &chosen)).collect();
 
     let mut rules_used = BTreeSet::new();
-    let (mut rows, unmatched) = match_rows(&tables, &headers, options, &mut rules_used);
+    let one_run: Vec<bool> = inputs.iter().map(|input| is_one_run(input, &options.policy)).collect();
+    let Matched { mut rows, unmatched, tests, row_alpha } =
+        match_rows(&tables, (&headers, &one_run), options, &mut rules_used);
     if rows.is_empty() {
         return Err(Error::NoRowInCommon);
     }
     let orders = other_orders(&tables, &headers);
     leave_unjudged(&mut rows, &orders);
-    let tests = judge(&mut rows, &options.policy);
+    judge(&mut rows, &options.policy, row_alpha);
+    let shifts = shifts(&rows, &options.policy, |side| has_runs(&headers, &one_run, side));
     let mut warnings = warnings(&sides, &headers);
     warnings.extend(orders.iter().map(|order| of_order(order, &sides, &headers)));
     warnings.extend(other_units(&tables));
@@ -72,12 +77,15 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         warnings,
         paths: side_by_side(&rows, &paths),
         rows,
+        shifts,
         orders,
         functions,
         idle,
         unmatched,
         tests,
         alpha: options.policy.alpha,
+        row_alpha,
+        unjudged: options.policy.unjudged,
         threshold: options.policy.threshold,
         sides,
     })

@@ -2,48 +2,54 @@
 
 use crate::matching::Pending;
 use crate::policy::Policy;
-use crate::result::{Basis, Change, Verdict};
-use crate::statistics::{SMALLEST_SAMPLE, holm};
+use crate::result::{Basis, Change, Test, Verdict};
+use crate::runs::FEWEST_RUNS;
+use crate::statistics::holm;
 use recording::metrics::Better;
 
-/// Corrects p-values over all rows, and gives each change its verdict. Returns how many tests there
-/// were.
-pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy) -> usize {
+/// Corrects p-values over all rows, and gives each change its verdict at a level.
+pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy, level: f64) {
     let sampled = |change: &Option<Change>| match change.as_ref()?.basis {
         Basis::Sampled { p, .. } => Some(p),
         Basis::Exact => None,
     };
     let p_values: Vec<f64> = rows.iter().flat_map(|pending| pending.row.changes.iter().filter_map(sampled)).collect();
     let mut corrected_values = holm(&p_values).into_iter();
-    for Pending { row, rule, ticks } in rows {
-        let threshold = rule.and_then(|rule| rule.threshold).unwrap_or(policy.threshold);
-        let least = rule.map_or(0.0, |rule| rule.least);
-        for (change, tick) in row.changes.iter_mut().zip(ticks) {
+    for pending in rows {
+        let threshold = pending.threshold(policy);
+        let below: Vec<bool> = {
+            let changes = pending.row.changes.iter();
+            changes.map(|change| change.as_ref().is_some_and(|change| pending.is_below(change, policy))).collect()
+        };
+        let Pending { row, ticks, .. } = pending;
+        for ((change, tick), below) in row.changes.iter_mut().zip(ticks).zip(below) {
             let Some(change) = change else { continue };
+            change.below = below;
             if let Basis::Sampled { corrected, .. } = &mut change.basis {
                 *corrected = corrected_values.next().unwrap_or(1.0);
             }
-            if matches!(change.verdict, Verdict::Same | Verdict::Order) {
+            if matches!(change.verdict, Verdict::Same | Verdict::Order) || change.too_few {
                 continue;
             }
+            let within_tick = change.absolute.abs() <= *tick * (1.0 + 1e-6);
             let differs = match change.basis {
                 // Each of the two stamps of a span is rounded down to a tick: two spans of the same
                 // length can differ by one.
-                Basis::Exact if change.absolute.abs() <= *tick * (1.0 + 1e-6) => {
+                Basis::Exact if within_tick => {
                     change.verdict = Verdict::Same;
                     continue;
                 }
                 Basis::Exact => true,
+                // Runs that are all alike do not show how coarse their counter is.
+                Basis::Sampled { test: Test::Student, .. } if within_tick => false,
                 Basis::Sampled { corrected, interval, .. } => {
-                    corrected < policy.alpha && interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+                    corrected < level && interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
                 }
             };
-            let below =
-                change.percent.is_some_and(|percent| percent.abs() < threshold) || change.absolute.abs() < least;
             let within = |(low, high): (f64, f64)| low > -threshold && high < threshold;
             change.verdict = match (differs, change.basis) {
                 (false, Basis::Sampled { interval: Some(interval), .. })
-                    if row.cells.iter().flatten().all(|cell| cell.n >= SMALLEST_SAMPLE) && within(interval) =>
+                    if row.cells.iter().flatten().all(|cell| cell.n >= FEWEST_RUNS) && within(interval) =>
                 {
                     Verdict::Same
                 }
@@ -58,7 +64,6 @@ pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy) -> usize {
             };
         }
     }
-    p_values.len()
 }
 
 #[cfg(test)]
@@ -82,19 +87,34 @@ mod tests {
             who,
         };
         let cell = Some(Cell { n, median: 0.0, min: 0.0, max: 0.0 });
-        let change = Change { absolute, percent, basis, verdict: Verdict::Unclear, causes: Vec::new() };
+        let change = Change {
+            absolute,
+            percent,
+            basis,
+            verdict: Verdict::Unclear,
+            runs: n,
+            too_few: false,
+            below: false,
+            causes: Vec::new(),
+        };
         Row { key, unit: named("us"), better, cells: vec![cell, cell], values: Vec::new(), changes: vec![Some(change)] }
     }
 
     fn sampled(p: f64, interval: (f64, f64)) -> Basis {
-        Basis::Sampled { p, corrected: f64::NAN, interval: Some(interval), values_per_independent: 1.0 }
+        Basis::Sampled {
+            test: Test::Ranks,
+            p,
+            corrected: f64::NAN,
+            interval: Some(interval),
+            values_per_independent: 1.0,
+        }
     }
 
     /// The verdict of one change by a policy of 2 % at a level of 0.05.
     fn verdict(row: Row, rule: Option<&Rule>, tick: f64) -> Verdict {
-        let policy = Policy { threshold: 2.0, alpha: 0.05, rules: Vec::new() };
+        let policy = Policy { threshold: 2.0, ..Policy::default() };
         let mut rows = [Pending { row, rule, ticks: vec![tick] }];
-        judge(&mut rows, &policy);
+        judge(&mut rows, &policy, 0.05);
         rows[0].row.changes[0].as_ref().unwrap().verdict
     }
 
@@ -130,8 +150,8 @@ mod tests {
             (0.01, (0.0, 9.0), 30, Verdict::Unclear),
             (0.01, (-9.0, 0.0), 30, Verdict::Unclear),
             (0.9, (-1.0, 1.0), 30, Verdict::Same),
-            (0.9, (-1.0, 1.0), 4, Verdict::Same),
-            (0.9, (-1.0, 1.0), 3, Verdict::Unclear),
+            (0.9, (-1.0, 1.0), 3, Verdict::Same),
+            (0.9, (-1.0, 1.0), 2, Verdict::Unclear),
             (0.9, (-2.0, 1.0), 30, Verdict::Unclear),
             (0.9, (-1.0, 2.0), 30, Verdict::Unclear),
             (0.9, (-5.0, 1.0), 30, Verdict::Unclear),
@@ -163,8 +183,8 @@ mod tests {
         let mut rows: Vec<_> = [sampled_row(0.02), exact, sampled_row(0.01), equal]
             .map(|row| Pending { row, rule: None, ticks: vec![0.0] })
             .into();
-        let policy = Policy { threshold: 2.0, alpha: 0.05, rules: Vec::new() };
-        assert_eq!(judge(&mut rows, &policy), 3);
+        let policy = Policy { threshold: 2.0, ..Policy::default() };
+        judge(&mut rows, &policy, 0.05);
         let found: Vec<_> = rows
             .iter()
             .map(|pending| {

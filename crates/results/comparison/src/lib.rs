@@ -7,7 +7,9 @@
 //!
 //! Worlds that repeat themselves need no statistics: equal inputs give equal values, so any
 //! difference has a cause among the inputs ([`Basis::Exact`]). Elsewhere a rank test says whether
-//! two samples differ at all and a bootstrap interval by how much ([`Basis::Sampled`]). Where both
+//! two samples differ at all and a bootstrap interval by how much ([`Basis::Sampled`]). Of a world that
+//! was measured the unit is the run: iterations of one say nothing about the next, so that a verdict
+//! needs several recordings a side, whose common change is tested first ([`Shift`]). Where both
 //! recordings hold events, each change is split into the changes of its causes, and each table says
 //! what became longer or shorter on the critical path of its slowest CPU ([`TablePaths`]).
 //!
@@ -28,7 +30,11 @@ mod policy;
 mod releases;
 mod request;
 mod result;
+mod runs;
+mod shift;
 mod statistics;
+mod student;
+mod summary;
 mod table;
 #[cfg(test)]
 mod testing;
@@ -36,12 +42,14 @@ mod warnings;
 
 pub use compare::compare;
 pub use inputs::Difference;
-pub use policy::{Policy, Rule};
+pub use policy::{Iterations, Policy, Rule, Unjudged};
 pub use recording::metrics::Better;
 pub use request::{Error, Input, Options};
 pub use result::{
     Basis, CallFunctions, CauseChange, Cell, Change, Comparison, CriticalPath, FunctionRow, IdleShare, IdleTest,
-    OtherOrder, PathChange, Row, Side, TablePaths, Verdict,
+    OtherOrder, Outcome, PathChange, Row, Shift, Side, TablePaths, Test, Totals, Verdict,
 };
-pub use statistics::{SMALLEST_SAMPLE, holm, interval_of_change, rank_test};
+pub use runs::{FEWEST_RUNS, runs_for_ranks};
+pub use statistics::{holm, interval_of_change, rank_test};
+pub use summary::TooFew;
 pub use table::{Key, Who};

@@ -1,10 +1,13 @@
 //! The rows that recordings have in common, and how each changed.
 
 use crate::dependence::{corrected_p, values_per_independent, widened};
+use crate::policy::Policy;
 use crate::policy::Rule;
 use crate::request::Options;
-use crate::result::{Basis, CauseChange, Cell, Change, Row, Verdict, interval_level};
+use crate::result::{Basis, CauseChange, Cell, Change, Row, Test, Verdict, interval_level};
+use crate::runs::{FEWEST_RUNS, least_p};
 use crate::statistics::{interval_of_change, rank_test};
+use crate::student::{Student, logarithms, variance};
 use crate::table::{Key, Samples, Table};
 use attribution::Cause;
 use rayon::prelude::*;
@@ -27,12 +30,42 @@ pub(crate) struct Pending<'o> {
     pub(crate) ticks: Vec<f64>,
 }
 
+impl Pending<'_> {
+    /// The change in percent below which one does not matter.
+    pub(crate) fn threshold(&self, policy: &Policy) -> f64 {
+        self.rule.and_then(|rule| rule.threshold).unwrap_or(policy.threshold)
+    }
+
+    /// True if a change does not matter.
+    pub(crate) fn is_below(&self, change: &Change, policy: &Policy) -> bool {
+        let least = self.rule.map_or(0.0, |rule| rule.least);
+        change.percent.is_some_and(|percent| percent.abs() < self.threshold(policy)) || change.absolute.abs() < least
+    }
+}
+
+/// The rows that recordings share, before their verdicts.
+pub(crate) struct Matched<'o> {
+    pub(crate) rows: Vec<Pending<'o>>,
+    /// The rows of one recording alone, with its place among the sides.
+    pub(crate) unmatched: Vec<(usize, Key)>,
+    /// The number of tests.
+    pub(crate) tests: usize,
+    /// The level at which they are read.
+    pub(crate) row_alpha: f64,
+}
+
+/// True if the values of a side and of the base are runs of which at least one was measured.
+pub(crate) fn has_runs(headers: &[&Header], one_run: &[bool], side: usize) -> bool {
+    let repeatable = headers[0].is_repeatable() && headers[side].is_repeatable();
+    !repeatable && !one_run[0] && !one_run[side]
+}
+
 pub(crate) fn match_rows<'o>(
     tables: &[Table],
-    headers: &[&Header],
+    (headers, one_run): (&[&Header], &[bool]),
     options: &'o Options,
     rules_used: &mut BTreeSet<usize>,
-) -> (Vec<Pending<'o>>, Vec<(usize, Key)>) {
+) -> Matched<'o> {
     let wanted = |key: &Key| match options.metrics.as_slice() {
         [] => !metrics::by_name(&key.metric).is_some_and(|metric| metric.derived),
         named => named.contains(&key.metric),
@@ -73,18 +106,40 @@ pub(crate) fn match_rows<'o>(
             (1..).zip(&find[1..]).filter(is_test).count()
         })
         .sum();
-    let level = interval_level(options.policy.alpha, tests);
+    // What rows of a measure have in common is tested as well, where there are runs.
+    let mut metrics = BTreeSet::new();
+    let several = matched.iter().any(|(key, ..)| !metrics.insert(&key.metric));
+    let in_common = several && (1..headers.len()).any(|side| has_runs(headers, one_run, side));
+    let row_alpha = if in_common { options.policy.alpha / 2.0 } else { options.policy.alpha };
+    let level = interval_level(row_alpha, tests);
     let resamples = resamples(options.resamples, level);
-    let plan = Plan { headers, level, resamples, seed: options.seed };
+    let mut plan =
+        Plan { headers, one_run, tests, row_alpha, level, resamples, seed: options.seed, variances: HashMap::new() };
+    let others = |key: &Key| -> Vec<Option<&Samples>> { find[1..].iter().map(|rows| rows.get(key).copied()).collect() };
+    plan.variances =
+        variances(&matched.iter().map(|(key, base, _)| (*key, *base, others(key))).collect::<Vec<_>>(), &plan);
     let rows = matched
         .into_par_iter()
         .enumerate()
-        .map(|(number, (key, samples, rule))| {
-            let others: Vec<Option<&Samples>> = find[1..].iter().map(|rows| rows.get(key).copied()).collect();
-            pend(number, key, samples, &others, rule, &plan)
-        })
+        .map(|(number, (key, samples, rule))| pend(number, key, samples, &others(key), rule, &plan))
         .collect();
-    (rows, unmatched)
+    Matched { rows, unmatched, tests, row_alpha }
+}
+
+/// The variances of logarithms within sides, a mean over the rows of each measure that Student's
+/// test is for.
+fn variances(rows: &[(&Key, &Samples, Vec<Option<&Samples>>)], plan: &Plan<'_>) -> HashMap<(usize, String), f64> {
+    let mut sums: HashMap<(usize, String), (f64, f64)> = HashMap::new();
+    for (key, base, others) in rows {
+        for (side, other) in (1..).zip(others) {
+            let Some(other) = other.filter(|other| plan.is_for_student(side, key, base, other)) else { continue };
+            if let Some((base, other)) = logarithms(&base.values).zip(logarithms(&other.values)) {
+                let (sum, count) = sums.entry((side, key.metric.clone())).or_default();
+                (*sum, *count) = (*sum + variance(&base, &other), *count + 1.0);
+            }
+        }
+    }
+    sums.into_iter().map(|(of, (sum, count))| (of, sum / count)).collect()
 }
 
 /// The number of resamples that an interval of a level needs, and at least as many as were asked
@@ -97,11 +152,76 @@ fn resamples(asked: usize, level: f64) -> usize {
 /// The plan by which all rows are compared alike.
 pub(crate) struct Plan<'a> {
     pub(crate) headers: &'a [&'a Header],
+    /// Of each side, whether its values are iterations of one run that was measured.
+    pub(crate) one_run: &'a [bool],
+    /// The number of tests, and the level at which they are read.
+    pub(crate) tests: usize,
+    pub(crate) row_alpha: f64,
+    /// The mean variance of logarithms in the rows of a side and a measure.
+    pub(crate) variances: HashMap<(usize, String), f64>,
     /// Level of each interval.
     pub(crate) level: f64,
     /// Resamples of each interval.
     pub(crate) resamples: usize,
     pub(crate) seed: u64,
+}
+
+impl Plan<'_> {
+    /// True if ranks of so many values can come to a verdict.
+    fn can_rank(&self, base: &[f64], other: &[f64]) -> bool {
+        least_p(base.len(), other.len()) * (self.tests as f64) < self.row_alpha
+    }
+
+    /// True if a row's values are too few for ranks, but enough for Student's test.
+    fn is_for_student(&self, side: usize, key: &Key, base: &Samples, other: &Samples) -> bool {
+        let enough = base.values.len().min(other.values.len()) >= FEWEST_RUNS;
+        let is_one_run = self.one_run[0] || self.one_run[side];
+        enough && !is_one_run && !is_exact(self.headers, side, &key.mode) && !self.can_rank(&base.values, &other.values)
+    }
+
+    /// Tests a row's samples, the other in the unit of the base; `number` is the draw's own.
+    fn sampled(
+        &self,
+        number: usize,
+        (side, key): (usize, &Key),
+        (base, other): (&[f64], &[f64]),
+        change: f64,
+    ) -> Basis {
+        let least = self.variances.get(&(side, key.metric.clone()));
+        let logs = least.and_then(|least| Some((least, logarithms(base)?, logarithms(other)?)));
+        let student = logs.filter(|_| !self.can_rank(base, other) && base.len().min(other.len()) >= FEWEST_RUNS);
+        if let Some(Student { p, interval, .. }) =
+            student.and_then(|(least, base, other)| Student::new(&base, &other, *least, self.level))
+        {
+            let interval = Some(interval);
+            return Basis::Sampled { test: Test::Student, p, corrected: 1.0, interval, values_per_independent: 1.0 };
+        }
+        // Each row draws on its own, so that a verdict does not depend on which other rows there
+        // are.
+        let mut random = fastrand::Rng::with_seed(self.seed.wrapping_add(number as u64));
+        let per = values_per_independent(base, other);
+        let interval = interval_of_change(base, other, self.level, self.resamples, &mut random);
+        let (p, interval) = match (rank_test(base, other), per > 1.0) {
+            (p, false) => (p, interval),
+            (p, true) => {
+                (corrected_p(p, per, base.len(), other.len()), interval.map(|interval| widened(interval, change, per)))
+            }
+        };
+        Basis::Sampled { test: Test::Ranks, p, corrected: 1.0, interval, values_per_independent: per }
+    }
+
+    /// True if too few runs stand behind a change for any verdict, whatever its size.
+    fn is_too_few(&self, side: usize, basis: Basis, (base, other): (&[f64], &[f64])) -> bool {
+        match basis {
+            _ if base == other => false,
+            Basis::Exact | Basis::Sampled { test: Test::Student, .. } => false,
+            _ if self.one_run[0] || self.one_run[side] || base.len().min(other.len()) < FEWEST_RUNS => true,
+            // The ranks lie as far apart as they can, and that is not enough.
+            Basis::Sampled { p, .. } => {
+                !self.can_rank(base, other) && p <= least_p(base.len(), other.len()) * (1.0 + 1e-9)
+            }
+        }
+    }
 }
 
 pub(crate) fn pend<'o>(
@@ -137,27 +257,11 @@ pub(crate) fn pend<'o>(
         let values: Vec<f64> = other.values.iter().map(|value| value * factor).collect();
         let after = median(other, &values) * if all_exact { factor } else { 1.0 };
         cells.push(Some(cell(&values, after)));
-        let basis = if exact(side) {
-            Basis::Exact
-        } else {
-            // Each row draws on its own, so that a verdict does not depend on which other rows
-            // there are.
-            let mut random = fastrand::Rng::with_seed(plan.seed.wrapping_add((number * others.len() + side) as u64));
-            let per = values_per_independent(&base.values, &values);
-            let interval = interval_of_change(&base.values, &values, plan.level, plan.resamples, &mut random);
-            let (p, n) = (rank_test(&base.values, &values), (base.values.len(), values.len()));
-            match per > 1.0 {
-                false => Basis::Sampled { p, corrected: 1.0, interval, values_per_independent: 1.0 },
-                true => Basis::Sampled {
-                    p: corrected_p(p, per, n.0, n.1),
-                    corrected: 1.0,
-                    interval: interval.map(|interval| {
-                        let change = (after - base_median) / base_median.abs() * 100.0;
-                        widened(interval, change, per)
-                    }),
-                    values_per_independent: per,
-                },
-            }
+        let change = (after - base_median) / base_median.abs() * 100.0;
+        let samples = (&base.values[..], &values[..]);
+        let basis = match exact(side) {
+            true => Basis::Exact,
+            false => plan.sampled(number * others.len() + side, (side, key), samples, change),
         };
         let tick_ns = |header: &Header| header.time.counter_hz.map_or(0.0, |hz| 1e9 / hz as f64);
         let tick = tick_ns(headers[0]).max(tick_ns(headers[side]));
@@ -169,6 +273,9 @@ pub(crate) fn pend<'o>(
             basis,
             // Equal samples are equal whatever a test makes of them.
             verdict: if base.values == values { Verdict::Same } else { Verdict::Unclear },
+            runs: if plan.one_run[0] || plan.one_run[side] { 1 } else { base.values.len().min(values.len()) },
+            too_few: plan.is_too_few(side, basis, samples),
+            below: false,
             causes: cause_changes(base, other),
         }));
         all_values.push(values);

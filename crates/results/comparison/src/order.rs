@@ -41,7 +41,7 @@ pub(crate) fn leave_unjudged(rows: &mut [Pending<'_>], orders: &[OtherOrder]) {
             let Some(change) = change.as_mut().filter(|change| change.verdict != Verdict::Same) else { continue };
             let Some(order) = orders.iter().find(|order| order.holds(&row.key, side)) else { continue };
             if change.basis == Basis::Exact || order.by_chance.contains(&true) {
-                change.verdict = Verdict::Order;
+                (change.verdict, change.too_few) = (Verdict::Order, false);
             }
         }
     }

@@ -17,6 +17,10 @@ pub struct Policy {
     /// comparison. From 0 to 1.
     #[serde(deserialize_with = "level")]
     pub alpha: f64,
+    /// What becomes of changes that too few runs stand behind.
+    pub unjudged: Unjudged,
+    /// What iterations of a recording are that was measured.
+    pub iterations: Iterations,
     /// Rules for some rows; the first that matches a row counts.
     #[serde(rename = "rule")]
     pub rules: Vec<Rule>,
@@ -24,8 +28,38 @@ pub struct Policy {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { threshold: 1.0, alpha: 0.05, rules: Vec::new() }
+        Self {
+            threshold: 1.0,
+            alpha: 0.05,
+            unjudged: Unjudged::default(),
+            iterations: Iterations::default(),
+            rules: Vec::new(),
+        }
     }
+}
+
+/// What becomes of changes that too few runs stand behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unjudged {
+    /// The comparison says that it cannot tell.
+    #[default]
+    Tell,
+    /// They count as a regression does.
+    Fail,
+    /// They count as no regression.
+    Pass,
+}
+
+/// What iterations of a recording are that was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Iterations {
+    /// Parts of one run: they say nothing about the next run.
+    #[default]
+    OfOneRun,
+    /// Runs of their own, as those of a log of several boots.
+    Runs,
 }
 
 /// A rule for the rows that agree with all that it names.

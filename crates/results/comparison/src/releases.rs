@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 /// Which releases are compared.
 pub(crate) enum ComparedReleases {
-    /// One of each recording, whatever they are called.
-    One(Vec<String>),
+    /// One of each recording, whatever they are called; by side, whose runs may each have a name.
+    One(Vec<Vec<String>>),
     /// Those that all have.
     Common(Vec<String>),
 }
@@ -16,7 +16,7 @@ pub(crate) enum ComparedReleases {
 impl ComparedReleases {
     pub(crate) fn takes(&self, side: usize, variant: &str) -> bool {
         match self {
-            Self::One(by_side) => by_side[side] == variant,
+            Self::One(by_side) => by_side[side].iter().any(|name| name == variant),
             Self::Common(names) => names.iter().any(|name| name == variant),
         }
     }
@@ -43,8 +43,20 @@ pub(crate) fn variants(recording: &Recording) -> Vec<String> {
 
 pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
     let mut all: Vec<Vec<String>> = Vec::new();
+    let mut is_one = true;
     for input in inputs {
-        let names = variants(input.findings.recording);
+        let mut of_runs = input.recordings().map(variants);
+        let mut names = of_runs.next().unwrap_or_default();
+        let mut alone = names.len() == 1;
+        for other in of_runs {
+            alone = alone && other.len() == 1;
+            // Runs that have one each may call it as they like.
+            match alone && input.variant.is_none() {
+                true => names.extend(other),
+                false => names.retain(|name| other.contains(name)),
+            }
+        }
+        is_one &= alone || input.variant.is_some() || names.len() == 1;
         all.push(match &input.variant {
             None => names,
             Some(variant) if names.contains(variant) => vec![variant.clone()],
@@ -57,8 +69,8 @@ pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
             }
         });
     }
-    if all.iter().all(|names| names.len() == 1) {
-        return Ok(ComparedReleases::One(all.into_iter().flatten().collect()));
+    if is_one {
+        return Ok(ComparedReleases::One(all));
     }
     let common: Vec<String> =
         all[0].iter().filter(|name| all.iter().all(|names| names.contains(name))).cloned().collect();
@@ -71,7 +83,7 @@ pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
                 .collect::<Vec<_>>()
                 .join("; "),
         }),
-        [one] => Ok(ComparedReleases::One(vec![one.clone(); inputs.len()])),
+        [one] => Ok(ComparedReleases::One(vec![vec![one.clone()]; inputs.len()])),
         _ => Ok(ComparedReleases::Common(common)),
     }
 }
@@ -81,6 +93,7 @@ pub(crate) fn side(place: usize, input: &Input<'_>, chosen: &ComparedReleases) -
     let names = variants(input.findings.recording).into_iter().filter(|variant| chosen.takes(place, variant)).collect();
     Side {
         name: input.name.clone(),
+        runs: input.recordings().count(),
         variants: names,
         world: header.world.clone(),
         repeatable: header.is_repeatable(),

@@ -2,15 +2,17 @@
 
 use crate::policy::Policy;
 use findings::Findings;
-use recording::Header;
+use recording::{Header, Recording};
 
-/// A recording that is to be compared.
+/// A recording that is to be compared, or several runs of one thing.
 #[derive(Clone)]
 pub struct Input<'r> {
     /// The name in tables.
     pub name: String,
     /// The findings of the recording.
     pub findings: &'r Findings<'r>,
+    /// The findings of other runs of the same, which are compared together with it.
+    pub more: Vec<&'r Findings<'r>>,
     /// Which of its releases or configurations; `None`: its only one, or all that the recordings
     /// have in common.
     pub variant: Option<String>,
@@ -19,10 +21,21 @@ pub struct Input<'r> {
 impl<'r> Input<'r> {
     /// A recording by its name, with the releases that it has in common with others.
     pub fn new(name: &str, findings: &'r Findings<'r>) -> Self {
-        Self { name: name.to_owned(), findings, variant: None }
+        Self { name: name.to_owned(), findings, more: Vec::new(), variant: None }
     }
 
-    /// The recording's header.
+    /// The runs of a side by its name, with one of their releases; `None` of no runs.
+    pub fn of_runs(name: &str, runs: &'r [Findings<'r>], variant: Option<String>) -> Option<Self> {
+        let (first, more) = runs.split_first()?;
+        Some(Self { name: name.to_owned(), findings: first, more: more.iter().collect(), variant })
+    }
+
+    /// The recordings, one for each run.
+    pub(crate) fn recordings(&self) -> impl Iterator<Item = &'r Recording> {
+        std::iter::once(&self.findings).chain(&self.more).map(|findings| findings.recording)
+    }
+
+    /// The first recording's header.
     pub(crate) fn header(&self) -> &'r Header {
         &self.findings.recording.header
     }

@@ -1,17 +1,21 @@
 //! The result of a comparison.
 
 use crate::inputs::Difference;
+use crate::policy::Unjudged;
+use crate::runs::{FEWEST_RUNS, runs_for_ranks};
 use crate::table::{Key, Who};
 use attribution::{Cause, Spent};
 use recording::idle::{IdleSum, percent_of};
 use recording::metrics::Better;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The facts about a recording as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
     /// The name.
     pub name: String,
+    /// The number of its recordings, each of a run.
+    pub runs: usize,
     /// The releases that are compared.
     pub variants: Vec<String>,
     /// The world it was made in.
@@ -37,6 +41,8 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// The rows that the base shares with at least one other, in the order of the base.
     pub rows: Vec<Row>,
+    /// The common changes of measures, where enough runs were measured.
+    pub shifts: Vec<Shift>,
     /// The critical paths of the slowest CPUs, for each table of rows whose events tell it in the
     /// base and in another recording.
     pub paths: Vec<TablePaths>,
@@ -52,8 +58,12 @@ pub struct Comparison {
     /// The number of rank tests that were made, which is what p-values and intervals are corrected
     /// for.
     pub tests: usize,
-    /// The level at which they are read.
+    /// The level at which the whole is read.
     pub alpha: f64,
+    /// The level at which rows are read: half of the other where common changes have the other half.
+    pub row_alpha: f64,
+    /// What becomes of changes that too few runs stand behind.
+    pub unjudged: Unjudged,
     /// The change in percent below which one does not matter, where no rule says otherwise.
     pub threshold: f64,
 }
@@ -164,6 +174,12 @@ pub struct Change {
     pub basis: Basis,
     /// The verdict.
     pub verdict: Verdict,
+    /// The number of runs a side behind it, of the side with fewer.
+    pub runs: usize,
+    /// True if that is too few for any verdict, whatever its size.
+    pub too_few: bool,
+    /// True if it is below the threshold of its row.
+    pub below: bool,
     /// Microseconds by cause in the median, before and after; empty where one of the two has no
     /// events.
     pub causes: Vec<CauseChange>,
@@ -176,17 +192,90 @@ pub enum Basis {
     Exact,
     /// Samples.
     Sampled {
-        /// p-value of the rank test.
+        /// The test.
+        test: Test,
+        /// Its p-value.
         p: f64,
         /// The same, corrected for the number of tests (Holm).
         corrected: f64,
-        /// Bootstrap interval of the change of the median in percent, at
-        /// [`Comparison::interval_level`].
+        /// Interval of the change in percent, at [`Comparison::interval_level`]: of the median by
+        /// bootstrap, and in Student's test of the mean of logarithms.
         interval: Option<(f64, f64)>,
         /// The number of iterations that say as much as one that is independent of the others, from
         /// 1; `p` and `interval` are corrected for it.
         values_per_independent: f64,
     },
+}
+
+/// The test of samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Test {
+    /// Of ranks, by Mann and Whitney.
+    Ranks,
+    /// Student's, of logarithms: where too few runs leave the ranks no verdict.
+    Student,
+}
+
+/// The common change of all rows of a measure, run against run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shift {
+    /// The recording's place among the sides.
+    pub side: usize,
+    /// The measure.
+    pub metric: String,
+    /// The number of rows.
+    pub rows: usize,
+    /// The number of rows that moved the same way by at least their threshold.
+    pub moved: usize,
+    /// The number of runs of the base and of the other side.
+    pub runs: [usize; 2],
+    /// The change in percent: the ratio of the geometric means over rows and runs.
+    pub percent: f64,
+    /// Its interval in percent; those of all measures together hold with 1 - alpha / 2.
+    pub interval: (f64, f64),
+    /// p-value of Student's test of the runs' means of logarithms.
+    pub p: f64,
+    /// The same, corrected for the number of measures (Holm); read at alpha / 2.
+    pub corrected: f64,
+    /// Which way is better.
+    pub better: Better,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// What all rows of each measure come to in the base, by measure and unit.
+pub struct Totals<'c>(BTreeMap<(&'c str, &'c str), f64>);
+
+impl Totals<'_> {
+    /// The size of a change of a row as a share of its measure's total, from 0.
+    pub fn share(&self, row: &Row, change: &Change) -> f64 {
+        match self.0.get(&(row.key.metric.as_str(), row.unit.as_str())) {
+            Some(total) if *total > 0.0 => change.absolute.abs() / total,
+            _ => 0.0,
+        }
+    }
+}
+
+/// What a comparison comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Something became worse.
+    Regression,
+    /// Nothing did, as far as can be told from chance.
+    NoRegression,
+    /// Too few runs stand behind it.
+    Unjudged,
+}
+
+impl Outcome {
+    /// The outcome's name in output for machines.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Regression => "regression",
+            Self::NoRegression => "no-regression",
+            Self::Unjudged => "cannot-be-judged",
+        }
+    }
 }
 
 /// The verdict on a change.
@@ -307,12 +396,43 @@ impl Comparison {
     /// it, so that all intervals of the comparison together hold the changes with probability 1 -
     /// alpha, as the corrected p-values do.
     pub fn interval_level(&self) -> f64 {
-        interval_level(self.alpha, self.tests)
+        interval_level(self.row_alpha, self.tests)
     }
 
-    /// True if any row became worse.
+    /// True if any row became worse, or a measure in common.
     pub fn has_regression(&self) -> bool {
-        self.changes().any(|(_, change)| change.verdict == Verdict::Worse)
+        let shifts = self.shifts.iter().map(|shift| shift.verdict);
+        self.changes().map(|(_, change)| change.verdict).chain(shifts).any(|verdict| verdict == Verdict::Worse)
+    }
+
+    /// What it comes to, whatever the policy makes of that.
+    pub fn outcome(&self) -> Outcome {
+        match () {
+            () if self.has_regression() => Outcome::Regression,
+            () if self.changes().any(|(_, change)| change.too_few) => Outcome::Unjudged,
+            () => Outcome::NoRegression,
+        }
+    }
+
+    /// The runs a side from which ranks alone can judge each row.
+    pub fn runs_for_ranks(&self) -> usize {
+        // With several rows, half of the level goes to what they have in common.
+        runs_for_ranks(self.tests, if self.tests > 1 { self.alpha / 2.0 } else { self.alpha })
+    }
+
+    /// The runs a side from which changes can be told that `runs` a side are too few for.
+    pub fn runs_needed(&self, runs: usize) -> usize {
+        if runs < FEWEST_RUNS { FEWEST_RUNS } else { self.runs_for_ranks() }
+    }
+
+    /// What all rows of each measure come to in the base, by measure and unit.
+    pub fn totals(&self) -> Totals<'_> {
+        let mut totals = BTreeMap::new();
+        for row in &self.rows {
+            let median = row.cells[0].map_or(0.0, |cell| cell.median.abs());
+            *totals.entry((row.key.metric.as_str(), row.unit.as_str())).or_default() += median;
+        }
+        Totals(totals)
     }
 
     /// All changes with their rows.
@@ -382,7 +502,16 @@ mod tests {
 
     fn change(absolute: f64, causes: &[(Cause, f64, f64)]) -> Change {
         let causes = causes.iter().map(|&(cause, base, other)| CauseChange { cause, base, other }).collect();
-        Change { absolute, percent: None, basis: Basis::Exact, verdict: Verdict::Worse, causes }
+        Change {
+            absolute,
+            percent: None,
+            basis: Basis::Exact,
+            verdict: Verdict::Worse,
+            runs: 1,
+            too_few: false,
+            below: false,
+            causes,
+        }
     }
 
     /// The main cause that a table names beside a change went the same way, and most.

@@ -5,10 +5,6 @@ use recording::stats;
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// Fewer values than this on both sides can never come to a verdict: all of one sample above all of
-/// the other happens by chance once in 35 with four values each, once in 10 with three.
-pub const SMALLEST_SAMPLE: usize = 4;
-
 /// Above this product of the two sizes the normal approximation is good to a few parts in a
 /// thousand.
 const EXACT_UP_TO: usize = 400;

@@ -3,7 +3,7 @@
 use attribution::{Cause, Split, Timelines};
 use findings::compared::ordinal;
 use recording::metrics::{POWERDOWN, PRINTED_CHANGE};
-use recording::{Measure, Recording, Series};
+use recording::{Measure, Name, Recording, Series};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -137,6 +137,7 @@ impl Table {
             .collect();
         let roles = Roles::new(recording, &splits);
         let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
+        let points = points(recording);
         let mut places: HashMap<Key, usize> = HashMap::new();
         let mut rows: Vec<(Key, Samples)> = Vec::new();
         for measure in recording.measures() {
@@ -152,7 +153,10 @@ impl Table {
                 case: case.to_owned(),
                 mode: mode.to_owned(),
                 metric: metric.to_owned(),
-                subject,
+                subject: measure
+                    .subject
+                    .and_then(|name| points.get(&(measure.series, measure.metric, name)).cloned())
+                    .unwrap_or(subject),
                 role,
                 who: roles.who(measure),
             };
@@ -186,6 +190,30 @@ impl Table {
         let orders = orders(&rows);
         Self { rows, orders }
     }
+}
+
+/// The subjects that are points of a range, by their place in it: `round trip 0.0020` is the second
+/// of nine. What the run came to there, another run has elsewhere.
+fn points(recording: &Recording) -> HashMap<(Series, Name, Name), String> {
+    let mut ranges: BTreeMap<(Series, Name, &str), Vec<(f64, Name)>> = BTreeMap::new();
+    for measure in recording.measures() {
+        let Some(name) = measure.subject else { continue };
+        let point = recording.text(name).rsplit_once(' ').filter(|(_, number)| number.contains('.'));
+        let Some((range, Ok(at))) = point.map(|(range, number)| (range, number.parse::<f64>())) else { continue };
+        let points = ranges.entry((measure.series, measure.metric, range)).or_default();
+        if !points.contains(&(at, name)) {
+            points.push((at, name));
+        }
+    }
+    let mut places = HashMap::new();
+    for ((series, metric, range), mut points) in ranges {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let count = points.len();
+        for (place, (_, name)) in (1..).zip(points) {
+            places.insert((series, metric, name), format!("{range}, {} of {count}", ordinal(place)));
+        }
+    }
+    places
 }
 
 /// Tables stay in the order in which they were recorded; within one, roles stand in their order.
@@ -400,6 +428,19 @@ mod tests {
         }
         let expected = ["v apart, wake_latency, render p50", "v apart, wake_latency, render p99"];
         assert_eq!(labels(&table(&recording)), expected);
+    }
+
+    /// Points of a range match by their place in it: where a run has them is its own.
+    #[test]
+    fn a_point_of_a_range_goes_by_its_place() {
+        let mut recording = Recording::new(Header::new("idle-replay", "sim", "ns"));
+        let series = recording.series("v", "idle-replay", "");
+        for name in ["round trip 0.0029", "round trip 0.0000", "p99.9", "little 800 MHz"] {
+            let subject = recording.name(name);
+            recording.measure(series, 0, "idle_energy", "J", 1.0).subject = Some(subject);
+        }
+        let rows: Vec<_> = table(&recording).rows.into_iter().map(|(key, _)| key.row()).collect();
+        assert_eq!(rows, ["round trip, 2nd of 2", "round trip, 1st of 2", "p99.9", "little 800 MHz"]);
     }
 
     /// The CPU that flushed the L2 is the last man, whenever it came; where nobody did, nobody is.

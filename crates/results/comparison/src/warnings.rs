@@ -168,6 +168,7 @@ mod tests {
         let named = str::to_owned;
         Side {
             name: named(name),
+            runs: 1,
             variants: vec![named("v")],
             world: named("host"),
             repeatable: false,

@@ -65,7 +65,7 @@ fn v2_11_and_v2_12_differ_in_inputs_rows_and_causes_and_the_printed_changes_are_
         "Powerdown is 6.1 % less in the median of 24 rows of 4 tables",
         "most of it SCP wait. The slowest CPU of suspend-level0 parallel",
         "; the SCP 48",
-        "Wakeup is",
+        "Latency is",
         "18 rows of suspend-deepest parallel are not judged",
     ] {
         assert!(answer.contains(part), "`{part}` is not in {answer}");
@@ -251,13 +251,74 @@ fn a_board_log_stands_beside_the_simulation_and_more_than_two_side_by_side() {
     assert!(output.status.success());
     let (old, new) = (format!("{published}@juno-v2.11"), format!("{published}@juno-v2.12"));
     let output = stopwatt(&["compare", &simulated, &old, &new, "--format", "json"]);
-    assert_eq!(output.status.code(), Some(0), "one value per row is no evidence");
+    assert_eq!(output.status.code(), Some(3), "one value per row is no evidence");
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["rows"].as_array().unwrap().len(), 96, "every case and name matches");
     assert!(json["rows"].as_array().unwrap().iter().all(|row| row["changes"].as_array().unwrap().len() == 2));
     assert!(json["warnings"][0].as_str().unwrap().starts_with("worlds differ"), "{}", json["warnings"]);
     let output = stopwatt(&["compare", &simulated, &old, &new, "--all"]);
     assert!(text(&output).contains("│ row ") && text(&output).contains("C/A"), "{}", text(&output));
+}
+
+/// Recordings of UART logs, one for each run, of six CPUs in two tests; times are `by` as long, and
+/// scatter by a few parts in a thousand.
+fn logs(folder: &Path, name: &str, runs: u32, by: u32) -> Vec<String> {
+    let log = |run: u32| {
+        let mut text = String::new();
+        for (test, number) in [("susp_deep_serial", 0), ("cpu_susp_serial", 1)] {
+            for cpu in 0..6_u32 {
+                let of = |usual: u32| usual * by + (run * 7 + cpu * 3 + number * 5 + usual / 1000) % 11 * usual / 4000;
+                let (cluster, core) = if cpu < 2 { (0, cpu) } else { (1, cpu - 2) };
+                let [down, up, flush] = [100_000, 20_000, 5_000].map(of);
+                text += &format!("<RT_INSTR:test_rt_instr_{test}\t{cluster}\t{core}\t{down}\t{up}\t{flush}/>\n");
+            }
+        }
+        text
+    };
+    let import = |run: u32| {
+        let [from, to] = [format!("{name}-{run}.log"), format!("{name}/{run}")].map(|path| folder.join(path));
+        std::fs::write(&from, log(run)).unwrap();
+        let [from, to] = [from, to].map(|path| path.to_str().unwrap().to_owned());
+        let output = stopwatt(&["import", "rt-instr", &from, "-o", &to]);
+        assert!(output.status.success() && text(&output).contains("3 runs a side"), "{}", text(&output));
+        to
+    };
+    (1..=runs).map(import).collect()
+}
+
+/// Ten times slower: one run a side cannot tell, three can, as words or as folders.
+#[test]
+fn too_few_runs_are_an_outcome_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let (base, slower, same) =
+        (logs(folder.path(), "base", 3, 1), logs(folder.path(), "slower", 3, 10), logs(folder.path(), "same", 3, 1));
+    let policy = folder.path().join("policy.toml");
+    let policy = policy.to_str().unwrap();
+    let one = |more: &[&str]| stopwatt(&[&["compare", &base[0], &slower[0]], more].concat());
+    let said = text(&one(&[]));
+    assert!(said.starts_with("36 of 36 rows are about 10 times slower; with one run a side"), "{said}");
+    let junit = |output: Output| text(&output).matches("<failure type=\"cannot-be-judged\"").count();
+    for (unjudged, status, failures) in [("tell", 3, 36), ("fail", 1, 36), ("pass", 0, 0)] {
+        std::fs::write(policy, format!("threshold = 2.0\nunjudged = \"{unjudged}\"\n")).unwrap();
+        assert_eq!(one(&["--policy", policy]).status.code(), Some(status));
+        assert_eq!(junit(one(&["--policy", policy, "--format", "junit"])), failures, "{unjudged}");
+    }
+    let with = |base: &[String], other: &[String]| {
+        let words: Vec<&str> = base.iter().map(String::as_str).collect();
+        let other: Vec<&str> = other.iter().map(String::as_str).collect();
+        stopwatt(&[&["compare"][..], &words, &["--with"], &other].concat())
+    };
+    assert_eq!(with(&base[..2], &slower[..2]).status.code(), Some(3));
+    let worse = with(&base, &slower);
+    assert_eq!(worse.status.code(), Some(1));
+    assert!(text(&worse).starts_with("Powerdown is about 10 times slower in 12 of 12 rows"), "{}", text(&worse));
+    assert_eq!(with(&base, &same).status.code(), Some(0));
+    assert!(text(&with(&base, &same)).starts_with("Nothing changed"), "{}", text(&with(&base, &same)));
+    let sides = ["base", "slower"].map(|side| folder.path().join(side).to_str().unwrap().to_owned());
+    let folders = stopwatt(&["compare", &sides[0], &sides[1], "--format", "json"]);
+    let json: Value = serde_json::from_slice(&folders.stdout).unwrap();
+    assert_eq!((folders.status.code(), json["outcome"].as_str()), (Some(1), Some("regression")));
+    assert_eq!((&json["recordings"][0]["runs"], &json["in_common"][0]["verdict"]), (&3.into(), &"worse".into()));
 }
 
 /// A recording of `psci-calls --firmware` in which PSCI_VERSION takes this number of instructions.

@@ -1,6 +1,6 @@
 //! Noisy worlds, and how rows of different recordings find each other.
 
-use comparison::{Basis, Better, Comparison, Input, Options, Policy, Verdict, Who, compare};
+use comparison::{Basis, Better, Comparison, Input, Iterations, Options, Outcome, Policy, Verdict, Who, compare};
 use document::Document;
 use fastrand::Rng;
 use findings::Findings;
@@ -8,7 +8,7 @@ use recording::{Header, Platform, Recording};
 
 /// About normal, with mean 0 and standard deviation 1: the sum of twelve uniform deviates.
 fn policy(text: &str) -> Policy {
-    Policy::read(&Document::new("p", text)).unwrap()
+    Policy { iterations: Iterations::Runs, ..Policy::read(&Document::new("p", text)).unwrap() }
 }
 
 fn normal(random: &mut Rng) -> f64 {
@@ -47,15 +47,17 @@ fn compared(recordings: &[&Recording], options: &Options) -> Comparison {
     compare(&inputs, options).unwrap()
 }
 
+/// Options by which iterations count as runs.
 fn quick() -> Options {
-    Options { resamples: 100, ..Options::default() }
+    let policy = Policy { iterations: Iterations::Runs, ..Policy::default() };
+    Options { policy, resamples: 100, ..Options::default() }
 }
 
 #[test]
 fn equal_distributions_give_at_most_5_percent_false_alarms_over_1000_comparisons() {
     // A false alarm is any verdict but "same" and "unclear", with the smallest change counted: no
     // threshold helps.
-    let policy = Policy { threshold: 0.0, ..Policy::default() };
+    let policy = Policy { threshold: 0.0, ..quick().policy };
     for (rows, seed, comparisons) in [(1, 1, 1000), (4, 2, 1000), (20, 7, 200)] {
         let mut random = Rng::with_seed(seed);
         let mut alarms = 0;
@@ -96,7 +98,7 @@ fn all_intervals_of_a_comparison_together_hold_the_change_in_95_percent() {
         let mut missed = 0;
         for _ in 0..comparisons {
             let (a, b) = (noisy(&mut random, rows, 30, 0.0, 3.0), noisy(&mut random, rows, 30, 5.0, 3.0));
-            let comparison = compared(&[&a, &b], &quick());
+            let comparison = compared(&[&a, &b], &Options { resamples: 100, ..Options::default() });
             assert!((comparison.interval_level() - (1.0 - 0.05 / f64::from(rows))).abs() < 1e-12);
             let misses = |change: &comparison::Change| match change.basis {
                 Basis::Sampled { interval: Some((low, high)), .. } => low > 5.0 || high < 5.0,
@@ -115,7 +117,7 @@ fn all_intervals_of_a_comparison_together_hold_the_change_in_95_percent() {
 #[test]
 fn too_few_values_say_nothing_however_far_apart() {
     let mut random = Rng::with_seed(5);
-    for n in 1..4 {
+    for n in 1..3 {
         let (a, b) = (noisy(&mut random, 1, n, 0.0, 0.1), noisy(&mut random, 1, n, 50.0, 0.1));
         assert_eq!(verdicts(&a, &b, &quick()), [Verdict::Unclear], "n = {n}");
     }
@@ -221,7 +223,7 @@ fn a_tick_is_no_change_and_two_are() {
         recording.header.time.counter_hz = Some(50_000_000);
         recording
     };
-    let options = Options { policy: Policy { threshold: 0.0, ..Policy::default() }, ..quick() };
+    let options = Options { policy: Policy { threshold: 0.0, ..quick().policy }, ..quick() };
     assert_eq!(verdicts(&with_counter(99.0), &with_counter(99.02), &options)[3], Verdict::Same);
     assert_eq!(verdicts(&with_counter(99.0), &with_counter(99.04), &options)[3], Verdict::Worse);
 }
@@ -276,7 +278,7 @@ fn autoregressive(random: &mut Rng, n: u32, shift: f64, phi: f64, sd: f64) -> Re
 
 #[test]
 fn dependent_iterations_give_at_most_10_percent_false_alarms_and_a_shift_of_10_percent_is_found() {
-    let policy = Policy { threshold: 0.0, ..Policy::default() };
+    let policy = Policy { threshold: 0.0, ..quick().policy };
     for (n, seed) in [(30, 11), (100, 12)] {
         let mut random = Rng::with_seed(seed);
         let (mut alarms, mut found, mut said) = (0, 0, 0);
@@ -321,4 +323,134 @@ fn outliers_a_warm_up_and_a_drift_are_flagged() {
     assert!(warnings(&outlier).contains("outliers") && !warnings(&outlier).contains("warm-up"));
     assert!(warnings(&warm_up).contains("warm-up") && !warnings(&warm_up).contains("outliers"));
     assert!(warnings(&drift).contains("drift") && !warnings(&drift).contains("outliers"));
+}
+
+/// A run of three measures, each with six rows a case: the figure of each row is `by` times its
+/// usual one, scattered by percent in common and each by itself.
+fn one_of_runs(random: &mut Rng, cases: usize, by: f64, (common, own): (f64, f64)) -> Recording {
+    let mut recording = board();
+    let common = 1.0 + common / 100.0 * normal(random);
+    let all = ["suspend-level0", "suspend-deepest", "cpu-off", "psci-version", "cpu-on"];
+    for case in &all[..cases] {
+        let series = recording.series("r", case, "serial");
+        for (metric, usual) in [("powerdown", 100.0), ("wakeup", 20.0), ("cache_flush", 5.0)] {
+            for core in 0..6 {
+                let value = usual * by * common * (1.0 + own / 100.0 * normal(random));
+                let measure = recording.measure(series, 0, metric, "us", value);
+                (measure.cpu, measure.cluster, measure.core) = (Some(core), Some(0), Some(core));
+            }
+        }
+    }
+    recording
+}
+
+/// Compares sides of several recordings each.
+fn compared_runs(sides: [&[Recording]; 2], options: &Options) -> Comparison {
+    let findings = sides.map(|runs| runs.iter().map(|run| Findings::new(run, "", None)).collect::<Vec<_>>());
+    let named = findings.iter().zip(["A", "B"]);
+    let inputs: Vec<Input<'_>> = named.filter_map(|(runs, name)| Input::of_runs(name, runs, None)).collect();
+    compare(&inputs, options).unwrap()
+}
+
+/// Runs of two sides, the second `by` times as slow, and what they come to.
+fn outcome(random: &mut Rng, (runs, cases): (usize, usize), by: f64, scatter: (f64, f64)) -> Comparison {
+    let [a, b] = [1.0, by].map(|by| (0..runs).map(|_| one_of_runs(random, cases, by, scatter)).collect::<Vec<_>>());
+    let policy = Policy { threshold: 2.0, ..Policy::default() };
+    compared_runs([&a, &b], &Options { policy, resamples: 100, ..Options::default() })
+}
+
+#[test]
+fn ten_times_slower_in_90_rows_is_a_regression_from_three_runs_on() {
+    let mut random = Rng::with_seed(21);
+    for runs in 1..9 {
+        let comparison = outcome(&mut random, (runs, 5), 10.0, (0.0, 1.0));
+        assert_eq!(comparison.rows.len(), 90);
+        let expected = if runs < 3 { Outcome::Unjudged } else { Outcome::Regression };
+        assert_eq!(comparison.outcome(), expected, "{runs} runs a side");
+        let beyond = comparison.changes().filter(|(_, change)| !change.below).count();
+        assert_eq!(beyond, 90);
+        if runs >= 3 {
+            assert_eq!(comparison.shifts.len(), 3);
+            for shift in &comparison.shifts {
+                assert!((shift.percent - 900.0).abs() < 20.0 && shift.moved == 30, "{shift:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn five_percent_are_found_at_5_to_20_runs_and_nothing_is_found_without_a_change() {
+    let mut random = Rng::with_seed(22);
+    let (mut found, mut draws, mut alarms) = (0, 0, 0);
+    for runs in [5, 8, 12, 16, 20] {
+        for _ in 0..12 {
+            draws += 1;
+            found += u32::from(outcome(&mut random, (runs, 1), 1.05, (0.0, 1.0)).outcome() == Outcome::Regression);
+            alarms += u32::from(outcome(&mut random, (runs, 1), 1.0, (0.0, 1.0)).outcome() != Outcome::NoRegression);
+        }
+    }
+    assert_eq!((found, alarms), (draws, 0), "of {draws}");
+}
+
+/// Runs that scatter by 2 % in common, which iterations of one run do not show.
+#[test]
+fn runs_that_scatter_in_common_raise_no_more_alarms_than_the_level() {
+    let mut random = Rng::with_seed(23);
+    let mut alarms = [0; 3];
+    for _ in 0..200 {
+        for (runs, alarms) in [1, 3, 6].into_iter().zip(&mut alarms) {
+            *alarms += u32::from(outcome(&mut random, (runs, 1), 1.0, (2.0, 0.2)).has_regression());
+        }
+    }
+    assert!(alarms[0] == 0 && alarms.iter().all(|alarms| *alarms <= 10), "{alarms:?} of 200");
+}
+
+/// One row among 90 is half as slow again: it is told by itself, and the others are not.
+#[test]
+fn a_row_alone_is_told_from_three_runs_on() {
+    let mut random = Rng::with_seed(24);
+    for runs in [3, 5, 9] {
+        let mut sides =
+            [0, 1].map(|_| (0..runs).map(|_| one_of_runs(&mut random, 5, 1.0, (0.0, 1.0))).collect::<Vec<_>>());
+        for run in &mut sides[1] {
+            let series = run.all_series().next().unwrap();
+            run.measure(series, 0, "alone", "us", 150.0 + normal(&mut random));
+        }
+        for run in &mut sides[0] {
+            let series = run.all_series().next().unwrap();
+            run.measure(series, 0, "alone", "us", 100.0 + normal(&mut random));
+        }
+        let comparison = compared_runs([&sides[0], &sides[1]], &Options { resamples: 100, ..Options::default() });
+        let worse: Vec<_> = comparison.changes().filter(|(_, change)| change.verdict == Verdict::Worse).collect();
+        assert_eq!(worse.iter().map(|(row, _)| row.key.metric.as_str()).collect::<Vec<_>>(), ["alone"], "{runs} runs");
+        assert_eq!(comparison.outcome(), Outcome::Regression);
+    }
+}
+
+#[test]
+fn iterations_of_one_run_that_was_measured_judge_nothing() {
+    let mut random = Rng::with_seed(25);
+    let (a, b) = (noisy(&mut random, 4, 30, 0.0, 0.5), noisy(&mut random, 4, 30, 10.0, 0.5));
+    let default = Options { resamples: 100, ..Options::default() };
+    let comparison = compared(&[&a, &b], &default);
+    assert_eq!((comparison.count(Verdict::Unclear), comparison.outcome()), (4, Outcome::Unjudged));
+    assert!(comparison.changes().all(|(_, change)| change.too_few && !change.below));
+    assert_eq!(compared(&[&a, &b], &quick()).outcome(), Outcome::Regression, "the policy says that they are runs");
+    assert_eq!(compared(&[&a, &a], &default).outcome(), Outcome::NoRegression, "what is equal needs no judge");
+}
+
+/// Runs of one side may each have a name, as logs by the names of their files.
+#[test]
+fn runs_are_matched_whatever_their_releases_are_called() {
+    let named = |name: &str, value: f64| {
+        let mut recording = board();
+        let series = recording.series(name, "suspend-level0", "serial");
+        recording.measure(series, 0, "powerdown", "us", value);
+        recording
+    };
+    let a = [named("log-1", 10.0), named("log-2", 10.1), named("log-3", 9.9)];
+    let b = [named("log-4", 20.0), named("log-5", 20.1), named("log-6", 19.9)];
+    let comparison = compared_runs([&a, &b], &Options::default());
+    assert_eq!((comparison.rows[0].values[0].len(), comparison.outcome()), (3, Outcome::Regression));
+    assert_eq!(comparison.sides.iter().map(|side| side.runs).collect::<Vec<_>>(), [3, 3]);
 }

@@ -1,9 +1,10 @@
 //! The answer of a comparison, in a few sentences.
 
 use super::names::{letter, table_name};
+use super::sizes::{in_common, nothing, too_few};
 use crate::blocks::{figure, fixed};
 use crate::words::capital;
-use comparison::{Better, Change, Comparison, CriticalPath, Row, TablePaths, Verdict};
+use comparison::{Better, Change, Comparison, CriticalPath, Row, Shift, TablePaths, Totals, Verdict};
 use std::collections::BTreeSet;
 
 /// Sentences of changes at most, beside the one on the order.
@@ -15,24 +16,34 @@ type Changed<'c> = (&'c Row, usize, &'c Change);
 /// The changes that matter in sentences: of what measure, in how many rows, by how much and why,
 /// the weightiest first; then the critical path that changed most, and what was not judged.
 pub(super) fn answer(comparison: &Comparison) -> String {
+    let is_told = |shift: &&Shift| matters(shift.verdict);
+    let told: Vec<&Shift> = comparison.shifts.iter().filter(is_told).collect();
     let mut groups = groups(comparison);
-    groups.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    // Rows that moved with their measure are told with it.
+    groups.retain(|group| {
+        let (row, side, change) = group[0];
+        !told.iter().any(|shift| {
+            (shift.side, &shift.metric) == (side, &row.key.metric) && shift.percent * change.absolute > 0.0
+        })
+    });
+    let totals = comparison.totals();
+    groups.sort_by(|a, b| weight(&totals, b).total_cmp(&weight(&totals, a)));
     // A regression is never left out.
     let first_worse = groups.iter().position(|group| group[0].2.verdict == Verdict::Worse);
     if let Some(place) = first_worse.filter(|place| *place >= MOST_SENTENCES) {
         groups.swap(place, MOST_SENTENCES - 1);
     }
-    let mut sentences: Vec<String> =
-        groups.iter().take(MOST_SENTENCES).map(|group| sentence(comparison, group)).collect();
+    let mut sentences: Vec<String> = told.iter().map(|shift| in_common(comparison, shift)).collect();
+    sentences.extend(groups.iter().take(MOST_SENTENCES).map(|group| sentence(comparison, group)));
     if let (Some(first), Some(path)) = (sentences.first_mut(), longest_path(comparison)) {
         *first = format!("{first} {path}");
     }
+    // What is open comes first, unless there is a regression to tell.
+    let open = (1..comparison.sides.len()).filter_map(|side| too_few(comparison, side));
+    let at = if comparison.has_regression() { sentences.len() } else { 0 };
+    sentences.splice(at..at, open.collect::<Vec<_>>());
     if sentences.is_empty() {
-        let small = comparison.count(Verdict::Small) > 0;
-        sentences.push(match small {
-            true => "No row changed by as much as the threshold.".to_owned(),
-            false => "Nothing changed that can be told from chance.".to_owned(),
-        });
+        sentences.push(nothing(comparison));
     }
     sentences.extend(unjudged(comparison));
     sentences.join(" ")
@@ -63,9 +74,9 @@ fn matters(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Worse | Verdict::Better | Verdict::Changed)
 }
 
-/// The sum of the changes in percent.
-fn weight(group: &Vec<Changed<'_>>) -> f64 {
-    group.iter().filter_map(|(_, _, change)| change.percent).map(f64::abs).sum()
+/// The sum of the changes as a share of the measure's total.
+fn weight(totals: &Totals<'_>, group: &[Changed<'_>]) -> f64 {
+    group.iter().map(|(row, _, change)| totals.share(row, change)).sum()
 }
 
 /// "Powerdown is 6.1 % less in the median of 42 rows of 8 tables (3.0 to 10.1 %), most of it SCP
@@ -219,10 +230,10 @@ mod tests {
     #[test]
     fn each_measure_that_changed_has_a_sentence_and_a_regression_is_among_them() {
         let base = [("c", "down", 0, 100.0), ("c", "down", 1, 100.0), ("d", "down", 0, 50.0), ("c", "wake", 0, 10.0)];
-        assert_eq!(told(&base, &base), "Nothing changed that can be told from chance.");
+        assert_eq!(told(&base, &base), "Nothing changed: no row moved.");
         let mut other = base;
         other[3].3 = 10.05;
-        assert_eq!(told(&base, &other), "No row changed by as much as the threshold.");
+        assert_eq!(told(&base, &other), "No row changed by as much as the threshold: none moved by more than 0.5 %.");
         other[3].3 = 11.0;
         assert_eq!(told(&base, &other), "Wake of c serial, CPU 0 is 10.0 % more (10.00 to 11.00 us).");
         (other[0].3, other[1].3) = (90.0, 80.0);

@@ -12,7 +12,7 @@ use crate::blocks::{
 };
 use crate::words::capital;
 use crate::{Style, terminal};
-use comparison::{Basis, CauseChange, Change, Comparison, Row, TablePaths, Verdict};
+use comparison::{Basis, CauseChange, Change, Comparison, Row, TablePaths, Test, Verdict};
 
 /// The comparison in a terminal: its answers, and every table if `all` are asked for, with the rows
 /// that did not change.
@@ -54,6 +54,7 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
         true => told.answer(answer(comparison)),
         false => idle::tell(&mut told, comparison),
     }
+    shifts(&mut told, comparison);
     for sentence in functions::sentences(comparison) {
         told.paragraph(sentence);
     }
@@ -92,6 +93,9 @@ fn sides(comparison: &Comparison) -> Vec<Text> {
     let mut lines = Vec::new();
     for (index, side) in comparison.sides.iter().enumerate() {
         let mut facts = vec![side.variants.join(", "), format!("{} world", side.world)];
+        if side.runs > 1 {
+            facts.insert(0, format!("{} runs", side.runs));
+        }
         facts.extend(side.platform.iter().cloned());
         if side.repeatable {
             facts.push(format!("repeatable, seed {}", side.seed));
@@ -104,17 +108,40 @@ fn sides(comparison: &Comparison) -> Vec<Text> {
     lines
 }
 
-/// The changes that can be told from chance, with their rows and sides, the most important verdict
-/// first and then the largest.
+/// The common changes of measures, where runs tell them.
+fn shifts(told: &mut Blocks, comparison: &Comparison) {
+    if comparison.shifts.is_empty() {
+        return;
+    }
+    let table = Table::with_rows(&comparison.shifts)
+        .words("measure", |shift| shift.metric.as_str())
+        .when(comparison.sides.len() > 2, |table| table.words("", |shift| letter(shift.side)))
+        .numbers("rows", "", |shift| whole(shift.rows as f64))
+        .numbers("moved", "", |shift| whole(shift.moved as f64))
+        .numbers("runs", "", |shift| format!("{}/{}", shift.runs[0], shift.runs[1]))
+        .numbers("in common", "", |shift| {
+            interval(fixed(shift.percent, 1).signed().after(" %"), shift.interval, shift.corrected)
+        })
+        .words("", |shift| verdict(shift.verdict));
+    told.table(table.done().titled("What the rows of each measure have in common, run against run"));
+}
+
+/// The changes that can be told from chance, and those beyond the threshold that too few runs stand
+/// behind, with their rows and sides: the most important verdict first, and then the largest share
+/// of its measure's total.
 fn by_size(comparison: &Comparison) -> Vec<(&Row, usize, &Change)> {
     let mut all: Vec<(&Row, usize, &Change)> = comparison
         .rows
         .iter()
         .flat_map(|row| (1..).zip(&row.changes).filter_map(move |(side, change)| Some((row, side, change.as_ref()?))))
-        .filter(|(_, _, change)| rank(change.verdict).is_some())
+        .filter(|(_, _, change)| rank(change.verdict).is_some() || (change.too_few && !change.below))
         .collect();
-    let share = |change: &Change| change.percent.unwrap_or(0.0).abs();
-    all.sort_by(|a, b| rank(a.2.verdict).cmp(&rank(b.2.verdict)).then(share(b.2).total_cmp(&share(a.2))));
+    let totals = comparison.totals();
+    let rank = |change: &Change| rank(change.verdict).unwrap_or(usize::MAX);
+    all.sort_by_cached_key(|(row, _, change)| {
+        // The bits of numbers from 0 are in their order.
+        (rank(change), std::cmp::Reverse(totals.share(row, change).to_bits()))
+    });
     all
 }
 
@@ -165,13 +192,28 @@ fn method(comparison: &Comparison) -> Vec<Text> {
     if sampled {
         lines.push(format!(
             "samples: rank test of Mann and Whitney, p corrected for {} tests by Holm's method and read at {}; in brackets the bootstrap interval of \
-             the change of the median at {} %, so that all intervals together hold with {} %; ~: nothing can be said, as always with fewer than {} values a side",
+             the change of the median at {} %, so that all intervals together hold with {} %; ~: nothing can be said, as always with fewer than {} runs a side",
             comparison.tests,
-            comparison.alpha,
+            comparison.row_alpha,
             percent(comparison.interval_level()),
-            percent(1.0 - comparison.alpha),
-            comparison::SMALLEST_SAMPLE,
+            percent(1.0 - comparison.row_alpha),
+            comparison::FEWEST_RUNS,
         ));
+        let student = |change: &Change| matches!(change.basis, Basis::Sampled { test: Test::Student, .. });
+        if !comparison.shifts.is_empty() || comparison.changes().any(|(_, change)| student(change)) {
+            lines.push(
+                "few runs: Student's test and interval of the logarithms of runs, which takes them for normal and the sides for equally scattered, \
+                 a row at least as much as the rows of its measure in the mean; what rows have in common is tested by the runs' means over them, at half of the level"
+                    .to_owned(),
+            );
+        }
+        let one_run = |change: &Change| change.too_few && change.runs == 1;
+        if comparison.changes().any(|(_, change)| one_run(change)) {
+            lines.push(
+                "one run a side: p and intervals are over its iterations and say nothing about the next run; `compare A1 A2 A3 --with B1 B2 B3` takes several"
+                    .to_owned(),
+            );
+        }
     }
     lines.push(format!("threshold: {} % unless the policy says otherwise", comparison.threshold));
     lines.into_iter().map(Text::from).collect()
@@ -257,7 +299,12 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
     if samples.iter().any(|sample| sample.values.len() > 1) {
         let title = format!("How the values of {title} scatter");
         let picture = Picture::new(title, "", &head.unit, Drawing::Samples(samples));
-        told.picture(picture.noted("A box holds half of the values, the line in it is their median."));
+        let first = if shown.len() > MOST_SAMPLES {
+            format!(" The first {MOST_SAMPLES} of {} rows.", shown.len())
+        } else {
+            String::new()
+        };
+        told.picture(picture.noted(format!("A box holds half of the values, the line in it is their median.{first}")));
     }
 }
 
@@ -282,12 +329,15 @@ fn size(change: &Change) -> String {
     let absolute = || fixed(change.absolute, 3).signed();
     let percent = change.percent.map_or_else(absolute, |percent| fixed(percent, 1).signed().after(" %"));
     match change.basis {
-        Basis::Sampled { interval: Some((low, high)), corrected, .. } => {
-            let p = if corrected < 0.001 { "< 0.001".to_owned() } else { format!("{corrected:.3}") };
-            format!("{percent} [{low:+.1}, {high:+.1}] p {p}")
-        }
+        Basis::Sampled { interval: Some(ends), corrected, .. } => interval(percent, ends, corrected),
         _ => percent.to_string(),
     }
+}
+
+/// A change with its interval and its p-value.
+fn interval(change: Number, (low, high): (f64, f64), p: f64) -> String {
+    let p = if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") };
+    format!("{change} [{low:+.1}, {high:+.1}] p {p}")
 }
 
 /// A verdict as tables have it.
@@ -424,6 +474,6 @@ fn summary(comparison: &Comparison) -> String {
     let parts: Vec<_> =
         parts.iter().filter(|(v, _)| count(*v) > 0).map(|(v, words)| format!("{} {words}", count(*v))).collect();
     let total = comparison.changes().count();
-    let verdict = if comparison.has_regression() { "regression" } else { "no regression" };
+    let verdict = comparison.outcome().name().replace('-', " ");
     format!("{verdict}: {} of {total} comparisons of a row", parts.join(", "))
 }

@@ -2,7 +2,8 @@
 //! over time print the values of the last one; what the comparison found stands beside them where
 //! the format has room.
 
-use comparison::{Basis, Better, Change, Comparison, Row, Verdict};
+use super::sizes::{in_common, runs_a_side};
+use comparison::{Basis, Better, Change, Comparison, Row, Shift, Unjudged, Verdict};
 use maud::html;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -94,8 +95,10 @@ fn seconds(unit: &str) -> Option<f64> {
     })
 }
 
-/// JUnit's XML: a test suite per case, a test case per row. A row that became worse has failed; one
-/// of which nothing can be said, or whose order is another, is skipped.
+/// JUnit's XML: a test suite per case, a test case per row, and a suite of what rows have in common.
+/// A row that became worse has failed, and one that changed by more than the threshold with too few
+/// runs for a verdict, unless the policy lets it pass. A row of which nothing can be said, or whose
+/// order is another, is skipped.
 pub fn junit(comparison: &Comparison) -> String {
     let mut suites: Vec<(String, Vec<LastRow<'_>>)> = Vec::new();
     for entry in last(comparison) {
@@ -107,21 +110,41 @@ pub fn junit(comparison: &Comparison) -> String {
             None => suites.push((name, vec![entry])),
         }
     }
-    let count = |rows: &[LastRow<'_>], which: fn(Verdict) -> bool| {
-        rows.iter().filter(|(.., change)| which(change.verdict)).count()
+    let shifts = comparison.shifts.iter().filter(|shift| shift.side + 1 == comparison.sides.len());
+    let shifts: Vec<&Shift> = shifts.collect();
+    let wrong = |change: &Change| match (change.verdict, comparison.unjudged) {
+        (Verdict::Worse, _) => Some("regression"),
+        (_, Unjudged::Pass) => None,
+        _ => (change.too_few && !change.below).then_some("cannot-be-judged"),
     };
-    let worse = |verdict| verdict == Verdict::Worse;
-    let unjudged = |verdict| matches!(verdict, Verdict::Unclear | Verdict::Order);
+    let skipped = |change: &Change| wrong(change).is_none() && is_unjudged(change.verdict);
+    let count = |rows: &[LastRow<'_>], which: &dyn Fn(&Change) -> bool| {
+        rows.iter().filter(|(.., change)| which(change)).count()
+    };
+    let worse = |shift: &Shift| shift.verdict == Verdict::Worse;
     let text = html! {
         testsuites name="stopwatt compare" {
+            @if !shifts.is_empty() {
+                @let failures = shifts.iter().filter(|shift| worse(shift)).count();
+                testsuite name="in common" tests=(shifts.len()) failures=(failures) errors="0" skipped="0" {
+                    @for shift in &shifts {
+                        @let said = in_common(comparison, shift);
+                        testcase classname="in common" name=(shift.metric) {
+                            @if worse(shift) { failure type="regression" message=(said) {} }
+                            system-out { (said) }
+                        }
+                    }
+                }
+            }
             @for (name, rows) in &suites {
-                testsuite name=(name) tests=(rows.len()) failures=(count(rows, worse)) errors="0" skipped=(count(rows, unjudged)) {
+                @let (failures, open) = (count(rows, &|change| wrong(change).is_some()), count(rows, &skipped));
+                testsuite name=(name) tests=(rows.len()) failures=(failures) errors="0" skipped=(open) {
                     @for (row, cell, change) in rows {
                         @let said = format!("{} {}: {}", number(cell.median), row.unit, extra(row, change));
                         testcase classname=(name) name=(row.key.label()) {
-                            @if worse(change.verdict) {
-                                failure type="regression" message=(regression(row, change)) { (said) }
-                            } @else if unjudged(change.verdict) {
+                            @if let Some(kind) = wrong(change) {
+                                failure type=(kind) message=(failure(comparison, row, change)) { (said) }
+                            } @else if is_unjudged(change.verdict) {
                                 skipped message=(change.verdict.name()) {}
                             }
                             system-out { (said) }
@@ -139,10 +162,23 @@ fn number(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// The change of a row that became worse, in words.
-fn regression(row: &Row, change: &Change) -> String {
+/// The change of a row that failed, in words.
+fn failure(comparison: &Comparison, row: &Row, change: &Change) -> String {
     let percent = change.percent.map_or_else(String::new, |percent| format!(" ({percent:+.2} %)"));
-    format!("{} changed by {:+} {}{percent}", row.key.label(), number(change.absolute), row.unit)
+    let open = match change.too_few {
+        true => format!(
+            "; with {} that cannot be told from chance, with {} it can",
+            runs_a_side(change.runs),
+            comparison.runs_needed(change.runs)
+        ),
+        false => String::new(),
+    };
+    format!("{} changed by {:+} {}{percent}{open}", row.key.label(), number(change.absolute), row.unit)
+}
+
+/// True if nothing is said of a row.
+fn is_unjudged(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Unclear | Verdict::Order)
 }
 
 /// The text of Go's benchmarks, which benchstat reads: each value of each recording on a line,

@@ -2,7 +2,7 @@
 
 use super::names::letter;
 use crate::blocks::{Blocks, Number, Table, fixed, grouped, name};
-use comparison::{Comparison, IdleTest};
+use comparison::{Comparison, IdleTest, Outcome};
 
 /// Tests that the answer names at most.
 const MOST_NAMED: usize = 6;
@@ -11,7 +11,11 @@ const MOST_NAMED: usize = 6;
 pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
     let tests = &comparison.idle;
     let sides = comparison.sides.len();
-    told.answer(answer(tests, sides));
+    let open = match comparison.outcome() {
+        Outcome::Unjudged => " One run a side cannot tell that from chance.",
+        _ => "",
+    };
+    told.answer(answer(tests, sides) + open);
     let several = tests.iter().any(|test| test.variant != tests[0].variant);
     let percent = |share: Option<f64>| share.map(|share| fixed(share, 2));
     let rows: Vec<(&IdleTest, usize)> =
@@ -45,9 +49,7 @@ pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
         });
     let of = if tests.iter().all(|test| test.by_time) { "idle time" } else { "entries" };
     told.table(table.done().titled(format!("Share of the {of} in each state")));
-    told.note(
-        "above: too deep, below: too shallow, misses: both, in percent of all entries, summed over CPUs. One measurement a side cannot tell a change from chance.",
-    );
+    told.note("above: too deep, below: too shallow, misses: both, in percent of all entries, summed over CPUs.");
 }
 
 /// A change in points; one that is written as 0 has no minus.

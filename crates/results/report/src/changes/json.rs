@@ -2,12 +2,13 @@
 
 use super::PublishedChanges;
 use super::functions::functions_json;
-use comparison::{Basis, Better, Comparison};
+use comparison::{Basis, Better, Comparison, Test};
 use serde_json::{Map, Value, json};
 
 /// A comparison for machines. Causes are in microseconds, all else in each row's unit.
 ///
-/// `recordings` are the sides, the first being the base; `rows` have `cells` (one a recording: `n`,
+/// `recordings` are the sides, the first being the base; `outcome` is `regression`,
+/// `no-regression` or `cannot-be-judged`, and `in_common` what runs have in common; `rows` have `cells` (one a recording: `n`,
 /// `median`, `min`, `max`) and `changes` (one a recording but the base). `critical_paths` have for
 /// each table what its slowest CPU hangs on in each recording.
 pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChanges>) -> Value {
@@ -16,7 +17,7 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         .iter()
         .map(|side| {
             json!({
-                "name": side.name, "releases": side.variants, "world": side.world, "repeatable": side.repeatable,
+                "name": side.name, "runs": side.runs, "releases": side.variants, "world": side.world, "repeatable": side.repeatable,
                 "platform": side.platform, "machine": side.machine, "seed": side.seed,
             })
         })
@@ -41,6 +42,9 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "interval_level": comparison.interval_level(),
         "tests": comparison.tests,
         "regression": comparison.has_regression(),
+        "outcome": comparison.outcome().name(),
+        "runs_for_ranks": comparison.runs_for_ranks(),
+        "in_common": comparison.shifts.iter().map(|shift| shift_json(comparison, shift)).collect::<Vec<_>>(),
         "rows": comparison.rows.iter().map(row).collect::<Vec<_>>(),
         "critical_paths": comparison.paths.iter().map(paths).collect::<Vec<_>>(),
         "functions": functions_json(comparison),
@@ -51,6 +55,15 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         whole["idle"] = comparison.idle.iter().map(|test| idle(test, comparison.sides.len())).collect();
     }
     whole
+}
+
+/// What the rows of a measure have in common.
+fn shift_json(comparison: &Comparison, shift: &comparison::Shift) -> Value {
+    json!({
+        "recording": comparison.sides[shift.side].name, "metric": shift.metric, "rows": shift.rows, "moved": shift.moved,
+        "runs": shift.runs, "percent": shift.percent, "interval_percent": [shift.interval.0, shift.interval.1], "p": shift.p,
+        "p_corrected": shift.corrected, "test": "student", "verdict": shift.verdict.name(),
+    })
 }
 
 /// A test of idle states: what each recording counted, and the changes against the base in points.
@@ -121,14 +134,15 @@ fn change_json(change: &comparison::Change) -> Value {
     }
     let how = match change.basis {
         Basis::Exact => json!({ "kind": "exact" }),
-        Basis::Sampled { p, corrected, interval, values_per_independent } => json!({
+        Basis::Sampled { test, p, corrected, interval, values_per_independent } => json!({
             "values_per_independent": values_per_independent,
-            "kind": "sampled", "test": "mann-whitney", "p": p, "p_corrected": corrected,
+            "kind": "sampled", "test": if test == Test::Ranks { "mann-whitney" } else { "student" }, "p": p, "p_corrected": corrected,
             "interval_percent": interval.map(|(low, high)| [low, high]),
         }),
     };
     json!({
         "absolute": round(change.absolute), "percent": change.percent, "verdict": change.verdict.name(), "how": how,
+        "too_few_runs": change.too_few,
         "causes_us": causes, "main_cause": change.main_cause().map(attribution::Cause::name),
     })
 }

@@ -8,6 +8,7 @@
 //! | `idle.rs` | tables of idle states' counts |
 //! | `json.rs` | JSON |
 //! | `names.rs` | names of recordings and tables |
+//! | `sizes.rs` | changes of many rows in words, and the bound on what did not change |
 //! | `ci.rs` | the formats that continuous integration reads |
 
 mod answer;
@@ -17,6 +18,7 @@ mod functions;
 mod idle;
 mod json;
 mod names;
+mod sizes;
 
 pub use blocks::{comparison_html, comparison_markdown, comparison_text};
 pub use ci::{bencher, benchstat, github_action_benchmark, junit};

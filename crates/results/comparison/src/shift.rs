@@ -1,0 +1,98 @@
+//! The common change of a measure: rows of one run move together, and say more together than each
+//! alone.
+//!
+//! Each run has one figure, the mean of the logarithms of its rows, and two sides of runs are set
+//! against each other ([`Student`]). So the unit is the run, however many rows and iterations it
+//! has, and the correction is for the number of measures and not of rows.
+
+use crate::matching::Pending;
+use crate::policy::Policy;
+use crate::result::{Basis, Shift, Verdict};
+use crate::runs::FEWEST_RUNS;
+use crate::statistics::holm;
+use crate::student::{Student, logarithms, mean};
+use recording::metrics::Better;
+
+/// Rows of a metric whose values are runs, by their place, and the side in which they are compared.
+type Group = (usize, String, Vec<usize>);
+
+/// The common changes of all measures that have several rows with enough runs; `is_run` says of a
+/// side whether its values and the base's are runs that were measured.
+pub(crate) fn shifts(rows: &[Pending<'_>], policy: &Policy, is_run: impl Fn(usize) -> bool) -> Vec<Shift> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (place, Pending { row, .. }) in rows.iter().enumerate() {
+        for (side, change) in (1..).zip(&row.changes) {
+            let enough = row.values[0].len().min(row.values[side].len()) >= FEWEST_RUNS;
+            let sampled = change.as_ref().is_some_and(|change| change.basis != Basis::Exact);
+            if !enough || !sampled || !is_run(side) {
+                continue;
+            }
+            match groups.iter_mut().find(|(of, metric, _)| (*of, metric) == (side, &row.key.metric)) {
+                Some((.., places)) => places.push(place),
+                None => groups.push((side, row.key.metric.clone(), vec![place])),
+            }
+        }
+    }
+    let level = 1.0 - policy.alpha / 2.0 / groups.len().max(1) as f64;
+    let shift = |group: &Group| shift(rows, group, policy, level);
+    let mut shifts: Vec<(Shift, f64)> = groups.iter().filter_map(shift).collect();
+    let p_values: Vec<f64> = shifts.iter().map(|(shift, _)| shift.p).collect();
+    for ((shift, threshold), corrected) in shifts.iter_mut().zip(holm(&p_values)) {
+        shift.corrected = corrected;
+        let differs = corrected < policy.alpha / 2.0;
+        shift.verdict = match (differs, shift.better) {
+            (false, _) => Verdict::Unclear,
+            (true, _) if shift.percent.abs() < *threshold || shift.moved == 0 => Verdict::Small,
+            (true, Better::Neither) => Verdict::Changed,
+            (true, better) if (better == Better::Lower) == (shift.percent < 0.0) => Verdict::Better,
+            (true, _) => Verdict::Worse,
+        };
+    }
+    shifts.into_iter().map(|(shift, _)| shift).collect()
+}
+
+/// The change of a group of at least two rows with the threshold that it must reach, the largest of
+/// its rows; without a verdict.
+fn shift(rows: &[Pending<'_>], (side, metric, places): &Group, policy: &Policy, level: f64) -> Option<(Shift, f64)> {
+    let of_side =
+        |side: usize| -> Option<usize> { places.iter().map(|&place| rows[place].row.values[side].len()).max() };
+    let runs = [of_side(0)?, of_side(*side)?];
+    let logs = |place: &usize| {
+        let values = &rows[*place].row.values;
+        let is_whole = [values[0].len(), values[*side].len()] == runs;
+        Some((logarithms(&values[0])?, logarithms(&values[*side])?)).filter(|_| is_whole)
+    };
+    let whole: Vec<(usize, (Vec<f64>, Vec<f64>))> =
+        places.iter().filter_map(|place| Some((*place, logs(place)?))).collect();
+    if whole.len() < 2 {
+        return None;
+    }
+    let of_run = |side: usize, run: usize| {
+        let of_rows = whole.iter().map(|(_, logs)| if side == 0 { logs.0[run] } else { logs.1[run] });
+        mean(&of_rows.collect::<Vec<_>>())
+    };
+    let [base, other] = [0, 1].map(|side| (0..runs[side]).map(|run| of_run(side, run)).collect::<Vec<f64>>());
+    let Student { percent, p, interval } = Student::new(&base, &other, 0.0, level)?;
+    let of_group = || whole.iter().map(|(place, _)| &rows[*place]);
+    let moved = |pending: &&Pending<'_>| {
+        let change = pending.row.changes[side - 1].as_ref();
+        change.is_some_and(|change| change.absolute * percent > 0.0 && !pending.is_below(change, policy))
+    };
+    let better =
+        of_group().map(|pending| pending.row.better).reduce(|a, b| if a == b { a } else { Better::Neither })?;
+    let shift = Shift {
+        side: *side,
+        metric: metric.clone(),
+        rows: whole.len(),
+        moved: of_group().filter(moved).count(),
+        runs,
+        percent,
+        interval,
+        p,
+        corrected: 1.0,
+        better,
+        verdict: Verdict::Unclear,
+    };
+    let threshold = of_group().map(|pending| pending.threshold(policy)).fold(0.0, f64::max);
+    Some((shift, threshold))
+}

@@ -1,0 +1,107 @@
+//! Changes of many rows in words: how large they are together, what too few runs leave open, and
+//! the bound on what did not change.
+
+use super::names::letter;
+use crate::blocks::fixed;
+use crate::words::capital;
+use comparison::{Comparison, Row, Shift, TooFew, Verdict};
+
+/// "5.1 % more", "about 10 times slower": a change in percent, of times or of something else.
+fn size(percent: f64, is_time: bool) -> String {
+    let ratio = 1.0 + percent / 100.0;
+    let (more, less) = if is_time { ("slower", "faster") } else { ("more", "less") };
+    let times = |ratio: f64| fixed(ratio, if ratio < 9.95 { 1 } else { 0 }).to_string().replace(".0", "");
+    match () {
+        () if ratio >= 1.95 && is_time => format!("{} times {more}", times(ratio)),
+        () if ratio >= 1.95 => format!("{} times as much", times(ratio)),
+        () if ratio > 0.0 && ratio <= 1.0 / 1.95 && is_time => format!("{} times {less}", times(1.0 / ratio)),
+        () => format!("{} % {}", fixed(percent.abs(), 1), if percent < 0.0 { less } else { more }),
+    }
+}
+
+/// "3 runs a side".
+pub(super) fn runs_a_side(runs: usize) -> String {
+    if runs == 1 { "one run a side".to_owned() } else { format!("{runs} runs a side") }
+}
+
+/// The most that a row moved in some recordings, in percent, rounded up.
+fn bound(comparison: &Comparison, sides: std::ops::Range<usize>) -> String {
+    let most = sides.map(|side| comparison.most_percent(side)).fold(0.0, f64::max);
+    let step = if most < 1.0 { 100.0 } else { 10.0 };
+    // What binary fractions add is no movement.
+    ((most * step - 1e-9).max(0.0).ceil() / step).to_string()
+}
+
+/// What is said where nothing changed, with the bound that holds.
+pub(super) fn nothing(comparison: &Comparison) -> String {
+    let bound = bound(comparison, 1..comparison.sides.len());
+    match (comparison.count(Verdict::Small) > 0, comparison.count(Verdict::Unclear) > 0) {
+        _ if bound == "0" => "Nothing changed: no row moved.".to_owned(),
+        (true, _) => format!("No row changed by as much as the threshold: none moved by more than {bound} %."),
+        (_, true) => format!("Nothing changed that can be told from chance: no row moved by more than {bound} %."),
+        _ => format!("Nothing changed: no row moved by more than {bound} %."),
+    }
+}
+
+/// The common change of a measure, in a sentence.
+pub(super) fn in_common(comparison: &Comparison, shift: &Shift) -> String {
+    let which = if comparison.sides.len() > 2 { format!("{}: ", letter(shift.side)) } else { String::new() };
+    let is_time = comparison.rows.iter().find(|row| row.key.metric == shift.metric).is_some_and(Row::is_time);
+    let [low, high] = [shift.interval.0, shift.interval.1].map(|end| fixed(end, 1).signed());
+    format!(
+        "{which}{} is about {} in {} of {} rows ({low} to {high} % in common; {} and {} runs).",
+        capital(&shift.metric.replace('_', " ")),
+        size(shift.percent, is_time),
+        shift.moved,
+        shift.rows,
+        shift.runs[0],
+        shift.runs[1],
+    )
+}
+
+/// The rows of a side that moved and have too few runs for a verdict: how many of how many, by how
+/// much, and how many runs would do. `None` where all rows have enough.
+pub(super) fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
+    let TooFew { runs, has_iterations, rows, moved, more, percent, metric, is_time } = comparison.too_few(side)?;
+    let which = if comparison.sides.len() > 2 { format!("{}: ", letter(side)) } else { String::new() };
+    let with = runs_a_side(runs);
+    let next = if has_iterations { ": iterations of one run say nothing about the next run" } else { "" };
+    let first = if moved == 0 {
+        let bound = bound(comparison, side..side + 1);
+        format!("No row moved by more than {bound} %, but with {with} that does not say that nothing changed{next}")
+    } else {
+        let (up, down) = if is_time { ("slower", "faster") } else { ("more", "less") };
+        let words = match percent {
+            Some(percent) if more == 0 || more == moved => format!("about {}", size(percent, is_time)),
+            _ => format!("{up} ({more}) or {down} ({})", moved - more),
+        };
+        let of = metric.map_or_else(String::new, |metric| format!(" ({})", metric.replace('_', " ")));
+        let is = if moved == 1 { "is" } else { "are" };
+        format!("{moved} of {rows} rows{of} {is} {words}; with {with} that cannot be told from chance{next}")
+    };
+    let (needed, ranks) = (comparison.runs_needed(runs), comparison.runs_for_ranks());
+    let alone = if ranks > needed { format!(", {ranks} if only ranks are to count") } else { String::new() };
+    Some(format!("{which}{first}. A verdict needs {needed} runs a side{alone}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_is_in_percent_or_in_times() {
+        for (percent, is_time, words) in [
+            (900.0, true, "10 times slower"),
+            (900.0, false, "10 times as much"),
+            (-90.0, true, "10 times faster"),
+            (-90.0, false, "90.0 % less"),
+            (100.0, true, "2 times slower"),
+            (150.0, true, "2.5 times slower"),
+            (5.06, true, "5.1 % slower"),
+            (-5.0, true, "5.0 % faster"),
+            (-100.0, true, "100.0 % faster"),
+        ] {
+            assert_eq!(size(percent, is_time), words, "{percent}");
+        }
+    }
+}
