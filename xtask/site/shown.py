@@ -119,8 +119,8 @@ class Shown:
         else:
             self.wrong.append(f"{at}: it is not known how to run `{command}`")
             return None
-        # 1 is an answer: a regression, a schedule that breaks something.
-        return self.done(call, command, at, (0, 1))
+        # 1 is an answer: a regression, a schedule that breaks something; 3 says that it cannot be told.
+        return self.done(call, command, at, (0, 1, 3))
 
     def done(self, call: list[str], name: str, at: str, right: tuple[int, ...]) -> list[str] | None:
         begin = time.monotonic()

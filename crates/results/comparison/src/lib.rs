@@ -7,11 +7,11 @@
 //!
 //! Worlds that repeat themselves need no statistics: equal inputs give equal values, so any
 //! difference has a cause among the inputs ([`Basis::Exact`]). Elsewhere a rank test says whether
-//! two samples differ at all and a bootstrap interval by how much ([`Basis::Sampled`]). Of a world that
-//! was measured the unit is the run: iterations of one say nothing about the next, so that a verdict
-//! needs several recordings a side, whose common change is tested first ([`Shift`]). Where both
-//! recordings hold events, each change is split into the changes of its causes, and each table says
-//! what became longer or shorter on the critical path of its slowest CPU ([`TablePaths`]).
+//! two samples differ at all and a bootstrap interval by how much ([`Basis::Sampled`]). Of a world
+//! that was measured the unit is the run: iterations of one say nothing about the next, so that a
+//! verdict needs several recordings a side, whose common change is tested first ([`Shift`]). Where
+//! both recordings hold events, each change is split into the changes of its causes, and each table
+//! says what became longer or shorter on the critical path of its slowest CPU ([`TablePaths`]).
 //!
 //! What is compared are findings. No published figure is looked at: a published table is compared
 //! by importing it.

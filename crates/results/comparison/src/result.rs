@@ -60,7 +60,8 @@ pub struct Comparison {
     pub tests: usize,
     /// The level at which the whole is read.
     pub alpha: f64,
-    /// The level at which rows are read: half of the other where common changes have the other half.
+    /// The level at which rows are read: half of the other where common changes have the other
+    /// half.
     pub row_alpha: f64,
     /// What becomes of changes that too few runs stand behind.
     pub unjudged: Unjudged,

@@ -54,24 +54,19 @@ pub(crate) fn shifts(rows: &[Pending<'_>], policy: &Policy, is_run: impl Fn(usiz
 /// The change of a group of at least two rows with the threshold that it must reach, the largest of
 /// its rows; without a verdict.
 fn shift(rows: &[Pending<'_>], (side, metric, places): &Group, policy: &Policy, level: f64) -> Option<(Shift, f64)> {
-    let of_side =
-        |side: usize| -> Option<usize> { places.iter().map(|&place| rows[place].row.values[side].len()).max() };
-    let runs = [of_side(0)?, of_side(*side)?];
-    let logs = |place: &usize| {
-        let values = &rows[*place].row.values;
-        let is_whole = [values[0].len(), values[*side].len()] == runs;
-        Some((logarithms(&values[0])?, logarithms(&values[*side])?)).filter(|_| is_whole)
+    let sides = [0, *side];
+    let runs = sides.map(|side| places.iter().map(|&place| rows[place].row.values[side].len()).max().unwrap_or(0));
+    let logs = |&place: &usize| -> Option<(usize, [Vec<f64>; 2])> {
+        let [base, other] = sides.map(|side| &rows[place].row.values[side]);
+        let is_whole = [base.len(), other.len()] == runs;
+        is_whole.then_some((place, [logarithms(base)?, logarithms(other)?]))
     };
-    let whole: Vec<(usize, (Vec<f64>, Vec<f64>))> =
-        places.iter().filter_map(|place| Some((*place, logs(place)?))).collect();
+    let whole: Vec<_> = places.iter().filter_map(logs).collect();
     if whole.len() < 2 {
         return None;
     }
-    let of_run = |side: usize, run: usize| {
-        let of_rows = whole.iter().map(|(_, logs)| if side == 0 { logs.0[run] } else { logs.1[run] });
-        mean(&of_rows.collect::<Vec<_>>())
-    };
-    let [base, other] = [0, 1].map(|side| (0..runs[side]).map(|run| of_run(side, run)).collect::<Vec<f64>>());
+    let of_run = |which: usize, run| mean(&whole.iter().map(|(_, logs)| logs[which][run]).collect::<Vec<_>>());
+    let [base, other] = [0, 1].map(|which| (0..runs[which]).map(|run| of_run(which, run)).collect::<Vec<f64>>());
     let Student { percent, p, interval } = Student::new(&base, &other, 0.0, level)?;
     let of_group = || whole.iter().map(|(place, _)| &rows[*place]);
     let moved = |pending: &&Pending<'_>| {

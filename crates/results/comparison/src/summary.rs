@@ -13,7 +13,8 @@ pub struct TooFew {
     pub has_iterations: bool,
     /// The number of rows that are compared.
     pub rows: usize,
-    /// The number of rows that moved by their threshold, with too few runs to tell that from chance.
+    /// The number of rows that moved by their threshold, with too few runs to tell that from
+    /// chance.
     pub moved: usize,
     /// The number of those that became more.
     pub more: usize,

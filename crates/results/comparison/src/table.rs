@@ -195,7 +195,7 @@ impl Table {
 /// The subjects that are points of a range, by their place in it: `round trip 0.0020` is the second
 /// of nine. What the run came to there, another run has elsewhere.
 fn points(recording: &Recording) -> HashMap<(Series, Name, Name), String> {
-    let mut ranges: BTreeMap<(Series, Name, &str), Vec<(f64, Name)>> = BTreeMap::new();
+    let mut ranges: BTreeMap<_, Vec<(f64, Name)>> = BTreeMap::new();
     for measure in recording.measures() {
         let Some(name) = measure.subject else { continue };
         let point = recording.text(name).rsplit_once(' ').filter(|(_, number)| number.contains('.'));

@@ -95,10 +95,10 @@ fn seconds(unit: &str) -> Option<f64> {
     })
 }
 
-/// JUnit's XML: a test suite per case, a test case per row, and a suite of what rows have in common.
-/// A row that became worse has failed, and one that changed by more than the threshold with too few
-/// runs for a verdict, unless the policy lets it pass. A row of which nothing can be said, or whose
-/// order is another, is skipped.
+/// JUnit's XML: a test suite per case, a test case per row, and a suite of what rows have in
+/// common. A row that became worse has failed, and one that changed by more than the threshold with
+/// too few runs for a verdict, unless the policy lets it pass. A row of which nothing can be said,
+/// or whose order is another, is skipped.
 pub fn junit(comparison: &Comparison) -> String {
     let mut suites: Vec<(String, Vec<LastRow<'_>>)> = Vec::new();
     for entry in last(comparison) {

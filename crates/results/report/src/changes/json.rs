@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 
 /// A comparison for machines. Causes are in microseconds, all else in each row's unit.
 ///
-/// `recordings` are the sides, the first being the base; `outcome` is `regression`,
-/// `no-regression` or `cannot-be-judged`, and `in_common` what runs have in common; `rows` have `cells` (one a recording: `n`,
-/// `median`, `min`, `max`) and `changes` (one a recording but the base). `critical_paths` have for
-/// each table what its slowest CPU hangs on in each recording.
+/// `recordings` are the sides, the first being the base; `outcome` is `regression`, `no-regression`
+/// or `cannot-be-judged`, and `in_common` what runs have in common; `rows` have `cells` (one a
+/// recording: `n`, `median`, `min`, `max`) and `changes` (one a recording but the base).
+/// `critical_paths` have for each table what its slowest CPU hangs on in each recording.
 pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChanges>) -> Value {
     let recordings: Vec<Value> = comparison
         .sides
