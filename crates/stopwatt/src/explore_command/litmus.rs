@@ -27,8 +27,8 @@ pub struct LitmusOptions {
     /// Tests that need what is not modelled are named, and do not make the exit status 2.
     #[arg(long, requires = "files")]
     pub(super) skip_unsupported: bool,
-    /// Jumps backwards in a thread after which a run is left out, as herd7's -unroll. An answer that
-    /// could be another one with more of them makes the exit status 2.
+    /// Jumps backwards in a thread after which a run is left out, as herd7's -unroll. An answer
+    /// that could be another one with more of them makes the exit status 2.
     #[arg(long, default_value_t = ::litmus::UNROLL, value_name = "N", requires = "files", value_parser = clap::value_parser!(u32).range(..=64))]
     pub(super) unroll: u32,
     /// Schedules that are drawn of each program, beside all that there are.

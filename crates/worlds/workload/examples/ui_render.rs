@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 #[derive(Default)]
 struct Totals {
     /// Latencies in ns, by size.
-    frames: Vec<u32>,
+    frames: Vec<u64>,
     energy: f64,
     big: f64,
     moves: u64,
@@ -83,7 +83,7 @@ impl Totals {
     /// A percentile in ms.
     fn at(&self, percent: usize) -> f64 {
         let at = (self.frames.len() * percent / 100).min(self.frames.len().saturating_sub(1));
-        self.frames.get(at).map_or(0.0, |&ns| f64::from(ns) / 1e6)
+        self.frames.get(at).map_or(0.0, |&ns| ns as f64 / 1e6)
     }
 }
 

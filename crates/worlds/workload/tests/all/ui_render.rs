@@ -31,7 +31,7 @@ fn measure(kind: Kind, frequency: &Frequency) -> (f64, f64) {
         energy += outcome.integral as f64;
     }
     frames.sort_unstable();
-    (f64::from(frames[frames.len() * 95 / 100]), energy)
+    (frames[frames.len() * 95 / 100] as f64, energy)
 }
 
 #[test]
