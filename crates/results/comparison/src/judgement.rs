@@ -3,8 +3,7 @@
 use crate::matching::Pending;
 use crate::policy::Policy;
 use crate::result::{Basis, Change, Test, Verdict};
-use crate::runs::FEWEST_RUNS;
-use crate::statistics::holm;
+use crate::statistics::{FEWEST_RUNS, holm};
 use recording::metrics::Better;
 
 /// Corrects p-values over all rows, and gives each change its verdict at a level.

@@ -49,7 +49,6 @@ pub use result::{
     Basis, CallFunctions, CauseChange, Cell, Change, Comparison, CriticalPath, FunctionRow, IdleShare, IdleTest,
     OtherOrder, Outcome, PathChange, Row, Shift, Side, TablePaths, Test, Totals, Verdict,
 };
-pub use runs::{FEWEST_RUNS, runs_for_ranks};
-pub use statistics::{holm, interval_of_change, rank_test};
+pub use statistics::{FEWEST_RUNS, holm, interval_of_change, rank_test, runs_for_ranks};
 pub use summary::TooFew;
 pub use table::{Key, Who};

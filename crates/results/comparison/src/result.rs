@@ -2,7 +2,7 @@
 
 use crate::inputs::Difference;
 use crate::policy::Unjudged;
-use crate::runs::{FEWEST_RUNS, runs_for_ranks};
+use crate::statistics::{FEWEST_RUNS, runs_for_ranks};
 use crate::table::{Key, Who};
 use attribution::{Cause, Spent};
 use recording::idle::{IdleSum, percent_of};

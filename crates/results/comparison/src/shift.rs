@@ -8,8 +8,7 @@
 use crate::matching::Pending;
 use crate::policy::Policy;
 use crate::result::{Basis, Shift, Verdict};
-use crate::runs::FEWEST_RUNS;
-use crate::statistics::holm;
+use crate::statistics::{FEWEST_RUNS, holm};
 use crate::student::{Student, logarithms, mean};
 use recording::metrics::Better;
 

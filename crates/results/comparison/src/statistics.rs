@@ -5,6 +5,23 @@ use recording::stats;
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
+/// Fewer runs a side than this never come to a verdict: two say next to nothing of how runs
+/// scatter.
+pub const FEWEST_RUNS: usize = 3;
+
+/// The runs a side from which rank tests alone can come to a verdict on each of some rows: the most
+/// extreme ranks of n and n values have a p-value of 2 / C(2n, n), and Holm's correction multiplies
+/// the smallest by the number of tests.
+pub fn runs_for_ranks(tests: usize, level: f64) -> usize {
+    let reaches = |runs: &usize| least_p(*runs, *runs) * (tests.max(1) as f64) < level;
+    (FEWEST_RUNS..).find(reaches).unwrap_or(usize::MAX)
+}
+
+/// The smallest p-value that a two-sided rank test of so many values can have.
+pub(crate) fn least_p(base: usize, other: usize) -> f64 {
+    2.0 / (1..=base).map(|i| (other + i) as f64 / i as f64).product::<f64>()
+}
+
 /// Above this product of the two sizes the normal approximation is good to a few parts in a
 /// thousand.
 const EXACT_UP_TO: usize = 400;
@@ -128,6 +145,15 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// By hand: C(6, 3) is 20, C(8, 4) is 70, C(14, 7) is 3432 and C(16, 8) is 12870.
+    #[test]
+    fn ranks_need_as_many_runs_as_their_number_and_the_rows_ask_for() {
+        for (base, other, p) in [(3, 3, 0.1), (4, 4, 2.0 / 70.0), (8, 8, 2.0 / 12870.0), (1, 3, 0.5)] {
+            assert!((least_p(base, other) / p - 1.0).abs() < 1e-12, "{base} and {other}");
+        }
+        assert_eq!([1, 2, 90].map(|tests| runs_for_ranks(tests, 0.05)), [4, 5, 8]);
+    }
 
     #[test]
     fn the_rank_test_agrees_with_hand_counted_samples() {
