@@ -25,6 +25,12 @@ fn loss(driver: &Driver<'_>) -> Cell {
     }
 }
 
+/// Where the packets of a driver were lost, the most first.
+fn places(driver: &Driver<'_>) -> String {
+    let words = |loss: &Loss<'_>| format!("{} {} {}", loss.place, loss.reason, loss.packets).trim().to_owned();
+    driver.lost_at.iter().map(words).collect::<Vec<_>>().join("; ")
+}
+
 impl Story for Rates<'_> {
     fn tell(&self, told: &mut Blocks) {
         let facts = &self.facts;
@@ -56,9 +62,7 @@ impl Story for Rates<'_> {
             .numbers("loss", "", loss);
         told.table(table.done().titled("At full load, Mpps"));
         for driver in self.drivers.iter().filter(|driver| driver.lost > 0.0) {
-            let words = |loss: &Loss<'_>| format!("{} {} {}", loss.place, loss.reason, loss.packets).trim().to_owned();
-            let places: Vec<_> = driver.lost_at.iter().map(words).collect();
-            let words = format!(": {} packets lost for good. {}", driver.lost, places.join("; "));
+            let words = format!(": {} packets lost for good. {}", driver.lost, places(driver));
             told.note(text![name(driver.name.as_str()), words]);
         }
         let table = Table::with_rows(&self.drivers)
