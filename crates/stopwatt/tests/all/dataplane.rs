@@ -137,7 +137,8 @@ fn a_prediction_as_json_has_every_published_cell_and_is_the_same_each_time() {
     let recording = Recording::read(folder.path().join("one")).unwrap();
     let mut seen = std::collections::HashSet::new();
     for measure in recording.measures() {
-        assert!(seen.insert((measure.metric, measure.subject)), "two figures of one thing would pass for repetitions");
+        let is_new = seen.insert((measure.metric, measure.subject, measure.role));
+        assert!(is_new, "two figures of one thing would pass for repetitions");
     }
     assert!(seen.len() > 2 * cells.len(), "stalls are there too");
     let bytes = |name: &str| std::fs::read(folder.path().join(name).join("measures.parquet")).unwrap();
@@ -242,8 +243,8 @@ fn frame_sizes_have_clocks_and_bytes() {
     let to = folder.path().join("r");
     let arguments =
         ["run", "batch", "--repetitions", "2", "--frames", "2", "--buffers", "2048", "-o", to.to_str().unwrap()];
-    let rows = json(&arguments);
-    let rows = rows.as_array().unwrap();
+    let result = json(&arguments);
+    let rows = result["rows"].as_array().unwrap();
     let sizes: Vec<u64> = rows.iter().map(|row| row["frame_size"].as_u64().unwrap()).collect();
     assert_eq!(sizes, [64, 128, 256, 512, 1024]);
     for row in rows {
