@@ -394,9 +394,10 @@ mod tests {
                 (measure.cpu, measure.cluster, measure.core) = (Some(cpu), Some(cluster), Some(core));
             }
         }
-        let state = recording.name("off");
+        let (state, role) = (recording.name("off"), recording.name("last-man"));
         let measure = recording.measure(series, 0, "time_in_state", "us", 5.0);
-        (measure.cpu, measure.cluster, measure.core, measure.subject) = (Some(1), Some(0), Some(1), Some(state));
+        (measure.cpu, measure.cluster, measure.core) = (Some(1), Some(0), Some(1));
+        (measure.subject, measure.role) = (Some(state), Some(role));
         let other = recording.series("other", "suspend-deepest", "parallel");
         recording.measure(other, 0, "wakeup", "us", 1.0).cpu = Some(0);
         let serial = recording.series("v", "cpu-off", "serial");

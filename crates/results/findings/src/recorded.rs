@@ -243,10 +243,10 @@ pub fn command(header: &Header) -> Option<String> {
     Some(std::iter::once(program.to_owned()).chain(quoted).collect::<Vec<_>>().join(" "))
 }
 
-/// Subject and role of a measure, which tell rows apart. The role of a CPU alone, such as the last
-/// man's, does not, and is empty here.
+/// Subject and role of a measure, which tell rows apart. The role of a CPU, such as the last man's,
+/// does not, and is empty here.
 pub fn names<'r>(recording: &'r Recording, measure: &Measure) -> [&'r str; 2] {
-    let role = if measure.subject.is_some() { role(recording, measure) } else { "" };
+    let role = if measure.cpu.is_none() { role(recording, measure) } else { "" };
     [subject(recording, measure), role]
 }
 
