@@ -137,7 +137,8 @@ impl Teo {
                 return;
             }
         }
-        // Where the deepest state pays within a tick, a bin of its own begins at the tick's length.
+        // If the deepest state's target residency is below a tick, sleeps of a tick and more are
+        // counted in a bin of their own.
         if self.rules.has(Rule::TeoTickBin) && states.get(states.last()).target_residency_ns < self.tick_ns {
             self.tick_hits = self.decay(self.tick_hits);
             self.total += self.tick_hits;

@@ -47,12 +47,12 @@ pub enum Action {
     Version,
 }
 
-/// Whether CPUs act together or one by one.
+/// The order in which CPUs make a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// All at once, after a barrier.
+    /// All CPUs call at once, after a barrier.
     Parallel,
-    /// One after the other, the lead last.
+    /// Each CPU calls after the one before has finished, the lead last.
     Serial,
 }
 

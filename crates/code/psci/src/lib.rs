@@ -104,7 +104,7 @@
 //! impl Platform for Board {
 //!     type Shared<T: Scalar> = Word;
 //!
-//!     // Who and how.
+//!     // The CPUs and their states.
 //!     fn this_cpu(&self) -> CpuIndex { CpuIndex(0) /* from MPIDR_EL1 */ }
 //!     fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> { (mpidr < 2).then_some(CpuIndex(mpidr as u16)) }
 //!     fn counter_frequency(&self) -> u64 { 50_000_000 }

@@ -29,7 +29,7 @@ impl<'a, P: Platform> Psci<'a, P> {
                 // returns.
                 target.affinity.store(self.platform, Affinity::OnPending);
                 if self.platform.coherent_power_down() {
-                    // Where the store needs no maintenance, nothing has completed it yet.
+                    // Without cache maintenance no barrier has completed the store above yet.
                     self.platform.barrier();
                 }
                 points::detail(self.platform, point::POWER_ON_BEGIN, u32::from(cpu.0));

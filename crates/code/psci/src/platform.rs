@@ -31,7 +31,7 @@ pub trait Platform: points::Sink + Sized {
     /// One word shared between CPUs.
     type Shared<T: Scalar>: SharedCell<T, Self>;
 
-    // --- Who and how: cheap queries -------------------------------------------------------------
+    // --- The CPUs and their states: cheap queries -----------------------------------------------
 
     /// The CPU that executes the call.
     fn this_cpu(&self) -> CpuIndex;
@@ -284,7 +284,7 @@ pub trait Platform: points::Sink + Sized {
     /// MEM_PROTECT: turns overwriting memory at reset on or off, and returns whether it was on.
     ///
     /// # Errors
-    /// What the call returns instead.
+    /// The error that the call returns.
     fn mem_protect(&self, enable: bool) -> Result<bool, Error> {
         let _ = enable;
         Err(Error::NotSupported)
@@ -300,7 +300,7 @@ pub trait Platform: points::Sink + Sized {
     /// NODE_HW_STATE: what the power controller says of the domain of `cpu` at `level`.
     ///
     /// # Errors
-    /// What the call returns instead.
+    /// The error that the call returns.
     fn node_hw_state(&self, cpu: CpuIndex, level: Level) -> Result<HwState, Error> {
         let _ = (cpu, level);
         Err(Error::NotSupported)
@@ -315,7 +315,7 @@ pub trait Platform: points::Sink + Sized {
     /// MIGRATE: moves the Trusted OS to `target`.
     ///
     /// # Errors
-    /// What the call returns instead.
+    /// The error that the call returns.
     fn migrate(&self, target: CpuIndex) -> Result<(), Error> {
         let _ = target;
         Err(Error::NotSupported)
