@@ -10,9 +10,9 @@ use import::vpp_runtime;
 use import::{Figures, ImportError, Options};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use platforms::PlatformFiles;
-use recording::{Header, Measure, Platform, Recording};
+use recording::{Header, Platform, Recording};
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -163,17 +163,11 @@ fn as_text(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         tables.len(),
         options.output.display()
     );
-    let rows = rows(recording);
+    let rows = comparison::row_count(recording);
     let ranks = comparison::runs_for_ranks(rows, Policy::default().alpha / 2.0);
     text + &format!(
         "One run: `stopwatt compare` needs {FEWEST_RUNS} runs a side for a verdict on its {rows} rows, {ranks} if only ranks are to count.\n"
     )
-}
-
-/// The number of rows that a comparison makes of a recording: a metric of a CPU in a table.
-fn rows(recording: &Recording) -> usize {
-    let row = |measure: &Measure| (measure.series, measure.metric, measure.cpu, measure.subject);
-    recording.measures().iter().map(row).collect::<HashSet<_>>().len()
 }
 
 fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) -> serde_json::Value {
@@ -191,7 +185,7 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         "recording": options.output.display().to_string(),
         "figures": figures.figures.len(),
         "left_out": figures.left_out,
-        "rows": rows(recording),
+        "rows": comparison::row_count(recording),
         "runs_needed": FEWEST_RUNS,
         "tables": tables,
         "warnings": figures.warnings.iter().map(warning).collect::<Vec<_>>(),

@@ -51,4 +51,4 @@ pub use result::{
 };
 pub use statistics::{FEWEST_RUNS, holm, interval_of_change, rank_test, runs_for_ranks};
 pub use summary::TooFew;
-pub use table::{Key, Who};
+pub use table::{Key, Who, row_count};

@@ -216,6 +216,11 @@ fn points(recording: &Recording) -> HashMap<(Series, Name, Name), String> {
     places
 }
 
+/// The number of rows that a comparison makes of a recording.
+pub fn row_count(recording: &Recording) -> usize {
+    Table::new(&Timelines::new(recording), |variant| Some(variant.to_owned())).rows.len()
+}
+
 /// Tables stay in the order in which they were recorded; within one, roles stand in their order.
 fn sort(rows: &mut [(Key, Samples)]) {
     let mut tables: HashMap<(String, String, String), usize> = HashMap::new();
@@ -428,7 +433,7 @@ mod tests {
             (measure.subject, measure.role) = (Some(task), Some(role));
         }
         let expected = ["v apart, wake_latency, render p50", "v apart, wake_latency, render p99"];
-        assert_eq!(labels(&table(&recording)), expected);
+        assert_eq!((labels(&table(&recording)), row_count(&recording)), (expected.map(str::to_owned).to_vec(), 2));
     }
 
     /// Points of a range match by their place in it: where a run has them is its own.
