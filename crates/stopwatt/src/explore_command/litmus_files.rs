@@ -39,7 +39,7 @@ pub(super) fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
             "{skipped} of {} tests need what is not modelled",
             outcomes.len()
         ))
-    } else if let Some((test, _)) = outcomes.iter().find_map(resting) {
+    } else if let Some((test, _)) = outcomes.iter().find_map(resting).filter(|_| expected.is_none()) {
         Err(miette!(
             help = format!("follow them further: --unroll {}", 4 * options.unroll.max(1)),
             "the answer to {} is none: it rests on loops of at most {} jumps backwards",
