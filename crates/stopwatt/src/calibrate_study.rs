@@ -5,7 +5,7 @@ use crate::answer::Answer;
 use crate::costs_files::write_costs_file;
 use crate::data::Data;
 use crate::output::{self, Format};
-use crate::recordings::Named;
+use crate::recordings::NamedRecording;
 use calibrate::{MeasuredStudy, Prediction, Search, StudyFit, belong_together, fit_studies, predict};
 use clap::{Args, ValueEnum};
 use console::{Console, Style};
@@ -64,7 +64,7 @@ impl StudyOptions {
 /// Reads recordings as studies.
 fn studies(given: &[String]) -> miette::Result<Vec<MeasuredStudy>> {
     let read = |given: &String| {
-        let recording = Named::parse(given).read_only()?;
+        let recording = NamedRecording::parse(given).read_only()?;
         MeasuredStudy::from_recording(given, &recording).map_err(|error| miette!(help = error.help.clone(), "{error}"))
     };
     given.iter().map(read).collect()

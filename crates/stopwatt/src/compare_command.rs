@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::data::Data;
 use crate::output;
-use crate::recordings::Named;
+use crate::recordings::NamedRecording;
 use clap::{Args, ValueEnum};
 use comparison::{Comparison, Input, Options, Outcome, Policy, Unjudged};
 use console::Console;
@@ -113,7 +113,8 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
     };
     let mut read = Vec::new();
     for side in &sides {
-        let runs = side.iter().map(|given| Named::parse(given).read_runs()).collect::<miette::Result<Vec<_>>>()?;
+        let runs =
+            side.iter().map(|given| NamedRecording::parse(given).read_runs()).collect::<miette::Result<Vec<_>>>()?;
         read.push((side[0], runs.into_iter().flatten().collect::<Vec<_>>()));
     }
     let mut findings = Vec::new();

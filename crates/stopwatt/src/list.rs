@@ -106,9 +106,9 @@ pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Res
 }
 
 /// A platform with its releases, each with its number of published cells.
-type Listed = (Platform, Vec<(Release, usize)>);
+type ListedPlatform = (Platform, Vec<(Release, usize)>);
 
-fn platforms(files: &Part, published: &Part) -> miette::Result<Vec<Listed>> {
+fn platforms(files: &Part, published: &Part) -> miette::Result<Vec<ListedPlatform>> {
     let mut platforms = Vec::new();
     for name in PlatformFiles::names(files)? {
         let opened = PlatformFiles::open(files, &name)?;

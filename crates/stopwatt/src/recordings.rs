@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A recording that a command takes: its folder, and one of its releases if only that one is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedRecording {
     /// As it was given.
     pub given: String,
     /// Folder of the recording.
@@ -22,7 +22,7 @@ pub struct Named {
     commit: Option<String>,
 }
 
-impl Named {
+impl NamedRecording {
     /// `RECORDING` or `RECORDING@RELEASE`, either behind `COMMIT:`; a folder whose own name holds
     /// an @ or a colon is taken whole.
     pub fn parse(given: &str) -> Self {
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_recording_is_a_folder_of_the_disk_or_of_a_commit() {
         let parts = |given: &str| {
-            let named = Named::parse(given);
+            let named = NamedRecording::parse(given);
             (named.commit.unwrap_or_default(), named.folder.display().to_string(), named.release.unwrap_or_default())
         };
         let owned = |(a, b, c): (&str, &str, &str)| (a.to_owned(), b.to_owned(), c.to_owned());

@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::data::Data;
 use crate::output;
-use crate::recordings::Named;
+use crate::recordings::NamedRecording;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::{Console, Style};
@@ -104,7 +104,7 @@ pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> miette::R
     if let Some(path) = &options.output {
         output::check_file(path)?;
     }
-    let named = Named::parse(&options.recording);
+    let named = NamedRecording::parse(&options.recording);
     if named.release.is_none() && sweep::is_sweep(&named.folder) {
         let summary = sweep::summary(&named.folder)?;
         // Schedules of the explorer, and the parts of one run, are told as one run.
@@ -153,8 +153,8 @@ fn sweep_report(
 /// Writes the tables of TF-A's documents.
 fn tf_a_csv(console: &Console, options: &ReportOptions, to: Option<&Path>) -> miette::Result<()> {
     let to = to.ok_or_else(|| miette!(help = "name a folder with --output", "{TF_A_CSV} is a file for each test"))?;
-    let recording = Named::parse(&options.recording).read_only()?;
-    let previous = options.previous.as_ref().map(|given| Named::parse(given).read_only()).transpose()?;
+    let recording = NamedRecording::parse(&options.recording).read_only()?;
+    let previous = options.previous.as_ref().map(|given| NamedRecording::parse(given).read_only()).transpose()?;
     let files = import::tf_a_tables(&recording, previous.as_ref()).map_err(|error| match error {
         import::TableError::Releases(_) => miette!(help = "name one: RECORDING@RELEASE", "{error}"),
         import::TableError::Nothing => miette!(help = "run psci-latency leaves one, and so does import", "{error}"),

@@ -82,7 +82,7 @@ pub fn run(
     matches: &ArgMatches,
 ) -> miette::Result<()> {
     let about = experiment.about();
-    let Varied { shipped, vary, base } = Varied::of(about, matches)?;
+    let Variation { shipped, vary, base } = Variation::of(about, matches)?;
     let wanted = wanted_metric(matches)?;
     let folder: Option<&PathBuf> = matches.get_one("output");
     if let Some(folder) = folder {
@@ -126,13 +126,13 @@ pub fn run(
 }
 
 /// What varies in a what-if, and what every run has.
-struct Varied {
+struct Variation {
     shipped: Option<&'static sweep::ShippedSweep>,
     vary: Vec<Vary>,
     base: Vec<(String, String)>,
 }
 
-impl Varied {
+impl Variation {
     /// Reads it from the command line: a sweep that comes with the experiment, or `--vary`.
     fn of(about: &'static About, matches: &ArgMatches) -> miette::Result<Self> {
         let shipped = matches.try_get_one::<String>("shipped").ok().flatten();
@@ -164,7 +164,7 @@ impl Varied {
 }
 
 /// A combination's point, with its metric and the recording.
-type Ran = (report::WhatIfPoint, String, Recording);
+type CombinationRun = (report::WhatIfPoint, String, Recording);
 
 /// Runs all combinations, side by side.
 fn all(
@@ -172,7 +172,7 @@ fn all(
     experiment: &'static dyn Experiment,
     requests: &[(Combination, Request<'_>)],
     wanted: Option<&str>,
-) -> Vec<miette::Result<Ran>> {
+) -> Vec<miette::Result<CombinationRun>> {
     let about = experiment.about();
     let progress: Arc<Progress> = Arc::default();
     let shown = console.show(progress.clone());

@@ -4,7 +4,7 @@ use crate::functions;
 use crate::idle::idle_tests;
 use crate::inputs;
 use crate::judgement::judge;
-use crate::matching::{Matched, has_runs, match_rows};
+use crate::matching::{MatchedRows, has_runs, match_rows};
 use crate::order::{leave_unjudged, other_orders};
 use crate::paths::{paths, side_by_side};
 use crate::releases::{choose, side};
@@ -43,7 +43,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
 
     let mut rules_used = BTreeSet::new();
     let one_run: Vec<bool> = inputs.iter().map(|input| is_one_run(input, &options.policy)).collect();
-    let Matched { mut rows, unmatched, tests, row_alpha } =
+    let MatchedRows { mut rows, unmatched, tests, row_alpha } =
         match_rows(&tables, (&headers, &one_run), options, &mut rules_used);
     if rows.is_empty() {
         return Err(Error::NoRowInCommon);

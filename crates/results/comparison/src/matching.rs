@@ -43,7 +43,7 @@ impl Pending<'_> {
 }
 
 /// The rows that recordings share, before their verdicts.
-pub(crate) struct Matched<'o> {
+pub(crate) struct MatchedRows<'o> {
     pub(crate) rows: Vec<Pending<'o>>,
     /// The rows of one recording alone, with its place among the sides.
     pub(crate) unmatched: Vec<(usize, Key)>,
@@ -64,7 +64,7 @@ pub(crate) fn match_rows<'o>(
     (headers, one_run): (&[&Header], &[bool]),
     options: &'o Options,
     rules_used: &mut BTreeSet<usize>,
-) -> Matched<'o> {
+) -> MatchedRows<'o> {
     let wanted = |key: &Key| match options.metrics.as_slice() {
         [] => !metrics::by_name(&key.metric).is_some_and(|metric| metric.derived),
         named => named.contains(&key.metric),
@@ -122,7 +122,7 @@ pub(crate) fn match_rows<'o>(
         .enumerate()
         .map(|(number, (key, samples, rule))| pend(number, key, samples, &others(key), rule, &plan))
         .collect();
-    Matched { rows, unmatched, tests, row_alpha }
+    MatchedRows { rows, unmatched, tests, row_alpha }
 }
 
 /// The variances of logarithms within sides, a mean over the rows of each measure that Student's

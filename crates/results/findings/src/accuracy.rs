@@ -1,6 +1,6 @@
 //! The accuracy of predictions.
 
-use crate::compared::Compared;
+use crate::compared::ComparedCell;
 use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP};
 use recording::stats;
 use schemars::JsonSchema;
@@ -75,7 +75,7 @@ pub const ALL: &str = "all";
 
 /// Accuracy of every release that has published figures, over its predicted cells; and where there
 /// are several, over all cells of their parallel suspend tables.
-pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
+pub fn accuracy(compared: &[ComparedCell]) -> Vec<Accuracy> {
     let mut releases: Vec<&str> = Vec::new();
     for cell in compared.iter().filter(|cell| cell.published.is_some()) {
         if !releases.contains(&cell.recorded.variant.as_str()) {
@@ -95,8 +95,8 @@ pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
                 && case.is_none_or(|case| case == cell.recorded.case)
                 && !cell.used_in_fit()
         });
-        let published = |cell: &Compared| cell.published.as_ref().map(|cell| cell.value_us);
-        let value = |cell: &Compared| match said {
+        let published = |cell: &ComparedCell| cell.published.as_ref().map(|cell| cell.value_us);
+        let value = |cell: &ComparedCell| match said {
             Said::Recorded => Some(cell.recorded.value),
             Said::Middle => cell.middle,
         };
@@ -111,7 +111,7 @@ pub fn accuracy(compared: &[Compared]) -> Vec<Accuracy> {
 }
 
 /// The counts of some cells' intervals; `None` unless each has one.
-fn intervals(cells: &[&Compared]) -> Option<Intervals> {
+fn intervals(cells: &[&ComparedCell]) -> Option<Intervals> {
     let cells: Vec<_> = cells.iter().filter_map(|cell| Some((cell, cell.published.as_ref()?.value_us))).collect();
     let holds = |interval: (f64, f64), value: f64| (interval.0..=interval.1).contains(&value);
     let own = cells.iter().map(|(cell, value)| Some(holds(cell.interval?, *value)));

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// A recorded cell and the published one that it is compared with, if there is one.
 #[derive(Clone, Debug)]
-pub struct Compared {
+pub struct ComparedCell {
     /// The recording.
     pub recorded: CellResult,
     /// The published value.
@@ -28,7 +28,7 @@ pub struct Compared {
     pub middle: Option<f64>,
 }
 
-impl Compared {
+impl ComparedCell {
     /// Error of the recorded value against the published one, in percent.
     pub fn error_percent(&self) -> Option<f64> {
         let published = self.published.as_ref()?.value_us;
@@ -69,7 +69,7 @@ pub fn ordinal(n: usize) -> String {
 
 /// Puts recorded cells beside the published ones of the same release, case and metric: by CPU in
 /// the serial tables, by rank of powerdown within the cluster in the parallel suspend tables.
-pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec<Compared> {
+pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec<ComparedCell> {
     cells
         .into_iter()
         .map(|recorded| {
@@ -77,7 +77,7 @@ pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec
             let guess = reference.zip(published.as_ref()).and_then(|(reference, cell)| reference.guess(cell));
             let guess_interval =
                 reference.zip(published.as_ref()).and_then(|(reference, cell)| reference.guess_interval(cell));
-            Compared { recorded, published, guess, guess_interval, interval: None, middle: None }
+            ComparedCell { recorded, published, guess, guess_interval, interval: None, middle: None }
         })
         .collect()
 }
@@ -85,7 +85,7 @@ pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec
 /// Puts the recording's intervals to the cells that they are of, and widens each by what the
 /// intervals of the *other* releases miss: what the model leaves out shows in no draw. The factor
 /// holds nine of ten of their cells of the same kind. A release alone keeps what was drawn.
-pub fn with_intervals(compared: &mut [Compared], intervals: &[Interval]) {
+pub fn with_intervals(compared: &mut [ComparedCell], intervals: &[Interval]) {
     let place = |interval: &Interval| {
         let Interval { variant, case, mode, cpu, metric, .. } = interval;
         (variant.clone(), case.clone(), mode.clone(), *cpu, metric.clone())
@@ -98,8 +98,8 @@ pub fn with_intervals(compared: &mut [Compared], intervals: &[Interval]) {
         cell.interval = drawn.map(|&(interval, _)| interval);
         cell.middle = drawn.and_then(|&(_, middle)| middle);
     }
-    let kind = |cell: &Compared| (cell.recorded.metric == WAKEUP.name).then(|| cell.recorded.case.clone());
-    let off = |cell: &Compared| {
+    let kind = |cell: &ComparedCell| (cell.recorded.metric == WAKEUP.name).then(|| cell.recorded.case.clone());
+    let off = |cell: &ComparedCell| {
         let (low, high) = cell.interval?;
         let published = cell.published.as_ref().filter(|cell| !cell.used_in_fit)?.value_us;
         Some((low / published).max(published / high).max(1.0))

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// The counts in each test of each kernel.
 #[derive(Serialize, JsonSchema)]
-pub struct Counted<'r> {
+pub struct KernelCounts<'r> {
     /// The tests of each kernel.
     pub tests: Vec<Test<'r>>,
     /// A sentence about the clusters; empty where nothing is to be said.
@@ -88,7 +88,7 @@ impl State<'_> {
 }
 
 /// Reads what was counted.
-pub fn read<'r>(findings: &'r Findings<'_>) -> Result<Counted<'r>, FactsError> {
+pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsError> {
     let recording = findings.recording;
     let facts: IdleCounts = recording.header.facts()?;
     let counts = idle_counts(recording);
@@ -130,7 +130,11 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<Counted<'r>, FactsError> {
             sum,
         }
     };
-    Ok(Counted { tests: names.into_iter().map(test).collect(), clusters: facts.clusters, recording: &findings.folder })
+    Ok(KernelCounts {
+        tests: names.into_iter().map(test).collect(),
+        clusters: facts.clusters,
+        recording: &findings.folder,
+    })
 }
 
 /// The states, summed over each cluster or over each CPU, with what is known of them.

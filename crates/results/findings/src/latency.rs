@@ -3,7 +3,7 @@
 
 use crate::Findings;
 use crate::accuracy::Accuracy;
-use crate::compared::{Compared, Spread};
+use crate::compared::{ComparedCell, Spread};
 use attribution::Cause;
 use recording::stats;
 use schemars::JsonSchema;
@@ -94,7 +94,7 @@ fn round(value: f64) -> f64 {
 }
 
 impl<'f> CellFacts<'f> {
-    fn new(compared: &'f Compared) -> Self {
+    fn new(compared: &'f ComparedCell) -> Self {
         let recorded = &compared.recorded;
         // A published cell is told in its own unit; what was recorded follows it.
         let published = compared.published.as_ref();
@@ -152,7 +152,7 @@ pub fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
 
 /// The least, the median and the greatest recorded value of some cells, in microseconds; `None` of
 /// no cells.
-pub fn ends<'c>(cells: impl Iterator<Item = &'c Compared>) -> Option<[f64; 3]> {
+pub fn ends<'c>(cells: impl Iterator<Item = &'c ComparedCell>) -> Option<[f64; 3]> {
     let summary = stats::summary(&cells.map(|cell| cell.recorded.value).collect::<Vec<_>>())?;
     Some([summary.min, summary.median, summary.max])
 }

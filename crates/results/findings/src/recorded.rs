@@ -1,7 +1,7 @@
 //! A recording, what is read from it, and the published figures beside it.
 
 use crate::accuracy::{Accuracy, accuracy};
-use crate::compared::{Compared, Spread, compare, spread, with_intervals};
+use crate::compared::{ComparedCell, Spread, compare, spread, with_intervals};
 use crate::rows::{role, subject};
 use crate::strides;
 use attribution::{Timelines, microseconds};
@@ -24,7 +24,7 @@ pub struct Findings<'a> {
     pub reference: Option<&'a PsciReference>,
     /// The timelines: events of each CPU, and waits of CPUs for each other.
     pub timelines: Timelines<'a>,
-    compared: OnceLock<Vec<Compared>>,
+    compared: OnceLock<Vec<ComparedCell>>,
     spreads: OnceLock<Vec<Spread>>,
     accuracy: OnceLock<Vec<Accuracy>>,
     measures: OnceLock<Vec<MeasureRow>>,
@@ -81,7 +81,7 @@ impl<'a> Findings<'a> {
     }
 
     /// PSCI latencies beside published ones; empty for other experiments.
-    pub fn compared(&self) -> &[Compared] {
+    pub fn compared(&self) -> &[ComparedCell] {
         self.compared.get_or_init(|| {
             let cells = self.timelines.cells().into_iter().filter(|cell| cell.mode != FREE_RUNNING).collect();
             let mut compared = compare(cells, self.reference);

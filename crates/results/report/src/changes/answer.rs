@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 const MOST_SENTENCES: usize = 2;
 
 /// A change with its row and the recording that it is in.
-type Changed<'c> = (&'c Row, usize, &'c Change);
+type ChangedRow<'c> = (&'c Row, usize, &'c Change);
 
 /// The changes that matter in sentences: of what measure, in how many rows, by how much and why,
 /// the weightiest first; then the critical path that changed most, and what was not judged.
@@ -50,12 +50,12 @@ pub(super) fn answer(comparison: &Comparison) -> String {
 }
 
 /// The changes that matter, by recording, measure and verdict.
-fn groups(comparison: &Comparison) -> Vec<Vec<Changed<'_>>> {
-    let mut groups: Vec<Vec<Changed<'_>>> = Vec::new();
+fn groups(comparison: &Comparison) -> Vec<Vec<ChangedRow<'_>>> {
+    let mut groups: Vec<Vec<ChangedRow<'_>>> = Vec::new();
     for row in &comparison.rows {
         for (side, change) in (1..).zip(&row.changes) {
             let Some(change) = change.as_ref().filter(|change| matters(change.verdict)) else { continue };
-            let is_same = |group: &&mut Vec<Changed<'_>>| {
+            let is_same = |group: &&mut Vec<ChangedRow<'_>>| {
                 let (head, of, first) = group[0];
                 // What became more and what became less is not told in one breath.
                 let way = first.absolute.signum() == change.absolute.signum();
@@ -75,13 +75,13 @@ fn matters(verdict: Verdict) -> bool {
 }
 
 /// The sum of the changes as a share of the measure's total.
-fn weight(totals: &Totals<'_>, group: &[Changed<'_>]) -> f64 {
+fn weight(totals: &Totals<'_>, group: &[ChangedRow<'_>]) -> f64 {
     group.iter().map(|(row, _, change)| totals.share(row, change)).sum()
 }
 
 /// "Powerdown is 6.1 % less in the median of 42 rows of 8 tables (3.0 to 10.1 %), most of it SCP
 /// wait."
-fn sentence(comparison: &Comparison, group: &[Changed<'_>]) -> String {
+fn sentence(comparison: &Comparison, group: &[ChangedRow<'_>]) -> String {
     let (head, side, first) = group[0];
     let which = match comparison.sides.len() {
         2 => String::new(),
@@ -133,7 +133,7 @@ fn sentence(comparison: &Comparison, group: &[Changed<'_>]) -> String {
 }
 
 /// The cause to which more than half of the changes goes, over all rows of the group.
-fn main_cause(group: &[Changed<'_>]) -> Option<&'static str> {
+fn main_cause(group: &[ChangedRow<'_>]) -> Option<&'static str> {
     let whole: f64 = group.iter().map(|(_, _, change)| change.absolute).sum();
     let causes: BTreeSet<_> =
         group.iter().flat_map(|(_, _, change)| change.causes.iter().map(|cause| cause.cause)).collect();

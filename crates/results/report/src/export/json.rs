@@ -1,7 +1,7 @@
 //! JSON: a story's facts, and what every recording has.
 
 use crate::blocks::{Bar, Curve, Drawing, Figure, HeatMap};
-use crate::model::pictures::{Declared, pictures};
+use crate::model::pictures::{DeclaredPicture, pictures};
 use findings::{Findings, MeasureRow};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -75,7 +75,7 @@ impl<'f> Row<'f> {
 
 /// A picture: `kind` is `bars`, `curves` or `heat-map`; a figure is an object with `value` and,
 /// where there is one, `published`.
-fn picture(Declared { metric, picture }: &Declared) -> Value {
+fn picture(DeclaredPicture { metric, picture }: &DeclaredPicture) -> Value {
     let figure = |of: &Figure| match of.published {
         Some(published) => json!({ "value": of.value, "published": published }),
         None => json!({ "value": of.value }),

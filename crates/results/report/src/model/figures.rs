@@ -4,7 +4,7 @@
 use crate::words::{capital, place};
 use attribution::Cause;
 use attribution::lock_order_decides as by_rank;
-use findings::compared::{Compared, ordinal};
+use findings::compared::{ComparedCell, ordinal};
 use recording::metrics::{self, CACHE_FLUSH, Metric};
 
 /// A case of a release: the rows of one table.
@@ -12,7 +12,7 @@ pub(crate) struct Group<'a> {
     pub(crate) release: &'a str,
     pub(crate) case: &'a str,
     pub(crate) mode: &'a str,
-    pub(crate) cells: Vec<&'a Compared>,
+    pub(crate) cells: Vec<&'a ComparedCell>,
 }
 
 impl Group<'_> {
@@ -28,7 +28,7 @@ impl Group<'_> {
 }
 
 /// Tables in the order of the recording, each sorted by rank.
-pub(crate) fn groups(compared: &[Compared]) -> Vec<Group<'_>> {
+pub(crate) fn groups(compared: &[ComparedCell]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for cell in compared {
         let recorded = &cell.recorded;
@@ -58,7 +58,7 @@ pub(crate) fn metrics_of(group: &Group<'_>) -> Vec<Metric> {
 }
 
 /// A CPU's part in few letters: its place in the cluster, or whether it leads.
-pub(crate) fn short_role(cell: &Compared) -> String {
+pub(crate) fn short_role(cell: &ComparedCell) -> String {
     let recorded = &cell.recorded;
     let mut role = match by_rank(&recorded.case, &recorded.mode) {
         true => ordinal(recorded.rank_in_cluster),
@@ -71,8 +71,8 @@ pub(crate) fn short_role(cell: &Compared) -> String {
 }
 
 /// CPUs of a group in their order, once each.
-pub(crate) fn cpus<'a>(group: &Group<'a>) -> Vec<&'a Compared> {
-    let mut cpus: Vec<&Compared> = Vec::new();
+pub(crate) fn cpus<'a>(group: &Group<'a>) -> Vec<&'a ComparedCell> {
+    let mut cpus: Vec<&ComparedCell> = Vec::new();
     for cell in &group.cells {
         if cpus.iter().all(|other| other.recorded.cpu != cell.recorded.cpu) {
             cpus.push(cell);
@@ -81,7 +81,7 @@ pub(crate) fn cpus<'a>(group: &Group<'a>) -> Vec<&'a Compared> {
     cpus
 }
 
-pub(crate) fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&'a Compared> {
+pub(crate) fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&'a ComparedCell> {
     group.cells.iter().find(|cell| cell.recorded.cpu == cpu && cell.recorded.metric == metric).copied()
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn principal_metric(group: &Group<'_>) -> Metric {
 }
 
 /// The CPU of a group that took longest, by a metric.
-pub(crate) fn slowest<'a>(group: &Group<'a>, metric: &str) -> Option<&'a Compared> {
+pub(crate) fn slowest<'a>(group: &Group<'a>, metric: &str) -> Option<&'a ComparedCell> {
     let cells = group.cells.iter().filter(|cell| cell.recorded.metric == metric);
     // Of several that took as long, the one that headlines and timelines take as well.
     cells
@@ -141,15 +141,15 @@ pub(crate) struct FigureRow<'a> {
     /// Its part, in few letters.
     pub(crate) role: String,
     /// Any of its figures: what it says of the CPU holds for all.
-    pub(crate) cpu: &'a Compared,
+    pub(crate) cpu: &'a ComparedCell,
     /// A figure for each column, where it has one.
-    pub(crate) figures: Vec<Option<&'a Compared>>,
+    pub(crate) figures: Vec<Option<&'a ComparedCell>>,
 }
 
 impl<'a> FigureTable<'a> {
     pub(crate) fn new(group: &Group<'a>) -> Self {
         let metrics = metrics_of(group);
-        let row = |cpu: &'a Compared| FigureRow {
+        let row = |cpu: &'a ComparedCell| FigureRow {
             name: place(&cpu.recorded),
             role: short_role(cpu),
             cpu,
@@ -177,7 +177,7 @@ pub(crate) struct CauseTableRow<'a> {
     /// The CPU by its place.
     pub(crate) name: String,
     /// Its figure.
-    pub(crate) cell: &'a Compared,
+    pub(crate) cell: &'a ComparedCell,
     /// Microseconds for each column, where the CPU has the cause.
     pub(crate) parts: Vec<Option<f64>>,
 }
@@ -185,11 +185,11 @@ pub(crate) struct CauseTableRow<'a> {
 impl<'a> CauseTable<'a> {
     /// The last `most` rows at most: the slowest CPUs. `None` where no events tell causes.
     pub(crate) fn new(group: &Group<'a>, metric: &str, most: usize) -> Option<Self> {
-        let cells: Vec<&'a Compared> =
+        let cells: Vec<&'a ComparedCell> =
             cpus(group).into_iter().filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric)).collect();
         let cells = &cells[cells.len().saturating_sub(most)..];
         let causes = used_causes(cells.iter().copied());
-        let row = |cell: &&'a Compared| CauseTableRow {
+        let row = |cell: &&'a ComparedCell| CauseTableRow {
             name: place(&cell.recorded),
             cell,
             parts: causes.iter().map(|cause| cell.recorded.microseconds_of(*cause)).collect(),
@@ -199,7 +199,7 @@ impl<'a> CauseTable<'a> {
 }
 
 /// The causes that any of these figures has, what took most of the time first.
-pub(crate) fn used_causes<'a>(cells: impl Iterator<Item = &'a Compared>) -> Vec<Cause> {
+pub(crate) fn used_causes<'a>(cells: impl Iterator<Item = &'a ComparedCell>) -> Vec<Cause> {
     let mut sums: std::collections::BTreeMap<Cause, f64> = std::collections::BTreeMap::new();
     for (&cause, &ticks) in cells.flat_map(|cell| &cell.recorded.split.causes) {
         *sums.entry(cause).or_default() += ticks as f64;

@@ -8,7 +8,7 @@ use super::figures::{Group, slowest, whole_metrics};
 use crate::words::{listed, place};
 use attribution::{Cause, Iteration, Spending, Spent};
 use findings::Findings;
-use findings::compared::Compared;
+use findings::compared::ComparedCell;
 use recording::Series;
 use recording::metrics::{Metric, POWERDOWN, WAKEUP};
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,7 +90,7 @@ pub(crate) fn headline(
 
 /// The words that can be said without events.
 fn untold(group: &Group<'_>, metric: Metric) -> Option<Headline> {
-    let cell: &Compared = slowest(group, metric.name)?;
+    let cell: &ComparedCell = slowest(group, metric.name)?;
     let (name, us) = (place(&cell.recorded), figure(cell.recorded.value, cell.recorded.value));
     let text = format!("CPU {name} takes longest {}: {us} us; without events nothing says why.", purpose(metric));
     Some(Headline { text, cpu: cell.recorded.cpu, spending: Spending::default() })

@@ -9,14 +9,14 @@ use toml::Value;
 
 /// A picture with the metric that it is declared to draw.
 #[derive(Debug)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredPicture {
     pub(crate) metric: String,
     pub(crate) picture: Picture,
 }
 
 /// The pictures that a recording's header declares; those that nothing was recorded for are left
 /// out.
-pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<Declared> {
+pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<DeclaredPicture> {
     let header = &findings.recording.header;
     let mut pictures = Vec::new();
     for picture in &header.pictures {
@@ -46,7 +46,7 @@ pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<Declared> {
         if let Some(drawing) = drawing {
             let quantity = recording::metrics::heading(&picture.metric);
             let (metric, title) = (picture.metric.clone(), picture.title.clone());
-            pictures.push(Declared { metric, picture: Picture::new(title, quantity, &unit, drawing) });
+            pictures.push(DeclaredPicture { metric, picture: Picture::new(title, quantity, &unit, drawing) });
         }
     }
     pictures

@@ -2,7 +2,7 @@
 
 use super::story::Story;
 use crate::blocks::{Bar, Blocks, Cell, Drawing, Figure, Picture, Table, fixed, grouped, name, whole};
-use findings::cpuidle::{Counted, State, Test};
+use findings::cpuidle::{KernelCounts, State, Test};
 
 /// The kernel and the test; the test alone where it is the usual one.
 fn title(test: &Test<'_>) -> String {
@@ -38,7 +38,7 @@ fn answer(test: &Test<'_>) -> String {
 }
 
 /// The tests with their sums.
-fn overview(counted: &Counted<'_>, told: &mut Blocks) {
+fn overview(counted: &KernelCounts<'_>, told: &mut Blocks) {
     let number = |value: Option<f64>| value.map(|value| fixed(value, 2));
     let table = Table::with_rows(&counted.tests)
         .words("test", |test| name(test.case))
@@ -91,7 +91,7 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
     table.done()
 }
 
-impl Story for Counted<'_> {
+impl Story for KernelCounts<'_> {
     fn tell(&self, told: &mut Blocks) {
         let Some(first) = self.tests.first() else { return };
         match &self.tests[..] {

@@ -13,7 +13,7 @@ use crate::words::{GUESS, INTERVALS, ORDER_VARIES, case_title, guess, held, plac
 use attribution::{Cause, Spending, Spent};
 use findings::Findings;
 use findings::accuracy::{ALL, Accuracy, SUSPENDS};
-use findings::compared::{Compared, Range, Spread};
+use findings::compared::{ComparedCell, Range, Spread};
 use findings::latency::{Latency, ends};
 use recording::metrics;
 
@@ -196,7 +196,7 @@ fn hung_on(spending: &Spending, order: &[Spent], tick_us: f64, longest: f64) -> 
     Bars { parts: order.iter().filter_map(part).collect(), longest, unit: "us" }
 }
 
-fn published(cell: Option<&Compared>) -> Cell {
+fn published(cell: Option<&ComparedCell>) -> Cell {
     match cell.and_then(|cell| cell.published.as_ref()) {
         Some(published) => figure(published.value_us).into(),
         None => "-".into(),
@@ -204,7 +204,7 @@ fn published(cell: Option<&Compared>) -> Cell {
 }
 
 /// The error in percent, with a star where a fit used the cell.
-fn error(cell: Option<&Compared>) -> Cell {
+fn error(cell: Option<&ComparedCell>) -> Cell {
     let Some((cell, error)) = cell.and_then(|cell| Some((cell, cell.error_percent()?))) else { return "-".into() };
     let tone = match error.abs() {
         _ if cell.used_in_fit() => Tone::Faint,
@@ -235,7 +235,7 @@ impl<'f> Case<'f> {
 
     /// The CPU that the headline names, unless another one's median is longer: of several that take
     /// as long, both name the same.
-    fn slowest(&self) -> Option<&'f Compared> {
+    fn slowest(&self) -> Option<&'f ComparedCell> {
         let metric = principal_metric(&self.group).name;
         let slowest = slowest(&self.group, metric)?;
         let named = self.headlines.first().and_then(|headline| cell_of(&self.group, headline.cpu, metric));
@@ -349,7 +349,7 @@ impl<'f> Case<'f> {
     }
 
     /// The waits of a CPU that are worth telling, and for whom it waited.
-    fn waits(&self, cell: &Compared) -> String {
+    fn waits(&self, cell: &ComparedCell) -> String {
         let recorded = &cell.recorded;
         let us = |ticks: u64| ticks as f64 * recorded.tick_us;
         let waits = recorded.split.waits.iter().filter(|wait| us(wait.ticks) >= 0.02 * recorded.value.max(50.0));
