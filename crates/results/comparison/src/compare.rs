@@ -3,7 +3,7 @@
 use crate::functions;
 use crate::idle::idle_tests;
 use crate::inputs;
-use crate::judgement::judge;
+use crate::judgement::{judge, leave_open};
 use crate::matching::{MatchedRows, has_runs, match_rows};
 use crate::order::{leave_unjudged, other_orders};
 use crate::paths::{paths, side_by_side};
@@ -51,7 +51,9 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     let orders = other_orders(&tables, &headers);
     leave_unjudged(&mut rows, &orders);
     judge(&mut rows, &options.policy, row_alpha);
-    let shifts = shifts(&rows, &options.policy, |side| has_runs(&headers, &one_run, side));
+    let is_run = |side: usize| has_runs(&headers, &one_run, side);
+    let shifts = shifts(&rows, &options.policy, is_run);
+    leave_open(&mut rows, &shifts, &options.policy, is_run);
     let mut warnings = warnings(&sides, &headers);
     warnings.extend(orders.iter().map(|order| of_order(order, &sides, &headers)));
     warnings.extend(other_units(&tables));

@@ -2,7 +2,7 @@
 
 use crate::matching::Pending;
 use crate::policy::Policy;
-use crate::result::{Basis, Change, Test, Verdict};
+use crate::result::{Basis, Change, Shift, Test, Verdict};
 use crate::statistics::{FEWEST_RUNS, holm};
 use recording::metrics::Better;
 
@@ -61,6 +61,22 @@ pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy, level: f64) {
                     Better::Lower | Better::Higher => Verdict::Worse,
                 },
             };
+        }
+    }
+}
+
+/// Leaves changes of measured runs open that moved by their threshold and have no verdict: more
+/// runs may show that they are none. A row whose measure has a verdict on its common change, or one
+/// below the threshold, is not among them: alone among many it may well have moved by chance.
+pub(crate) fn leave_open(rows: &mut [Pending<'_>], shifts: &[Shift], policy: &Policy, is_run: impl Fn(usize) -> bool) {
+    for pending in rows {
+        let threshold = pending.threshold(policy);
+        let metric = &pending.row.key.metric;
+        for (side, change) in (1..).zip(pending.row.changes.iter_mut()) {
+            let Some(change) = change.as_mut().filter(|change| change.verdict == Verdict::Unclear) else { continue };
+            let common = shifts.iter().find(|shift| (shift.side, &shift.metric) == (side, metric));
+            let is_open = common.is_none_or(|of| of.verdict == Verdict::Unclear && of.percent.abs() >= threshold);
+            change.too_few |= is_open && is_run(side) && !change.below;
         }
     }
 }

@@ -104,8 +104,8 @@ fn level<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     if value > 0.0 && value < 1.0 { Ok(value) } else { Err(wrong()) }
 }
 
-const HELP: &str = "a policy has threshold = 1.0 (percent), alpha = 0.05 and [[rule]] tables with any of case, mode, metric, row, \
-                    threshold, least, better (lower, higher, neither), ignore";
+const HELP: &str = "a policy has threshold = 1.0 (percent), alpha = 0.05, unjudged (tell, fail, pass), iterations (of-one-run, runs) \
+                    and [[rule]] tables with any of case, mode, metric, row, threshold, least, better (lower, higher, neither), ignore";
 
 impl Policy {
     /// Reads a policy.

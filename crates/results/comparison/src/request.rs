@@ -66,7 +66,9 @@ impl Default for Options {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// One recording says nothing.
-    #[error("there must be at least two recordings to compare")]
+    #[error(
+        "there must be at least two recordings to compare: name another one, or the runs of another side after --with"
+    )]
     TooFew,
     /// A release that is not there.
     #[error("{name} has no release `{variant}`; it has: {known}")]

@@ -2,7 +2,7 @@
 
 use crate::inputs::Difference;
 use crate::policy::Unjudged;
-use crate::statistics::{FEWEST_RUNS, runs_for_ranks};
+use crate::statistics::runs_for_ranks;
 use crate::table::{Key, Who};
 use attribution::{Cause, Spent};
 use recording::idle::{IdleSum, percent_of};
@@ -177,7 +177,7 @@ pub struct Change {
     pub verdict: Verdict,
     /// The number of runs a side behind it, of the side with fewer.
     pub runs: usize,
-    /// True if that is too few for any verdict, whatever its size.
+    /// True if that is too few for a verdict on a change that matters, or on any.
     pub too_few: bool,
     /// True if it is below the threshold of its row.
     pub below: bool,
@@ -419,11 +419,6 @@ impl Comparison {
     pub fn runs_for_ranks(&self) -> usize {
         // With several rows, half of the level goes to what they have in common.
         runs_for_ranks(self.tests, if self.tests > 1 { self.alpha / 2.0 } else { self.alpha })
-    }
-
-    /// The runs a side from which changes can be told that `runs` a side are too few for.
-    pub fn runs_needed(&self, runs: usize) -> usize {
-        if runs < FEWEST_RUNS { FEWEST_RUNS } else { self.runs_for_ranks() }
     }
 
     /// What all rows of each measure come to in the base, by measure and unit.

@@ -1,6 +1,7 @@
 //! Changes of many rows in a few figures.
 
-use crate::result::{Change, Comparison, Row, Verdict};
+use crate::result::{Basis, Change, Comparison, Row, Verdict};
+use crate::statistics::FEWEST_RUNS;
 use recording::metrics::Better;
 use recording::stats;
 
@@ -11,6 +12,9 @@ pub struct TooFew {
     pub runs: usize,
     /// True if those runs have iterations, which say nothing about the next run.
     pub has_iterations: bool,
+    /// The runs a side that a verdict needs, at least. From [`FEWEST_RUNS`] on it is an estimate: as
+    /// many as make the interval as narrow as the change, if more runs scatter as these do.
+    pub needed: usize,
     /// The number of rows that are compared.
     pub rows: usize,
     /// The number of rows that moved by their threshold, with too few runs to tell that from
@@ -51,6 +55,7 @@ impl Comparison {
         Some(TooFew {
             runs,
             has_iterations: runs == 1 && few.iter().any(|(row, _)| row.values.iter().any(|values| values.len() > 1)),
+            needed: if runs < FEWEST_RUNS { FEWEST_RUNS } else { self.estimate(side, runs, &moved) },
             rows: self.of_side(side).count(),
             moved: moved.len(),
             more: moved.iter().filter(|(_, change)| change.absolute > 0.0).count(),
@@ -58,6 +63,21 @@ impl Comparison {
             metric: metric.filter(|_| is_one).cloned(),
             is_time: moved.iter().all(|(row, _)| row.is_time()),
         })
+    }
+
+    /// The runs a side that a verdict on open changes needs: on the common changes of their
+    /// measures, or else on half of the rows.
+    fn estimate(&self, side: usize, runs: usize, open: &[&(&Row, &Change)]) -> usize {
+        let of = |percent: f64, (low, high): (f64, f64)| runs as f64 * ((high - low) / 2.0 / percent).powi(2);
+        let is_open = |metric: &str| open.iter().any(|(row, _)| row.key.metric == metric);
+        let common = self.shifts.iter().filter(|shift| shift.side == side && is_open(&shift.metric));
+        let common = common.map(|shift| of(shift.percent, shift.interval)).reduce(f64::max);
+        let alone = open.iter().filter_map(|(_, change)| match change.basis {
+            Basis::Sampled { interval: Some(interval), .. } => Some(of(change.percent?, interval)),
+            _ => None,
+        });
+        let estimate = common.or_else(|| stats::median(&alone.collect::<Vec<_>>())).filter(|runs| runs.is_finite());
+        estimate.map_or_else(|| self.runs_for_ranks(), |needed| (needed.ceil() as usize).max(runs + 1))
     }
 
     /// The most that a row of a side moved, in percent; rows that the order of CPUs decides, and

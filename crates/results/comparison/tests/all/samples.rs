@@ -427,6 +427,24 @@ fn a_row_alone_is_told_from_three_runs_on() {
     }
 }
 
+/// Runs that scatter by 1 % in common, and 5 % between the sides: three of them are too few, and no
+/// change is not what they show.
+#[test]
+fn a_change_beyond_the_threshold_without_a_verdict_is_open() {
+    let mut random = Rng::with_seed(11);
+    let (mut open, mut needed) = (0, Vec::new());
+    for _ in 0..20 {
+        let comparison = outcome(&mut random, (3, 1), 1.05, (1.0, 0.2));
+        assert_ne!(comparison.outcome(), Outcome::NoRegression);
+        if comparison.outcome() == Outcome::Unjudged {
+            open += 1;
+            needed.push(comparison.too_few(1).unwrap().needed);
+        }
+    }
+    assert!(open > 0 && open < 20, "{open}");
+    assert!(needed.iter().all(|needed| *needed > 3), "{needed:?}");
+}
+
 #[test]
 fn iterations_of_one_run_that_was_measured_judge_nothing() {
     let mut random = Rng::with_seed(25);

@@ -165,14 +165,11 @@ fn number(value: f64) -> f64 {
 /// The change of a row that failed, in words.
 fn failure(comparison: &Comparison, row: &Row, change: &Change) -> String {
     let percent = change.percent.map_or_else(String::new, |percent| format!(" ({percent:+.2} %)"));
-    let open = match change.too_few {
-        true => format!(
-            "; with {} that cannot be told from chance, with {} it can",
-            runs_a_side(change.runs),
-            comparison.runs_needed(change.runs)
-        ),
-        false => String::new(),
-    };
+    let open =
+        comparison.too_few(comparison.sides.len() - 1).filter(|_| change.too_few).map_or_else(String::new, |open| {
+            let runs = runs_a_side(change.runs);
+            format!("; with {runs} that cannot be told from chance, a verdict needs {} or more", open.needed)
+        });
     format!("{} changed by {:+} {}{percent}{open}", row.key.label(), number(change.absolute), row.unit)
 }
 

@@ -4,7 +4,7 @@
 use super::names::letter;
 use crate::blocks::fixed;
 use crate::words::capital;
-use comparison::{Comparison, Row, Shift, TooFew, Verdict};
+use comparison::{Comparison, FEWEST_RUNS, Row, Shift, TooFew, Verdict};
 
 /// "5.1 % more", "about 10 times slower": a change in percent, of times or of something else.
 fn size(percent: f64, is_time: bool) -> String {
@@ -62,7 +62,8 @@ pub(super) fn in_common(comparison: &Comparison, shift: &Shift) -> String {
 /// The rows of a side that moved and have too few runs for a verdict: how many of how many, by how
 /// much, and how many runs would do. `None` where all rows have enough.
 pub(super) fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
-    let TooFew { runs, has_iterations, rows, moved, more, percent, metric, is_time } = comparison.too_few(side)?;
+    let TooFew { runs, has_iterations, needed, rows, moved, more, percent, metric, is_time } =
+        comparison.too_few(side)?;
     let which = if comparison.sides.len() > 2 { format!("{}: ", letter(side)) } else { String::new() };
     let with = runs_a_side(runs);
     let next = if has_iterations { ": iterations of one run say nothing about the next run" } else { "" };
@@ -79,9 +80,13 @@ pub(super) fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
         let is = if moved == 1 { "is" } else { "are" };
         format!("{moved} of {rows} rows{of} {is} {words}; with {with} that cannot be told from chance{next}")
     };
-    let (needed, ranks) = (comparison.runs_needed(runs), comparison.runs_for_ranks());
-    let alone = if ranks > needed { format!(", {ranks} if only ranks are to count") } else { String::new() };
-    Some(format!("{which}{first}. A verdict needs {needed} runs a side{alone}."))
+    let ranks = comparison.runs_for_ranks();
+    let needed = match runs < FEWEST_RUNS {
+        true if ranks > needed => format!("{needed} runs a side, {ranks} if only ranks are to count"),
+        true => format!("{needed} runs a side"),
+        false => format!("about {needed} runs a side that scatter as these do"),
+    };
+    Some(format!("{which}{first}. A verdict needs {needed}."))
 }
 
 #[cfg(test)]
