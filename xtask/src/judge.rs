@@ -12,11 +12,20 @@ struct Judge {
 }
 
 /// All judges, in their order.
-const JUDGES: [Judge; 13] = [
+const JUDGES: [Judge; 14] = [
     Judge {
         name: "tests",
         asks: "do the tests pass that take too long for every day?",
         command: || cargo(&["xtask", "judged-tests"]),
+    },
+    Judge {
+        name: "build",
+        asks: "is a first release build within its limit, beside an earlier commit's in turn?",
+        command: || {
+            let mut command = Command::new("python3");
+            command.arg("bench/build.py").current_dir(root());
+            command
+        },
     },
     Judge {
         name: "costs",

@@ -7,10 +7,6 @@ use std::process::Command;
 /// Lines of a function above which it is counted.
 const LONG_FUNCTION: usize = 70;
 
-/// Seconds differ from machine to machine, and on a busy one. Above the limit they are told, and
-/// above this multiple of it no machine is to blame.
-const TOLERANCE: f64 = 1.5;
-
 /// A limit of `xtask/limits.toml`.
 struct Limit {
     name: String,
@@ -67,22 +63,24 @@ pub fn check(root: &Path, bytes: u64, seconds: Option<f64>) -> Result<(), String
 /// Tells the CPU seconds of `quick` or of `test` beside their limit.
 ///
 /// # Errors
-/// They are far above it.
-pub fn check_seconds(root: &Path, name: &str, seconds: f64) -> Result<(), String> {
+/// There is no such limit.
+pub fn tell_seconds(root: &Path, name: &str, seconds: f64) -> Result<(), String> {
     let limits = read(root)?;
     let limit = limits.iter().find(|limit| limit.name == name).ok_or_else(|| format!("limits.toml has no [{name}]"))?;
-    held(limit, seconds).map_or(Ok(()), Err)
+    held(limit, seconds);
+    Ok(())
 }
 
-/// Prints a value beside its limit; the complaint if it is above.
+/// Prints a value beside its limit; the complaint if it is above. Seconds are no complaint: a busy or
+/// slow machine takes twice as many, and `cargo xtask judge build` compares in turn.
 fn held(limit: &Limit, value: f64) -> Option<String> {
     println!("{}: {value:.0}; the limit is {:.0}, the aim {:.0}", limit.what, limit.limit, limit.aim);
-    let is_time = limit.name.ends_with("-seconds");
-    if is_time && value > limit.limit && value <= limit.limit * TOLERANCE {
-        println!("  above the limit: a busy or slow machine, or a change that costs as much");
+    let is_above = value > limit.limit;
+    if is_above && limit.name.ends_with("-seconds") {
+        println!("  above the limit: the machine is busy or slow, or a change costs as much; `cargo xtask judge build` tells");
+        return None;
     }
-    let bound = if is_time { limit.limit * TOLERANCE } else { limit.limit };
-    (value > bound).then(|| format!("{}: {value:.0} is above the limit of {:.0}", limit.what, limit.limit))
+    is_above.then(|| format!("{}: {value:.0} is above the limit of {:.0}", limit.what, limit.limit))
 }
 
 /// Lines of product code, and the functions of more than [`LONG_FUNCTION`] lines, by file and line.
@@ -196,9 +194,9 @@ mod tests {
     }
 
     #[test]
-    fn a_value_above_a_limit_is_a_complaint_and_a_busy_machine_is_none() {
+    fn a_value_above_a_limit_is_a_complaint_and_seconds_are_none() {
         let limit = |name: &str| Limit { name: name.to_owned(), what: "it".to_owned(), limit: 100.0, aim: 90.0 };
         assert!(held(&limit("lines"), 101.0).is_some() && held(&limit("lines"), 100.0).is_none());
-        assert!(held(&limit("quick-seconds"), 140.0).is_none() && held(&limit("quick-seconds"), 151.0).is_some());
+        assert!(held(&limit("quick-seconds"), 1000.0).is_none());
     }
 }

@@ -48,7 +48,7 @@ pub fn run() -> Result<(), String> {
     };
     runner::run(&programs, &[], is_chosen)?.1?;
     println!("== passed in {:.0} s; `cargo xtask test` is the whole", begin.elapsed().as_secs_f64());
-    limits::check_seconds(&root(), "quick-seconds", cpu_seconds_of_children())
+    limits::tell_seconds(&root(), "quick-seconds", cpu_seconds_of_children())
 }
 
 /// The packages as Cargo's options.
