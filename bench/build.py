@@ -4,7 +4,7 @@
     bench/build.py [--pairs 1] [--work DIR]
 
 Seconds of one machine say little about another: nearly the same code has taken 531 s and 944 s. So the limit on a first build, `release-seconds` in
-xtask/limits.toml, holds for its quotient: with the limit and `seconds` of `commit` there, today's build may take at most limit / seconds times what
+xtask/limits.toml, holds for its quotient: with the limit and `seconds` of `commit` there, a build of HEAD may take at most limit / seconds times what
 that commit's takes now. Each build begins in an empty folder below DIR, target/bench/build by default, with the crates fetched before. Ends with 1
 above the limit. Needs Rust, git with that commit, and an otherwise quiet machine; about 20 minutes a pair on two cores.
 """
@@ -44,20 +44,23 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "target/bench/build")
     arguments = parser.parse_args()
     limit = tomllib.loads((ROOT / "xtask/limits.toml").read_text())["release-seconds"]
-    before = arguments.work.resolve() / "before"
-    if not before.is_dir():
-        subprocess.run(["git", "worktree", "add", "--quiet", "--detach", str(before), limit["commit"]], cwd=ROOT, check=True)
+    work = arguments.work.resolve()
+    commits = {"before": limit["commit"], "today": "HEAD"}
+    quotients = []
     try:
-        quotients = []
-        for pair in range(arguments.pairs):
-            of_commit = build(before, before.with_name("target"))
-            of_today = build(ROOT, before.with_name("target"))
-            quotients.append(of_today / of_commit)
-            print(f"{limit['commit']} {of_commit:.0f} s, today {of_today:.0f} s of CPU time: {quotients[-1]:.2f}", flush=True)
+        for name, commit in commits.items():
+            subprocess.run(["git", "worktree", "add", "--quiet", "--force", "--detach", str(work / name), commit], cwd=ROOT, check=True)
+        for _ in range(arguments.pairs):
+            seconds = {}
+            for name, commit in commits.items():
+                seconds[name] = build(work / name, work / "target")
+                print(f"{commit}: {seconds[name]:.0f} s of CPU time", flush=True)
+            quotients.append(seconds["today"] / seconds["before"])
     finally:
-        subprocess.run(["git", "worktree", "remove", "--force", str(before)], cwd=ROOT, check=True)
+        for name in commits:
+            subprocess.run(["git", "worktree", "remove", "--force", str(work / name)], cwd=ROOT, check=False)
     quotient, most = statistics.median(quotients), limit["limit"] / limit["seconds"]
-    print(f"today's build takes {quotient:.2f} times that of {limit['commit']}; the limit is {most:.2f}, the aim {limit['aim'] / limit['seconds']:.2f}")
+    print(f"a build of HEAD takes {quotient:.2f} times that of {limit['commit']}; the limit is {most:.2f}, the aim {limit['aim'] / limit['seconds']:.2f}")
     raise SystemExit(quotient > most)
 
 

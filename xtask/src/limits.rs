@@ -71,13 +71,15 @@ pub fn tell_seconds(root: &Path, name: &str, seconds: f64) -> Result<(), String>
     Ok(())
 }
 
-/// Prints a value beside its limit; the complaint if it is above. Seconds are no complaint: a busy or
-/// slow machine takes twice as many, and `cargo xtask judge build` compares in turn.
+/// Prints a value beside its limit; the complaint if it is above. Seconds are no complaint: a busy
+/// or slow machine takes twice as many, and `cargo xtask judge build` compares in turn.
 fn held(limit: &Limit, value: f64) -> Option<String> {
     println!("{}: {value:.0}; the limit is {:.0}, the aim {:.0}", limit.what, limit.limit, limit.aim);
     let is_above = value > limit.limit;
     if is_above && limit.name.ends_with("-seconds") {
-        println!("  above the limit: the machine is busy or slow, or a change costs as much; `cargo xtask judge build` tells");
+        println!(
+            "  above the limit: the machine is busy or slow, or a change costs as much; `cargo xtask judge build` tells"
+        );
         return None;
     }
     is_above.then(|| format!("{}: {value:.0} is above the limit of {:.0}", limit.what, limit.limit))
