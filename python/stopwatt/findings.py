@@ -100,7 +100,7 @@ class PsciLatencyAccuracy:
     """Number of cells."""
     median_error_percent: float
     """Median of the absolute errors."""
-    within_10_percent_or_1_us: int
+    within_10_percent: int
     """The number of cells whose error is within the larger of 10 % and 1 us."""
     worst_error_percent: float
     """The largest absolute error."""
@@ -120,7 +120,7 @@ class PsciLatencyErrors:
     """Number of cells."""
     median_error_percent: float
     """Median of the absolute errors."""
-    within_10_percent_or_1_us: int
+    within_10_percent: int
     """The number of cells whose error is within the larger of 10 % and 1 us."""
     worst_error_percent: float
     """The largest absolute error."""

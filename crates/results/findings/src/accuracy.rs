@@ -13,8 +13,9 @@ pub struct Errors {
     pub cells: usize,
     /// Median of the absolute errors.
     pub median_error_percent: f64,
-    /// The number of cells whose error is within the larger of 10 % and 1 us.
-    pub within_10_percent_or_1_us: usize,
+    /// The number of cells whose error is within 10 %, or within half of the last printed digit or
+    /// a tick of the counter where those are more.
+    pub within_10_percent: usize,
     /// The largest absolute error.
     pub worst_error_percent: f64,
 }
@@ -75,7 +76,8 @@ pub const ALL: &str = "all";
 
 /// Accuracy of every release that has published figures, over its predicted cells; and where there
 /// are several, over all cells of their parallel suspend tables.
-pub fn accuracy(compared: &[ComparedCell]) -> Vec<Accuracy> {
+/// A tick of the counter is `tick_us` microseconds.
+pub fn accuracy(compared: &[ComparedCell], tick_us: f64) -> Vec<Accuracy> {
     let mut releases: Vec<&str> = Vec::new();
     for cell in compared.iter().filter(|cell| cell.published.is_some()) {
         if !releases.contains(&cell.recorded.variant.as_str()) {
@@ -95,7 +97,10 @@ pub fn accuracy(compared: &[ComparedCell]) -> Vec<Accuracy> {
                 && case.is_none_or(|case| case == cell.recorded.case)
                 && !cell.used_in_fit()
         });
-        let published = |cell: &ComparedCell| cell.published.as_ref().map(|cell| cell.value_us);
+        let published = |cell: &ComparedCell| {
+            let cell = cell.published.as_ref()?;
+            Some((cell.value_us, cell.resolution_us.max(tick_us)))
+        };
         let value = |cell: &ComparedCell| match said {
             Said::Recorded => Some(cell.recorded.value),
             Said::Middle => cell.middle,
@@ -126,19 +131,20 @@ fn intervals(cells: &[&ComparedCell]) -> Option<Intervals> {
     })
 }
 
-/// Errors of pairs of what was said and what was published; `None` of no pairs.
-fn errors(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<Errors> {
+/// Errors of pairs of what was said, and what was published with how far it is known; `None` of no
+/// pairs.
+fn errors(pairs: impl IntoIterator<Item = (f64, (f64, f64))>) -> Option<Errors> {
     let mut errors = Vec::new();
     let mut within = 0;
-    for (said, published) in pairs.into_iter().filter(|&(_, published)| published > 0.0) {
+    for (said, (published, known)) in pairs.into_iter().filter(|(_, (published, _))| *published > 0.0) {
         let error = ((said - published) / published * 100.0).abs();
         errors.push(error);
-        within += usize::from(error <= 10.0 || (said - published).abs() <= 1.0);
+        within += usize::from((said - published).abs() <= (0.1 * published).max(known));
     }
     Some(Errors {
         cells: errors.len(),
         median_error_percent: stats::median(&errors)?,
-        within_10_percent_or_1_us: within,
+        within_10_percent: within,
         worst_error_percent: errors.iter().copied().max_by(f64::total_cmp)?,
     })
 }

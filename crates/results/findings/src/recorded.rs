@@ -2,7 +2,7 @@
 
 use crate::accuracy::{Accuracy, accuracy};
 use crate::compared::{ComparedCell, Spread, compare, spread, with_intervals};
-use crate::rows::{role, subject};
+use crate::rows::{role, subject, tick_ns};
 use crate::strides;
 use attribution::{Timelines, microseconds};
 use published::{Layout, PsciReference, Published};
@@ -104,7 +104,8 @@ impl<'a> Findings<'a> {
 
     /// The accuracy of predictions; empty where nothing was predicted, as in what was measured.
     pub fn accuracy(&self) -> &[Accuracy] {
-        self.accuracy.get_or_init(|| if self.is_simulated() { accuracy(self.compared()) } else { Vec::new() })
+        let tick_us = tick_ns(self.recording) / 1e3;
+        self.accuracy.get_or_init(|| if self.is_simulated() { accuracy(self.compared(), tick_us) } else { Vec::new() })
     }
 
     /// All measures that are not PSCI latencies in a unit of time.

@@ -81,10 +81,10 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
     if let Some(all) = findings.accuracy().iter().max_by_key(|row| row.model.cells) {
         let model = all.model;
         words.push_str(&format!(
-            " Of {} predicted cells of the parallel tables{}, {} are within 10 % or 1 us of the published ones, with a median error of {:.1} %",
+            " Of {} predicted cells of the parallel tables{}, {} are within 10 % of the published ones, with a median error of {:.1} %",
             model.cells,
             if findings.accuracy().len() > 1 && all.release != "all" { format!(" ({}, {})", all.release, all.what) } else { String::new() },
-            model.within_10_percent_or_1_us,
+            model.within_10_percent,
             model.median_error_percent
         ));
         words.push_str(&all.guess.map_or_else(
@@ -103,7 +103,7 @@ pub(crate) fn accuracies(rows: &[Accuracy]) -> Table {
         })
         .words("predicted cells", |row| row.what.replace(" and cache flush", ", flush"))
         .numbers("median", "", |row| fixed(row.model.median_error_percent, 1).after(" %"))
-        .words("in 10 % or 1 us", |row| format!("{} of {}", row.model.within_10_percent_or_1_us, row.model.cells))
+        .words("in 10 %", |row| format!("{} of {}", row.model.within_10_percent, row.model.cells))
         .numbers("worst", "", |row| fixed(row.model.worst_error_percent, 1).after(" %"))
         .words("guess: median, worst", guess)
         .words("hold; width", held)
