@@ -139,14 +139,21 @@ pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette
     let mut fitted: BTreeMap<String, Costs> = BTreeMap::new();
     let progress: Arc<Progress> = Arc::default();
     let shown = console.show_only(progress.clone());
-    let first = plan.carry_from.clone();
+    let mut first = plan.carry_from.clone();
+    // Another release's costs are carried from its file, unless it is fitted anyway.
+    if let Some(carried) = first.clone().filter(|carried| !wanted.contains(carried))
+        && let Ok(document) = files.document(&format!("{name}/costs/{carried}.toml"))
+    {
+        fitted.insert(carried, Costs::read(&document, &platform)?);
+        first = None;
+    }
     let others = wanted.iter().filter(|&release| Some(release) != first.as_ref()).cloned();
     let all: Vec<String> = first.clone().into_iter().chain(others).collect();
     progress.expect(all.len() as u64, "releases");
     for release_name in all {
         progress.say(&format!("releases, fitting {release_name}"));
         let release = Release::read(&opened.release(&release_name)?, &platform)?;
-        let carried = first.as_ref().and_then(|first| fitted.get(first));
+        let carried = plan.carry_from.as_ref().and_then(|carried| fitted.get(carried));
         let calibration = calibrate::fit(&platform, &release, &reference, &plan, carried).into_diagnostic()?;
         fitted.insert(release_name.clone(), calibration.costs.clone());
         if wanted.contains(&release_name) {
@@ -156,11 +163,17 @@ pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette
     }
     drop(shown);
 
-    let mut differs = Vec::new();
+    for cell in calibrations.iter().filter_map(doubtful) {
+        console.note(&format!("warning: {cell}"));
+    }
+    let (mut differs, mut kept) = (Vec::new(), Vec::new());
     for calibration in &calibrations {
         let file = format!("{name}/costs/{}.toml", calibration.release);
         let text = calibration.to_toml();
-        if !options.check {
+        let is_there = files.read(&file).is_ok();
+        if !options.check && is_there && !calibration.gate.passed() {
+            kept.push(format!("platforms/{file}: {}", calibration.gate.reasons.join("; ")));
+        } else if !options.check {
             write_costs(console, data, &file, &text)?;
         } else if files.read(&file).ok().as_deref() != Some(text.as_str()) {
             differs.push(format!("platforms/{file}"));
@@ -170,7 +183,38 @@ pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette
         Format::Json => output::print_json(console, &as_json(&calibrations))?,
         Format::Term => output::print_text(console, &calibrations.iter().map(as_text).collect::<String>())?,
     }
+    if !kept.is_empty() {
+        let help = "correct the published figures and their units, or delete the file to have the fit written with its warning";
+        return Ok(Answer::no(
+            console,
+            &miette!(help = help, "a fit cannot be trusted, so its file stays: {}", kept.join(", ")),
+        ));
+    }
     Ok(checked(console, &differs, "calibrate"))
+}
+
+/// Microseconds that a powerdown or a wakeup of a CPU can take.
+const CREDIBLE_US: std::ops::RangeInclusive<f64> = 1.0..=100_000.0;
+
+/// The first figure of a fit that no CPU can have, in a sentence: its unit may be wrong.
+fn doubtful(calibration: &Calibration) -> Option<String> {
+    let is_doubtful = |cell: &&calibrate::CellFit| {
+        let cell = &cell.cell;
+        ["powerdown", "wakeup"].contains(&&*cell.metric) && !CREDIBLE_US.contains(&cell.value_us)
+    };
+    let mut cells = calibration.cells.iter().filter(is_doubtful);
+    let first = &cells.next()?.cell;
+    Some(format!(
+        "{}: the {} of {}.{} in {} {} is {} us, and {} more figures are as doubtful: are they in the right unit?",
+        calibration.release,
+        first.metric,
+        first.cluster,
+        first.core,
+        first.case,
+        first.mode,
+        first.value_us,
+        cells.count()
+    ))
 }
 
 fn as_text(calibration: &Calibration) -> String {
@@ -203,6 +247,12 @@ fn as_text(calibration: &Calibration) -> String {
             published.value_us,
             cell.fitted
         );
+    }
+    for valley in &calibration.valleys {
+        let costs = calibration.parameters.iter().zip(valley).filter(|((parameter, ..), _)| parameter.starts.len() > 1);
+        let costs: Vec<_> = costs.map(|((parameter, ..), value)| format!("{} {value:.1} us", parameter.key)).collect();
+        let _ =
+            writeln!(out, "  another valley fits alike: {}; the prior is nearer to the one above", costs.join(", "));
     }
     let _ = writeln!(out, "  not told apart by the data (parts of the priors that can move together):");
     for group in &calibration.indistinct {

@@ -15,6 +15,8 @@ pub struct Uncertainty {
     factor: Vec<Vec<f64>>,
     /// The error that the fit grants a cell, as a part of its value and in microseconds.
     granted: [f64; 2],
+    /// Other values of all keys that fit the cells alike, in microseconds or as a share.
+    valleys: Vec<Vec<f64>>,
     /// Residuals of the fit, as a multiple of what a cell is granted.
     residual: f64,
 }
@@ -31,10 +33,12 @@ impl Uncertainty {
             let keys = uncertainty.get("keys")?.as_array()?;
             let rows = uncertainty.get("factor")?.as_array()?;
             let row = |row: &toml::Value| row.as_array()?.iter().map(toml::Value::as_float).collect();
+            let valleys = fit.get("valley").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
             let granted = uncertainty.get("granted")?.as_array()?;
             Some(Self {
                 granted: [granted.first()?.as_float()?, granted.get(1)?.as_float()?],
                 keys: keys.iter().map(|key| key.as_str().map(str::to_owned)).collect::<Option<_>>()?,
+                valleys: valleys.iter().map(|valley| row(valley.get("values")?)).collect::<Option<_>>()?,
                 factor: rows.iter().map(row).collect::<Option<_>>()?,
                 residual: fit.get("gate")?.get("weighted_rms")?.as_float()?,
             })
@@ -42,14 +46,21 @@ impl Uncertainty {
         read().unwrap_or_default()
     }
 
-    /// Moves costs by a draw. A cost ends at 0.
+    /// Moves costs by a draw. A cost ends at 0. Where other costs fit alike, half of the draws
+    /// begin from those: the cells do not say which they are.
     pub(crate) fn draw(&self, costs: &mut Costs, seed: u64) {
         let mut random = SplitMix64::fork(seed, 1);
         let normals: Vec<f64> = self.keys.iter().map(|_| normal(&mut random)).collect();
-        for (key, row) in self.keys.iter().zip(&self.factor) {
+        // As many numbers are drawn with and without other valleys: the rest of the stream stays.
+        let valley = match self.valleys.len() {
+            0 => None,
+            count => self.valleys.get(SplitMix64::fork(seed, 2).next() as usize % (2 * count)),
+        };
+        for (place, (key, row)) in self.keys.iter().zip(&self.factor).enumerate() {
             let moved: f64 = row.iter().zip(&normals).map(|(part, normal)| part * normal).sum();
             if let Some(cost) = costs.cost_mut(key) {
-                *cost = (*cost as f64 + moved * 1e6).max(0.0).round() as u64;
+                let from = valley.and_then(|values| values.get(place)).map_or(*cost as f64, |value| value * 1e6);
+                *cost = (from + moved * 1e6).max(0.0).round() as u64;
             }
         }
     }
@@ -135,6 +146,24 @@ mod tests {
         let sum = spread(&|costs| (core(costs).context_restore + core(costs).warm_reset) as f64);
         assert!(restore > 0.5 && sum < restore / 3.0, "{restore} and {sum} us");
         assert!(spread(&|costs| costs.scp.take as f64) > 0.1);
+    }
+
+    /// Of two valleys that fit alike each is drawn in half of the draws.
+    #[test]
+    fn other_costs_that_fit_alike_are_drawn_as_well() {
+        let (fitted, table) = costs();
+        let mut uncertainty = Uncertainty::new(&table);
+        let key = uncertainty.keys.iter().position(|key| key == "scp.core_on").unwrap();
+        uncertainty.factor.iter_mut().for_each(|row| row.fill(0.0));
+        let mut other: Vec<f64> = vec![1.0; uncertainty.keys.len()];
+        other[key] = 17.0;
+        uncertainty.valleys = vec![other];
+        let drawn = (0..200).filter(|&seed| {
+            let mut costs = fitted.clone();
+            uncertainty.draw(&mut costs, seed);
+            costs.scp.core_on == Some(17_000_000)
+        });
+        assert!((60..140).contains(&drawn.count()));
     }
 
     #[test]

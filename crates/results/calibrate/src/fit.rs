@@ -14,6 +14,7 @@ use recording::metrics;
 use soc::config::{Costs, Machine, Platform, Release};
 use soc::{Conditions, Order, ProcedureStamps};
 use std::collections::BTreeMap;
+use std::iter;
 
 /// Parameters that the used cells cannot tell apart: all can move together and the cells hardly
 /// change.
@@ -32,6 +33,8 @@ pub struct Indistinct {
 pub struct Calibration {
     /// The release.
     pub release: String,
+    /// The session of the board that its cells were measured in.
+    pub session: String,
     /// The platform.
     pub platform: String,
     /// The fitted costs, rounded as written.
@@ -44,6 +47,9 @@ pub struct Calibration {
     /// parameter its row times as many independent standard normal numbers, in microseconds, or as
     /// a share.
     pub factor: Vec<Vec<f64>>,
+    /// Other values of all parameters that fit alike, in their order; the priors are nearer to
+    /// those that were taken.
+    pub valleys: Vec<Vec<f64>>,
     /// The directions that the data cannot tell apart.
     pub indistinct: Vec<Indistinct>,
     /// Rules that chose the cells.
@@ -72,6 +78,8 @@ pub(crate) const RELATIVE: f64 = 0.005;
 pub(crate) const ABSOLUTE: f64 = 0.05;
 /// Step of the numeric derivative, as a part of the prior.
 const STEP: f64 = 0.02;
+/// Parts of a cost that two valleys differ by.
+const VALLEY: f64 = 0.1;
 /// A direction that is less certain than this part of the priors is not told by the data.
 const INDISTINCT: f64 = 0.5;
 
@@ -106,7 +114,8 @@ pub fn fit(
         parameters: &parameters,
         cells: &cells,
     };
-    let scales = model.minimize()?;
+    let (scales, others) = model.minimize()?;
+    let valleys = others.iter().map(|scales| model.rounded(scales).0).collect();
     let (values, costs) = model.rounded(&scales);
     let fitted = model.simulate(&costs)?;
     let data = model.derivative(&scales)?;
@@ -125,8 +134,10 @@ pub fn fit(
         declared_timer: reference.wake_ups(&release.name, DEEPEST).0,
         gate: Gate::new(&cells, &sigmas, &fitted_parameters, &data),
         release: release.name.clone(),
+        session: reference.sessions.get(&release.name).unwrap_or(&release.name).clone(),
         platform: platform.name.clone(),
         indistinct: indistinct(&data, &parameters),
+        valleys,
         parameters: fitted_parameters,
         cells,
         rules: reference.fit_rules.clone(),
@@ -157,6 +168,26 @@ fn orders(platform: &Platform, release: &Release, reference: &PsciReference) -> 
         .collect()
 }
 
+/// Scales that differ in a parameter that several starts were tried of; those nearest to the priors
+/// of these parameters come first.
+fn valleys(parameters: &[Parameter], found: impl Iterator<Item = DVector<f64>>) -> Vec<DVector<f64>> {
+    let tried: Vec<usize> = (0..parameters.len()).filter(|&at| parameters[at].starts.len() > 1).collect();
+    let distance = |scales: &DVector<f64>| -> f64 {
+        tried.iter().map(|&at| if scales[at] > 0.0 { scales[at].ln().powi(2) } else { f64::INFINITY }).sum()
+    };
+    let mut valleys: Vec<DVector<f64>> = Vec::new();
+    for scales in found {
+        let is_same = |valley: &DVector<f64>| {
+            tried.iter().all(|&at| (valley[at] - scales[at]).abs() <= VALLEY * valley[at].abs())
+        };
+        if !valleys.iter().any(is_same) {
+            valleys.push(scales);
+        }
+    }
+    valleys.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    valleys
+}
+
 struct Model<'a> {
     platform: &'a Platform,
     release: &'a Release,
@@ -168,9 +199,10 @@ struct Model<'a> {
 type Key = (&'static str, &'static str, u16, u16, &'static str);
 
 impl Model<'_> {
-    /// The scales with the least squares, of those found from each start of the plan. Where CPUs
-    /// change places, the cells bend, and a fit may not come past the bend.
-    fn minimize(&self) -> Result<DVector<f64>, Error> {
+    /// The scales with the least squares of those found from each start of the plan, and those of
+    /// other valleys that fit alike. Where CPUs change places, the cells bend, and a fit may not
+    /// come past the bend. Among valleys that fit alike the priors decide, since the cells do not.
+    fn minimize(&self) -> Result<(DVector<f64>, Vec<DVector<f64>>), Error> {
         let mut starts = vec![DVector::from_element(self.parameters.len(), 1.0)];
         for (index, parameter) in self.parameters.iter().enumerate() {
             let with = |start: &DVector<f64>, scale: f64| {
@@ -183,7 +215,7 @@ impl Model<'_> {
         }
         let found: Vec<_> = starts.into_iter().map(|start| self.minimize_from(start)).collect::<Result<_, _>>()?;
         // There is at least the start at the priors.
-        let best = found.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+        let best = found.iter().min_by(|a, b| a.1.total_cmp(&b.1)).cloned();
         let mut best = best.ok_or_else(|| Error::NoCells(self.release.name.clone()))?;
         // A step that went below 0 finds no slope there: what ended at 0 is tried once more from
         // half of its prior.
@@ -194,7 +226,18 @@ impl Model<'_> {
                 best = other;
             }
         }
-        Ok(best.0)
+        let alike = best.1 + self.alike(best.1);
+        let found = found.into_iter().filter(|(_, objective)| *objective <= alike).map(|(scales, _)| scales);
+        let mut valleys = valleys(self.parameters, iter::once(best.0).chain(found));
+        let chosen = valleys.remove(0);
+        Ok((chosen, valleys))
+    }
+
+    /// The difference from a least objective, half of a sum of squares, that does not tell two fits
+    /// apart: two standard errors, where one is as large as the cells' own misfit.
+    fn alike(&self, least: f64) -> f64 {
+        let freedom = self.cells.len().saturating_sub(self.parameters.len()).max(1);
+        2.0 * (2.0 * least / freedom as f64).max(1.0)
     }
 
     /// The scales to which a start leads, and their sum of squares.
@@ -451,4 +494,26 @@ fn indistinct(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Indistinct> 
         .collect();
     found.sort_by(|a, b| b.uncertainty.total_cmp(&a.uncertainty));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::Prior;
+
+    /// One of two parameters is tried from several starts: of fits that differ in it the one nearer
+    /// to its prior comes first, and fits that differ elsewhere are one valley.
+    #[test]
+    fn of_valleys_that_fit_alike_the_prior_takes_one() {
+        let parameter = |key: &str, starts: &[f64]| Parameter {
+            key: key.to_owned(),
+            prior: Prior { value: 50.0, within: 10.0 },
+            starts: starts.to_vec(),
+        };
+        let parameters = [parameter("scp.core_on", &[0.5, 1.0, 2.0]), parameter("scp.take", &[1.0])];
+        let found = [[0.34, 1.0], [1.1, 3.0], [1.12, 1.0], [0.34, 2.0], [-1.0, 1.0]];
+        let valleys = valleys(&parameters, found.iter().map(|scales| DVector::from_row_slice(scales)));
+        let firsts: Vec<f64> = valleys.iter().map(|scales| scales[0]).collect();
+        assert_eq!(firsts, [1.1, 0.34, -1.0]);
+    }
 }

@@ -209,7 +209,7 @@ pub(crate) fn zero(platform: &Platform) -> Costs {
 /// Sets a cost from microseconds, or from a share of 1; false if there is no such cost. Both are
 /// kept in millionths.
 pub(crate) fn set(costs: &mut Costs, key: &str, value: f64) -> bool {
-    costs.cost_mut(key).map(|field| *field = (value.max(0.0) * 1e6).round() as u64).is_some()
+    costs.cost_mut(key).map(|field| *field = (in_domain(key, value) * 1e6).round() as u64).is_some()
 }
 
 /// A cost in microseconds, or a share of 1.
@@ -217,9 +217,14 @@ pub(crate) fn get(costs: &Costs, key: &str) -> Option<f64> {
     costs.clone().cost_mut(key).map(|field| *field as f64 / 1e6)
 }
 
+/// The value that a cost can have nearest to one: no time is below 0, and no share above 1.
+fn in_domain(key: &str, value: f64) -> f64 {
+    value.clamp(0.0, if key == SHARE { 1.0 } else { f64::INFINITY })
+}
+
 /// A value as the costs file writes it, rounded to what is written.
 pub(crate) fn written(key: &str, value: f64) -> (String, f64) {
-    let value = value.max(0.0);
+    let value = in_domain(key, value);
     if key == SHARE {
         let rounded = (value * 1e4).round() / 1e4;
         (format!("{rounded:.4}"), rounded)

@@ -24,6 +24,11 @@ impl Calibration {
         );
         line(out, format_args!(""));
         line(out, format_args!("release = \"{}\"", self.release));
+        line(
+            out,
+            format_args!("# Costs of another session hold for another state of the board as well: docs/compare.md."),
+        );
+        line(out, format_args!("session = \"{}\"", self.session));
         self.write_costs(out);
         line(out, format_args!("\n[fit]"));
         line(out, format_args!("cells = {}", self.cells.len()));
@@ -38,6 +43,7 @@ impl Calibration {
         line(out, format_args!("]"));
         self.write_gate(out);
         self.write_uncertainty(out);
+        self.write_valleys(out);
         self.write_indistinct(out);
         self.write_cells(out);
         text
@@ -66,6 +72,20 @@ impl Calibration {
     }
 
     /// The groups of costs that the cells cannot tell apart.
+    /// Other costs that fit alike, in the order of the uncertainty's keys.
+    fn write_valleys(&self, out: &mut String) {
+        for values in &self.valleys {
+            line(
+                out,
+                format_args!(
+                    "\n# Other costs that fit alike, in the order of the keys above; half of the draws begin from such."
+                ),
+            );
+            line(out, format_args!("[[fit.valley]]"));
+            line(out, format_args!("values = {values:?}"));
+        }
+    }
+
     fn write_indistinct(&self, out: &mut String) {
         line(
             out,

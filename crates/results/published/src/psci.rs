@@ -3,6 +3,7 @@
 use document::{Error, Spanned};
 use experiment::{Conditions, Files, Folder};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A published figure.
@@ -48,6 +49,9 @@ pub struct PsciReference {
     pub fit_rules: Vec<String>,
     /// Cells that fits leave out, with the reason.
     pub left_out: Vec<String>,
+    /// The session of the board that each release's tables are of: the release's name, unless the
+    /// file names another.
+    pub sessions: BTreeMap<String, String>,
     layouts: Vec<(String, Layout)>,
     pub(crate) conditions: Vec<Condition>,
 }
@@ -84,8 +88,16 @@ struct File {
 struct Release {
     name: String,
     source: String,
+    /// The session of the board that the tables are of, if another release's are of it as well.
+    session: Option<String>,
     #[serde(default)]
     layout: Layout,
+}
+
+impl Release {
+    fn session(&self) -> (String, String) {
+        (self.name.clone(), self.session.clone().unwrap_or_else(|| self.name.clone()))
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -174,6 +186,7 @@ impl PsciReference {
         }
         Ok(Self {
             platform: file.platform,
+            sessions: file.release.iter().map(Release::session).collect(),
             layouts: file.release.iter().map(|release| (release.name.clone(), release.layout)).collect(),
             releases: file.release.into_iter().map(|release| (release.name, release.source)).collect(),
             cells,

@@ -121,6 +121,9 @@ struct File {
     /// The release's name, for people who read the file.
     #[serde(rename = "release")]
     _release: String,
+    /// The session of the board that the costs were fitted to, which `compare` reads.
+    #[serde(default, rename = "session")]
+    _session: String,
     shared: Shared,
     scp: ScpCosts,
     power_units: Option<PowerUnitCosts>,
