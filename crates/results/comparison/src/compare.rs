@@ -11,8 +11,9 @@ use crate::releases::{choose, side};
 use crate::request::{Error, Input, Options};
 use crate::result::{Comparison, Row, Side};
 use crate::runs::{self, is_one_run};
+use crate::session::{leave_to_sessions, sessions, withhold_paths};
 use crate::shift::shifts;
-use crate::table::Table;
+use crate::table::{Key, Table};
 use crate::warnings::{dependent, describe, of_order, other_units, uneven, warnings};
 use recording::Header;
 use std::collections::BTreeSet;
@@ -54,6 +55,14 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     let is_run = |side: usize| has_runs(&headers, &one_run, side);
     let shifts = shifts(&rows, &options.policy, is_run);
     leave_open(&mut rows, &shifts, &options.policy, is_run);
+    // Releases of one name are compared with each other; where the names differ there is one a
+    // side.
+    let release = |side: usize, key: &Key| -> &str {
+        let own = sides[side].variants.iter().find(|variant| **variant == key.variant);
+        own.or(sides[side].variants.first()).map_or("", String::as_str)
+    };
+    let sessions =
+        leave_to_sessions(&mut rows, |key, side| sessions(&headers, side, [release(0, key), release(side, key)]));
     let mut warnings = warnings(&sides, &headers);
     warnings.extend(orders.iter().map(|order| of_order(order, &sides, &headers)));
     warnings.extend(other_units(&tables));
@@ -72,15 +81,18 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     // With several releases in each recording, the first that they share speaks for the inputs.
     let variants: Vec<&str> = sides.iter().map(|side| side.variants.first().map_or("", String::as_str)).collect();
     let rows: Vec<Row> = rows.into_iter().map(|pending| pending.row).collect();
+    let mut paths = side_by_side(&rows, &paths);
+    withhold_paths(&mut paths, &sessions);
     let idle = idle_tests(inputs, &chosen, &mut warnings);
     let functions = functions::functions(&sides, inputs, &mut warnings);
     Ok(Comparison {
         differences: inputs::differences(&headers, &variants),
         warnings,
-        paths: side_by_side(&rows, &paths),
+        paths,
         rows,
         shifts,
         orders,
+        sessions,
         functions,
         idle,
         unmatched,

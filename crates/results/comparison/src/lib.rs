@@ -31,6 +31,7 @@ mod releases;
 mod request;
 mod result;
 mod runs;
+mod session;
 mod shift;
 mod statistics;
 mod student;
@@ -49,6 +50,7 @@ pub use result::{
     Basis, CallFunctions, CauseChange, Cell, Change, Comparison, CriticalPath, FunctionRow, IdleShare, IdleTest,
     OtherOrder, Outcome, PathChange, Row, Shift, Side, TablePaths, Test, Totals, Verdict,
 };
+pub use session::{BoardCost, Sessions};
 pub use statistics::{FEWEST_RUNS, holm, interval_of_change, rank_test, runs_for_ranks};
 pub use summary::TooFew;
 pub use table::{Key, Who, row_count};

@@ -2,6 +2,7 @@
 
 use crate::inputs::Difference;
 use crate::policy::Unjudged;
+use crate::session::Sessions;
 use crate::statistics::runs_for_ranks;
 use crate::table::{Key, Who};
 use attribution::{Cause, Spent};
@@ -48,6 +49,8 @@ pub struct Comparison {
     pub paths: Vec<TablePaths>,
     /// Tables whose rows the order of the CPUs decides, so that they are not judged.
     pub orders: Vec<OtherOrder>,
+    /// Two sessions of a board, where costs of simulations were fitted to two.
+    pub sessions: Vec<Sessions>,
     /// The functions of calls that were counted by function in all recordings, in the order of the
     /// base.
     pub functions: Vec<CallFunctions>,
@@ -264,7 +267,7 @@ pub enum Outcome {
     Regression,
     /// Nothing did, as far as can be told from chance.
     NoRegression,
-    /// Too few runs stand behind it.
+    /// Too few runs or sessions stand behind it.
     Unjudged,
 }
 
@@ -289,6 +292,9 @@ pub enum Verdict {
     /// The order in which CPUs came decides, and is another one or was left to chance: a condition
     /// of the run and no result, so nothing is judged.
     Order,
+    /// Costs were fitted to two sessions of a board, and the change is no larger than what two
+    /// sessions of one firmware differ by.
+    Session,
     /// A change, but below the threshold.
     Small,
     /// A change of something of which neither way is better.
@@ -384,6 +390,11 @@ impl CauseChange {
 }
 
 impl Change {
+    /// True if more runs, or more sessions of the board, are needed to tell what it comes to.
+    pub fn is_open(&self) -> bool {
+        self.too_few || self.verdict == Verdict::Session
+    }
+
     /// The cause that changed most in the direction of the whole.
     pub fn main_cause(&self) -> Option<Cause> {
         let sign = self.absolute.signum();
@@ -410,7 +421,7 @@ impl Comparison {
     pub fn outcome(&self) -> Outcome {
         match () {
             () if self.has_regression() => Outcome::Regression,
-            () if self.changes().any(|(_, change)| change.too_few) => Outcome::Unjudged,
+            () if self.changes().any(|(_, change)| change.is_open()) => Outcome::Unjudged,
             () => Outcome::NoRegression,
         }
     }
@@ -449,6 +460,7 @@ impl Verdict {
             Self::Same => "same",
             Self::Unclear => "unclear",
             Self::Order => "order",
+            Self::Session => "session",
             Self::Small => "below-threshold",
             Self::Changed => "changed",
             Self::Better => "better",
@@ -524,9 +536,9 @@ mod tests {
     /// Scripts read these.
     #[test]
     fn verdicts_have_names() {
-        use Verdict::{Better, Changed, Order, Same, Small, Unclear, Worse};
-        let names = [Same, Unclear, Order, Small, Changed, Better, Worse].map(Verdict::name);
-        assert_eq!(names, ["same", "unclear", "order", "below-threshold", "changed", "better", "worse"]);
+        use Verdict::{Better, Changed, Order, Same, Session, Small, Unclear, Worse};
+        let names = [Same, Unclear, Order, Session, Small, Changed, Better, Worse].map(Verdict::name);
+        assert_eq!(names, ["same", "unclear", "order", "session", "below-threshold", "changed", "better", "worse"]);
     }
 
     #[test]

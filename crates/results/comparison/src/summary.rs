@@ -12,8 +12,8 @@ pub struct TooFew {
     pub runs: usize,
     /// True if those runs have iterations, which say nothing about the next run.
     pub has_iterations: bool,
-    /// The runs a side that a verdict needs, at least. From [`FEWEST_RUNS`] on it is an estimate: as
-    /// many as make the interval as narrow as the change, if more runs scatter as these do.
+    /// The runs a side that a verdict needs, at least. From [`FEWEST_RUNS`] on it is an estimate:
+    /// as many as make the interval as narrow as the change, if more runs scatter as these do.
     pub needed: usize,
     /// The number of rows that are compared.
     pub rows: usize,
@@ -39,7 +39,7 @@ impl Row {
 
 impl Comparison {
     /// The rows that a side shares with the base, each with its change.
-    fn of_side(&self, side: usize) -> impl Iterator<Item = (&Row, &Change)> {
+    pub fn of_side(&self, side: usize) -> impl Iterator<Item = (&Row, &Change)> {
         self.rows.iter().filter_map(move |row| Some((row, row.changes[side - 1].as_ref()?)))
     }
 

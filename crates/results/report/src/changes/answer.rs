@@ -1,7 +1,7 @@
 //! The answer of a comparison, in a few sentences.
 
 use super::names::{letter, table_name};
-use super::sizes::{in_common, nothing, too_few};
+use super::sizes::{in_common, in_sessions, nothing, state, too_few};
 use crate::blocks::{figure, fixed};
 use crate::words::capital;
 use comparison::{Better, Change, Comparison, CriticalPath, Row, Shift, TablePaths, Totals, Verdict};
@@ -39,9 +39,11 @@ pub(super) fn answer(comparison: &Comparison) -> String {
         *first = format!("{first} {path}");
     }
     // What is open comes first, unless there is a regression to tell.
-    let open = (1..comparison.sides.len()).filter_map(|side| too_few(comparison, side));
+    let few = (1..comparison.sides.len()).filter_map(|side| too_few(comparison, side));
+    let open = few.chain(comparison.sessions.iter().filter_map(|of| in_sessions(comparison, of)));
     let at = if comparison.has_regression() { sentences.len() } else { 0 };
     sentences.splice(at..at, open.collect::<Vec<_>>());
+    sentences.splice(0..0, comparison.sessions.iter().filter_map(state).collect::<Vec<_>>());
     if sentences.is_empty() {
         sentences.push(nothing(comparison));
     }

@@ -147,7 +147,9 @@ fn by_size(comparison: &Comparison) -> Vec<(&Row, usize, &Change)> {
 
 /// The order in which verdicts matter; `None` for those that say nothing.
 fn rank(verdict: Verdict) -> Option<usize> {
-    [Verdict::Worse, Verdict::Better, Verdict::Changed, Verdict::Small].iter().position(|other| *other == verdict)
+    [Verdict::Worse, Verdict::Better, Verdict::Changed, Verdict::Session, Verdict::Small]
+        .iter()
+        .position(|other| *other == verdict)
 }
 
 /// Rows of the picture of the largest changes.
@@ -163,10 +165,11 @@ fn largest(comparison: &Comparison) -> Option<Picture> {
             _ => (percent.min(0.0), percent.max(0.0)),
         };
         let which = if several { format!("{} ", letter(*side)) } else { String::new() };
-        let cause = change.main_cause().map_or("no cause is told", |cause| cause.title());
+        let cause = change.main_cause().map(|cause| cause.title());
+        let label = format!("{which}{}", row.key.label());
         Some(IntervalRow {
-            name: format!("{which}{}: {cause}", row.key.label()),
-            series: cause.to_owned(),
+            name: cause.map_or_else(|| label.clone(), |cause| format!("{label}: {cause}")),
+            series: cause.unwrap_or("no cause is told").to_owned(),
             low,
             middle: percent,
             high,
@@ -183,6 +186,20 @@ fn method(comparison: &Comparison) -> Vec<Text> {
     let sampled = comparison.changes().any(|(_, change)| change.basis != Basis::Exact);
     let exact = comparison.changes().any(|(_, change)| change.basis == Basis::Exact);
     let mut lines = Vec::new();
+    for sessions in &comparison.sessions {
+        let floor =
+            |(name, percent): &([String; 2], f64)| format!("{} {} %", name.join(" ").trim_start(), fixed(*percent, 1));
+        lines.push(format!(
+            "sessions: the costs of {} and {} were fitted to two sessions of a board, {} and {}; a change up to what a release measured twice \
+             shows is not judged ({}; with {} % that the fits leave)",
+            letter(0),
+            letter(sessions.side),
+            sessions.names[0],
+            sessions.names[1],
+            sessions.floors.iter().map(floor).collect::<Vec<_>>().join(", "),
+            fixed(sessions.granted, 1),
+        ));
+    }
     if exact {
         lines.push(
             "exact: a world that repeats itself; two values that differ by more than a tick of the counter are different"
@@ -346,6 +363,7 @@ fn verdict(verdict: Verdict) -> Cell {
         Verdict::Same => ("=", Tone::Faint),
         Verdict::Unclear => ("~", Tone::Faint),
         Verdict::Order => ("order", Tone::Faint),
+        Verdict::Session => ("session", Tone::Faint),
         Verdict::Small => ("below threshold", Tone::Faint),
         Verdict::Changed => ("changed", Tone::Middling),
         Verdict::Better => ("better", Tone::Good),
@@ -469,6 +487,7 @@ fn summary(comparison: &Comparison) -> String {
         (Verdict::Small, "changed below the threshold"),
         (Verdict::Unclear, "unclear (~)"),
         (Verdict::Order, "decided by the order of CPUs"),
+        (Verdict::Session, "no larger than between two sessions"),
         (Verdict::Same, "unchanged"),
     ];
     let parts: Vec<_> =

@@ -115,7 +115,7 @@ pub fn junit(comparison: &Comparison) -> String {
     let wrong = |change: &Change| match (change.verdict, comparison.unjudged) {
         (Verdict::Worse, _) => Some("regression"),
         (_, Unjudged::Pass) => None,
-        _ => (change.too_few && !change.below).then_some("cannot-be-judged"),
+        _ => (change.is_open() && !change.below).then_some("cannot-be-judged"),
     };
     let skipped = |change: &Change| wrong(change).is_none() && is_unjudged(change.verdict);
     let count = |rows: &[LastRow<'_>], which: &dyn Fn(&Change) -> bool| {
@@ -170,12 +170,14 @@ fn failure(comparison: &Comparison, row: &Row, change: &Change) -> String {
             let runs = runs_a_side(change.runs);
             format!("; with {runs} that cannot be told from chance, a verdict needs {} or more", open.needed)
         });
-    format!("{} changed by {:+} {}{percent}{open}", row.key.label(), number(change.absolute), row.unit)
+    let session =
+        if change.verdict == Verdict::Session { "; two sessions of one firmware differ by as much" } else { "" };
+    format!("{} changed by {:+} {}{percent}{open}{session}", row.key.label(), number(change.absolute), row.unit)
 }
 
 /// True if nothing is said of a row.
 fn is_unjudged(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Unclear | Verdict::Order)
+    matches!(verdict, Verdict::Unclear | Verdict::Order | Verdict::Session)
 }
 
 /// The text of Go's benchmarks, which benchstat reads: each value of each recording on a line,

@@ -44,6 +44,7 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "regression": comparison.has_regression(),
         "outcome": comparison.outcome().name(),
         "runs_for_ranks": comparison.runs_for_ranks(),
+        "sessions": comparison.sessions.iter().map(|of| sessions(comparison, of)).collect::<Vec<_>>(),
         "in_common": comparison.shifts.iter().map(|shift| shift_json(comparison, shift)).collect::<Vec<_>>(),
         "rows": comparison.rows.iter().map(row).collect::<Vec<_>>(),
         "critical_paths": comparison.paths.iter().map(paths).collect::<Vec<_>>(),
@@ -55,6 +56,16 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         whole["idle"] = comparison.idle.iter().map(|test| idle(test, comparison.sides.len())).collect();
     }
     whole
+}
+
+/// Two sessions of a board behind fitted costs.
+fn sessions(comparison: &Comparison, of: &comparison::Sessions) -> Value {
+    let moved = of.moved.iter().map(|cost| json!({ "cost": cost.key, "us": cost.us }));
+    json!({
+        "recording": comparison.sides[of.side].name, "sessions": of.names, "board_costs_moved": moved.collect::<Vec<_>>(),
+        "floors_percent": of.floors.iter().map(|(name, percent)| (name.join(" ").trim_start().to_owned(), json!(percent))).collect::<Map<_, _>>(),
+        "granted_percent": of.granted,
+    })
 }
 
 /// What the rows of a measure have in common.

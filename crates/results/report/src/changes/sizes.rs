@@ -2,9 +2,9 @@
 //! the bound on what did not change.
 
 use super::names::letter;
-use crate::blocks::fixed;
+use crate::blocks::{figure, fixed};
 use crate::words::capital;
-use comparison::{Comparison, FEWEST_RUNS, Row, Shift, TooFew, Verdict};
+use comparison::{BoardCost, Comparison, FEWEST_RUNS, Row, Sessions, Shift, TooFew, Verdict};
 
 /// "5.1 % more", "about 10 times slower": a change in percent, of times or of something else.
 fn size(percent: f64, is_time: bool) -> String {
@@ -57,6 +57,40 @@ pub(super) fn in_common(comparison: &Comparison, shift: &Shift) -> String {
         shift.runs[0],
         shift.runs[1],
     )
+}
+
+/// The cost of the board that moved most between two sessions, though no firmware decides it.
+pub(super) fn state(sessions: &Sessions) -> Option<String> {
+    let ratio = |cost: &&BoardCost| (cost.us[1] / cost.us[0]).ln().abs();
+    let cost = sessions.moved.iter().max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+    let others = match sessions.moved.len() - 1 {
+        0 => String::new(),
+        1 => ", and one more cost moved".to_owned(),
+        more => format!(", and {more} more costs moved"),
+    };
+    let (factor, unit) = if cost.us[0] < 0.1 { (1e3, "ns") } else { (1.0, "us") };
+    let ([before, after], [base, other]) = (cost.us.map(|us| figure(us * factor)), [0, sessions.side].map(letter));
+    Some(format!(
+        "The board was in another state: {} is {before} {unit} in {base} and {after} {unit} in {other}{others}. No release of the \
+         firmware decides that, so no cause is told.",
+        cost.key
+    ))
+}
+
+/// The rows that changed by no more than a release that was measured in two sessions.
+pub(super) fn in_sessions(comparison: &Comparison, sessions: &Sessions) -> Option<String> {
+    let rows = comparison.of_side(sessions.side);
+    let (all, open): (Vec<bool>, Vec<bool>) =
+        rows.map(|(_, change)| (true, change.verdict == Verdict::Session)).unzip();
+    let open = open.into_iter().filter(|open| *open).count();
+    let [release, platform] = &sessions.measured;
+    (open > 0).then(|| {
+        format!(
+            "{open} of {} rows changed by no more than two sessions of one release did ({release} on {platform}), so they are not \
+             judged.",
+            all.len(),
+        )
+    })
 }
 
 /// The rows of a side that moved and have too few runs for a verdict: how many of how many, by how

@@ -35,7 +35,12 @@ pub(crate) fn story(blocks: &Blocks, all: bool, style: Style) -> String {
                 1 => format!("1 {what}"),
                 count => format!("{count} {what}s"),
             };
-            let kinds: Vec<String> = kinds.iter().filter(|(count, _)| *count > 0).map(plural).collect();
+            let mut kinds: Vec<String> = kinds.iter().filter(|(count, _)| *count > 0).map(plural).collect();
+            let rows = |block: &Block| if let Block::Table(table) = block { table.rows.len() } else { 0 };
+            let rows: usize = others.iter().map(rows).sum();
+            if rows > 0 {
+                kinds[0].push_str(&format!(" with {}", plural(&(rows, "row"))));
+            }
             if !others.is_empty() {
                 let more = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(", ")) };
                 let words = format!("There is more{more}. Add --all to see it here, or --report page.html.");
@@ -227,7 +232,10 @@ mod tests {
         blocks.rest();
         blocks.table(Table::with_rows(&[1.0]).numbers("a", "us", |value| figure(*value)).done());
         let short = story(&blocks, false, Style::PLAIN);
-        assert!(short.starts_with("It takes 12.00 us.\n") && short.contains("There is more: 1 table."), "{short}");
+        assert!(
+            short.starts_with("It takes 12.00 us.\n") && short.contains("There is more: 1 table with 1 row."),
+            "{short}"
+        );
         let long = story(&blocks, true, Style::PLAIN);
         assert!(long.contains("a, us") && !long.contains("There is more"), "{long}");
     }
