@@ -135,34 +135,7 @@ pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette
         true => opened.releases()?,
         false => options.release.iter().map(|given| opened.release_name(given)).collect::<Result<_, _>>()?,
     };
-    let mut calibrations: Vec<Calibration> = Vec::new();
-    let mut fitted: BTreeMap<String, Costs> = BTreeMap::new();
-    let progress: Arc<Progress> = Arc::default();
-    let shown = console.show_only(progress.clone());
-    let mut first = plan.carry_from.clone();
-    // Another release's costs are carried from its file, unless it is fitted anyway.
-    if let Some(carried) = first.clone().filter(|carried| !wanted.contains(carried))
-        && let Ok(document) = files.document(&format!("{name}/costs/{carried}.toml"))
-    {
-        fitted.insert(carried, Costs::read(&document, &platform)?);
-        first = None;
-    }
-    let others = wanted.iter().filter(|&release| Some(release) != first.as_ref()).cloned();
-    let all: Vec<String> = first.clone().into_iter().chain(others).collect();
-    progress.expect(all.len() as u64, "releases");
-    for release_name in all {
-        progress.say(&format!("releases, fitting {release_name}"));
-        let release = Release::read(&opened.release(&release_name)?, &platform)?;
-        let carried = plan.carry_from.as_ref().and_then(|carried| fitted.get(carried));
-        let calibration = calibrate::fit(&platform, &release, &reference, &plan, carried).into_diagnostic()?;
-        fitted.insert(release_name.clone(), calibration.costs.clone());
-        if wanted.contains(&release_name) {
-            calibrations.push(calibration);
-        }
-        progress.step();
-    }
-    drop(shown);
-
+    let calibrations = fit(console, (&files, &opened), (&platform, &plan, &reference), &wanted)?;
     for cell in calibrations.iter().filter_map(doubtful) {
         console.note(&format!("warning: {cell}"));
     }
@@ -170,12 +143,12 @@ pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette
     for calibration in &calibrations {
         let file = format!("{name}/costs/{}.toml", calibration.release);
         let text = calibration.to_toml();
-        let is_there = files.read(&file).is_ok();
-        if !options.check && is_there && !calibration.gate.passed() {
+        let before = files.read(&file).ok();
+        if !options.check && before.is_some() && !calibration.gate.passed() {
             kept.push(format!("platforms/{file}: {}", calibration.gate.reasons.join("; ")));
         } else if !options.check {
             write_costs(console, data, &file, &text)?;
-        } else if files.read(&file).ok().as_deref() != Some(text.as_str()) {
+        } else if before.as_deref() != Some(text.as_str()) {
             differs.push(format!("platforms/{file}"));
         }
     }
@@ -191,6 +164,43 @@ pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette
         ));
     }
     Ok(checked(console, &differs, "calibrate"))
+}
+
+/// Fits the wanted releases of a platform. Costs that others carry come from their release's file,
+/// unless that release is fitted as well.
+fn fit(
+    console: &Console,
+    (files, opened): (&impl Files, &PlatformFiles<'_>),
+    (platform, plan, reference): (&Platform, &Plan, &PsciReference),
+    wanted: &[String],
+) -> miette::Result<Vec<Calibration>> {
+    let mut calibrations: Vec<Calibration> = Vec::new();
+    let mut fitted: BTreeMap<String, Costs> = BTreeMap::new();
+    let progress: Arc<Progress> = Arc::default();
+    let shown = console.show_only(progress.clone());
+    let mut first = plan.carry_from.clone();
+    if let Some(carried) = first.clone().filter(|carried| !wanted.contains(carried))
+        && let Ok(document) = files.document(&format!("{}/costs/{carried}.toml", opened.name()))
+    {
+        fitted.insert(carried, Costs::read(&document, platform)?);
+        first = None;
+    }
+    let others = wanted.iter().filter(|&release| Some(release) != first.as_ref()).cloned();
+    let all: Vec<String> = first.clone().into_iter().chain(others).collect();
+    progress.expect(all.len() as u64, "releases");
+    for release_name in all {
+        progress.say(&format!("releases, fitting {release_name}"));
+        let release = Release::read(&opened.release(&release_name)?, platform)?;
+        let carried = plan.carry_from.as_ref().and_then(|carried| fitted.get(carried));
+        let calibration = calibrate::fit(platform, &release, reference, plan, carried).into_diagnostic()?;
+        fitted.insert(release_name.clone(), calibration.costs.clone());
+        if wanted.contains(&release_name) {
+            calibrations.push(calibration);
+        }
+        progress.step();
+    }
+    drop(shown);
+    Ok(calibrations)
 }
 
 /// Microseconds that a powerdown or a wakeup of a CPU can take.

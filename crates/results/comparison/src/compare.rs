@@ -11,9 +11,9 @@ use crate::releases::{choose, side};
 use crate::request::{Error, Input, Options};
 use crate::result::{Comparison, Row, Side};
 use crate::runs::{self, is_one_run};
-use crate::session::{leave_to_sessions, sessions, withhold_paths};
+use crate::session::{leave_to_sessions, withhold_paths};
 use crate::shift::shifts;
-use crate::table::{Key, Table};
+use crate::table::Table;
 use crate::warnings::{dependent, describe, of_order, other_units, uneven, warnings};
 use recording::Header;
 use std::collections::BTreeSet;
@@ -55,14 +55,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     let is_run = |side: usize| has_runs(&headers, &one_run, side);
     let shifts = shifts(&rows, &options.policy, is_run);
     leave_open(&mut rows, &shifts, &options.policy, is_run);
-    // Releases of one name are compared with each other; where the names differ there is one a
-    // side.
-    let release = |side: usize, key: &Key| -> &str {
-        let own = sides[side].variants.iter().find(|variant| **variant == key.variant);
-        own.or(sides[side].variants.first()).map_or("", String::as_str)
-    };
-    let sessions =
-        leave_to_sessions(&mut rows, |key, side| sessions(&headers, side, [release(0, key), release(side, key)]));
+    let sessions = leave_to_sessions(&mut rows, &headers, &sides);
     let mut warnings = warnings(&sides, &headers);
     warnings.extend(orders.iter().map(|order| of_order(order, &sides, &headers)));
     warnings.extend(other_units(&tables));
@@ -70,14 +63,8 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         warnings.push(format!("rule {} of the policy ({}) matches no row", index + 1, describe(rule)));
     }
     warnings.extend(dependent(&rows));
-    warnings.extend(
-        sides
-            .iter()
-            .zip(&tables)
-            .zip(&headers)
-            .filter(|(_, header)| !header.is_repeatable())
-            .filter_map(|((side, table), _)| uneven(&side.name, table)),
-    );
+    let measured = sides.iter().zip(&tables).zip(&headers).filter(|(_, header)| !header.is_repeatable());
+    warnings.extend(measured.filter_map(|((side, table), _)| uneven(&side.name, table)));
     // With several releases in each recording, the first that they share speaks for the inputs.
     let variants: Vec<&str> = sides.iter().map(|side| side.variants.first().map_or("", String::as_str)).collect();
     let rows: Vec<Row> = rows.into_iter().map(|pending| pending.row).collect();

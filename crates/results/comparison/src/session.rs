@@ -2,7 +2,7 @@
 //! well as by the firmware, and one release that was measured twice shows by how much.
 
 use crate::matching::Pending;
-use crate::result::{Basis, Change, TablePaths, Verdict};
+use crate::result::{Basis, Change, Side, TablePaths, Verdict};
 use crate::table::Key;
 use recording::Header;
 use serde::Deserialize;
@@ -198,15 +198,19 @@ fn granted(costs: &Table) -> f64 {
 
 /// Takes the verdict from changes that two sessions of one firmware differ by, and the causes
 /// from all where the board was in another state.
-pub(crate) fn leave_to_sessions(
-    rows: &mut [Pending<'_>],
-    of_row: impl Fn(&Key, usize) -> Option<Sessions>,
-) -> Vec<Sessions> {
+pub(crate) fn leave_to_sessions(rows: &mut [Pending<'_>], headers: &[&Header], sides: &[Side]) -> Vec<Sessions> {
+    // Releases of one name are compared with each other; where names differ there is one a side.
+    let release = |side: usize, key: &Key| -> &str {
+        let own = sides[side].variants.iter().find(|variant| **variant == key.variant);
+        own.or(sides[side].variants.first()).map_or("", String::as_str)
+    };
     let mut known: BTreeMap<(String, usize), Option<Sessions>> = BTreeMap::new();
     for Pending { row, .. } in rows {
         for (side, change) in (1..).zip(&mut row.changes) {
             let Some(change) = change.as_mut() else { continue };
-            let found = known.entry((row.key.variant.clone(), side)).or_insert_with(|| of_row(&row.key, side));
+            let found = known
+                .entry((row.key.variant.clone(), side))
+                .or_insert_with(|| sessions(headers, side, [release(0, &row.key), release(side, &row.key)]));
             let Some(sessions) = found else { continue };
             if !sessions.moved.is_empty() {
                 change.causes.clear();
