@@ -48,7 +48,7 @@ def import_rt_instr(file: File, output: Optional[File] = None, **options: object
 
 
 def import_rst(file: File, output: Optional[File] = None, **options: object) -> Recording:
-    """The tables of a reStructuredText document. Options: ``platform``, ``prefix``, ``unit``, ``as_published``, ``lenient``."""
+    """The tables of a reStructuredText document. Options: ``platform``, ``prefix``, ``unit``, ``section``, ``as_published``, ``lenient``."""
     return _import("rst", file, output, options)
 
 

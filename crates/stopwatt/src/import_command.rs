@@ -43,6 +43,9 @@ pub struct ImportOptions {
     /// Unit of RST tables, ns, us or ms, whatever their captions say.
     #[arg(long, value_name = "UNIT", value_parser = ["ns", "us", "ms"])]
     unit: Option<String>,
+    /// Read only RST tables below a heading that has this text, in upper or lower case.
+    #[arg(long, value_name = "TEXT")]
+    section: Option<String>,
     /// Leave malformed lines out, with a warning, instead of giving up.
     #[arg(long)]
     lenient: bool,
@@ -80,6 +83,7 @@ pub fn run(console: &Console, data: &Data, kind: Kind, options: &ImportOptions) 
         variant: options.variant.clone().or(stem).unwrap_or_default(),
         prefix: options.prefix.clone(),
         unit: options.unit.clone(),
+        section: options.section.clone(),
         cpus: described.map(|platform| platform.topology.cpus.iter().map(|cpu| (cpu.cluster, cpu.core)).collect()),
         beside: options.file.parent().map(Path::to_owned),
         lenient: options.lenient,

@@ -143,7 +143,8 @@ impl Figures {
                             figure.cpu_name()
                         ),
                         format!(
-                            "the first one is in line {first}: keep one, or name the tables' releases in their captions"
+                            "the first one is in line {first}: keep one, or name the tables' releases in their captions; of an RST \
+                             page --section HEADING reads one section, and --platform NAME tells CPUs apart whose core's number is repeated"
                         ),
                     );
                     self.wrong(options, error)?;

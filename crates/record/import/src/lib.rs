@@ -49,6 +49,9 @@ pub struct Options {
     pub prefix: String,
     /// Unit of an RST document's tables, whatever they say; `None` where they say it.
     pub unit: Option<String>,
+    /// Text of a heading: only tables of an RST document below such a heading are read; `None` for
+    /// all.
+    pub section: Option<String>,
     /// Cluster and core of each CPU of the platform, by the CPU's number; `None` where no platform
     /// is known.
     pub cpus: Option<Vec<(u16, u16)>>,

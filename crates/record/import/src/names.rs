@@ -68,8 +68,13 @@ pub(crate) fn of_column(header: &str) -> Option<Column> {
         "psci_exit" => Column::Metric(WAKEUP.name),
         "cflush_overhead" => Column::Metric(CACHE_FLUSH.name),
         "total time" => Column::Metric(LATENCY.name),
-        title => Column::Metric(intervals().find(|metric| metric.title.eq_ignore_ascii_case(title))?.name),
+        title => Column::Metric(intervals().find(|metric| is_spelt(title, &metric.title.to_lowercase()))?.name),
     })
+}
+
+/// True if a header is a title, or but for one letter: pages of v2.8 and v2.9 have a "Wakekup".
+fn is_spelt(header: &str, title: &str) -> bool {
+    header == title || (title.len() > 5 && strsim::levenshtein(header, title) == 1)
 }
 
 /// The unit that a header or a caption names. One of the published documents lost the letter µ and
@@ -110,6 +115,13 @@ mod tests {
         }
         assert_eq!(of_title("``CPU_SUSPEND`` to deepest power level"), None, "neither parallel nor serial");
         assert_eq!(of_title("Procedure"), None);
+    }
+
+    #[test]
+    fn a_column_with_a_letter_too_many_is_read() {
+        assert_eq!(of_column("Wakekup"), Some(Column::Metric(WAKEUP.name)));
+        assert_eq!(of_column("Powerdown (us)"), Some(Column::Metric(POWERDOWN.name)));
+        assert_eq!(of_column("Wake"), None);
     }
 
     #[test]

@@ -44,10 +44,15 @@ pub fn rst(document: impl Read, options: &Options) -> Result<Figures, ImportErro
     }
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let mut reader = Reader { options, found: Figures::default(), title: String::new(), caption: None };
+    let mut reader =
+        Reader { options, found: Figures::default(), headings: Vec::new(), title: String::new(), caption: None };
     let mut at = 0;
     while at < lines.len() {
         at = reader.step(&lines, at)?;
+    }
+    if let Some(section) = options.section.as_ref().filter(|_| reader.found.figures.is_empty()) {
+        let message = format!("no table of ours stands below a heading with \"{section}\"");
+        return Err(ImportError::whole(&options.file, message, "name a part of a heading above the tables"));
     }
     let mut found = reader.found;
     let mut doubts: Vec<ImportError> = name_variants(&mut found.figures, options).into_iter().collect();
@@ -135,6 +140,8 @@ fn too_long(figures: &[Figure], options: &Options) -> Option<ImportError> {
 struct Reader<'o> {
     options: &'o Options,
     found: Figures,
+    /// The headings above, the whole document's first, each with the character of its underline.
+    headings: Vec<(char, String)>,
     /// Title of the section.
     title: String,
     /// Caption of the table that is next.
@@ -196,16 +203,29 @@ impl Reader<'_> {
                 .zip(at as u64 + 1..)
                 .map(|(text, number)| GridLine { number, text })
                 .collect();
-            self.table(&grid)?;
+            if self.is_chosen() {
+                self.table(&grid)?;
+            }
             self.caption = None;
             return Ok(at + count);
         }
         if lines.get(at + 1).is_some_and(|under| is_underline(under)) && !line.is_empty() && !is_underline(line) {
             self.title = line.to_owned();
             self.caption = None;
+            // A heading of a level that is open ends what stands below that level.
+            let level = lines[at + 1].chars().next().unwrap_or_default();
+            let open = self.headings.iter().position(|(of, _)| *of == level).unwrap_or(self.headings.len());
+            self.headings.truncate(open);
+            self.headings.push((level, line.to_lowercase()));
             return Ok(at + 2);
         }
         Ok(at + 1)
+    }
+
+    /// True in the section that is asked for.
+    fn is_chosen(&self) -> bool {
+        let section = self.options.section.as_ref().map(|section| section.to_lowercase());
+        section.is_none_or(|section| self.headings.iter().any(|(_, heading)| heading.contains(&section)))
     }
 
     fn wrong(&mut self, line: &GridLine<'_>, message: impl Into<String>) -> Result<(), ImportError> {
@@ -239,10 +259,13 @@ impl Reader<'_> {
             let is_text = |line: &&&str| !line.is_empty() && !line.starts_with("..");
             let count = lines[next..].iter().take_while(is_text).count();
             let text = lines[next..next + count].join("\n");
-            self.values(&directive, &text, &self.options.file.clone(), next as u64, &here)?;
+            if self.is_chosen() {
+                self.values(&directive, &text, &self.options.file.clone(), next as u64, &here)?;
+            }
             return Ok(next + count);
         };
         match self.beside(file) {
+            _ if !self.is_chosen() => {}
             Ok((name, text)) => self.values(&directive, &text, &name, 0, &here)?,
             Err(message) => self.wrong(&here, message)?,
         }
@@ -436,6 +459,23 @@ mod tests {
         assert_eq!(variants(&found), ["v2.12-current", "v2.12"]);
         let said = found.doubts[0].to_string();
         assert!(said.contains("doc.rst:6") && said.contains("names no release, is v2.12-current"), "{said}");
+    }
+
+    /// A page repeats its tables with an older session's values below another heading.
+    #[test]
+    fn a_section_is_read_alone() {
+        let page = format!(
+            "Performance\n===========\n\nResults\n-------\n\n{0}\nHistoric Results\n----------------\n\nJuno\n~~~~\n\n{0}",
+            document(&[("", WHOLE)])
+        );
+        let read = |section: Option<&str>| {
+            rst(page.as_bytes(), &Options { section: section.map(str::to_owned), ..options("b") })
+        };
+        let error = format!("{:?}", read(None).unwrap_err());
+        assert!(error.contains("has a second powerdown") && error.contains("--section"), "{error}");
+        assert_eq!(read(Some("historic")).unwrap().figures.len(), 4);
+        assert_eq!(read(Some("Juno")).unwrap().figures.len(), 4);
+        assert!(read(Some("N1SDP")).unwrap_err().to_string().contains("no table of ours"));
     }
 
     #[test]
