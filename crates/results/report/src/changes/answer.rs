@@ -1,7 +1,7 @@
 //! The answer of a comparison, in a few sentences.
 
 use super::names::{letter, table_name};
-use super::sizes::{in_common, in_sessions, nothing, state, too_few};
+use super::sizes::{in_common, in_sessions, is_alike, nothing, state, too_few};
 use crate::blocks::{figure, fixed};
 use crate::words::capital;
 use comparison::{Better, Change, Comparison, CriticalPath, Row, Shift, TablePaths, Totals, Verdict};
@@ -16,16 +16,17 @@ type ChangedRow<'c> = (&'c Row, usize, &'c Change);
 /// The changes that matter in sentences: of what measure, in how many rows, by how much and why,
 /// the weightiest first; then the critical path that changed most, and what was not judged.
 pub(super) fn answer(comparison: &Comparison) -> String {
-    let is_told = |shift: &&Shift| matters(shift.verdict);
-    let told: Vec<&Shift> = comparison.shifts.iter().filter(is_told).collect();
     let mut groups = groups(comparison);
-    // Rows that moved with their measure are told with it.
-    groups.retain(|group| {
+    let is_of = |group: &[ChangedRow<'_>], shift: &Shift| {
         let (row, side, change) = group[0];
-        !told.iter().any(|shift| {
-            (shift.side, &shift.metric) == (side, &row.key.metric) && shift.percent * change.absolute > 0.0
-        })
-    });
+        (shift.side, &shift.metric) == (side, &row.key.metric) && shift.percent * change.absolute > 0.0
+    };
+    // A common change tells more than rows alone where they moved alike, and less where they did not.
+    let (alike, others): (Vec<&Shift>, Vec<&Shift>) =
+        comparison.shifts.iter().filter(|shift| matters(shift.verdict)).partition(|shift| is_alike(comparison, shift));
+    groups.retain(|group| !alike.iter().any(|shift| is_of(group, shift)));
+    let alone = others.into_iter().filter(|shift| !groups.iter().any(|group| is_of(group, shift)));
+    let told: Vec<&Shift> = alike.into_iter().chain(alone).collect();
     let totals = comparison.totals();
     groups.sort_by(|a, b| weight(&totals, b).total_cmp(&weight(&totals, a)));
     // A regression is never left out.
@@ -35,6 +36,7 @@ pub(super) fn answer(comparison: &Comparison) -> String {
     }
     let mut sentences: Vec<String> = told.iter().map(|shift| in_common(comparison, shift)).collect();
     sentences.extend(groups.iter().take(MOST_SENTENCES).map(|group| sentence(comparison, group)));
+    sentences.extend(others_in_short(groups.get(MOST_SENTENCES..).unwrap_or_default()));
     if let (Some(first), Some(path)) = (sentences.first_mut(), longest_path(comparison)) {
         *first = format!("{first} {path}");
     }
@@ -132,6 +134,23 @@ fn sentence(comparison: &Comparison, group: &[ChangedRow<'_>]) -> String {
         figure(median(side)),
         row.unit
     )
+}
+
+/// "Also wakeup is more in 20 rows and less in 10.": groups that have no sentence of their own.
+fn others_in_short(groups: &[Vec<ChangedRow<'_>>]) -> Option<String> {
+    let mut names: Vec<(&str, Vec<String>)> = Vec::new();
+    for group in groups {
+        let (row, _, change) = group[0];
+        let rows = if group.len() == 1 { "row" } else { "rows" };
+        let part = format!("{} in {} {rows}", if change.absolute < 0.0 { "less" } else { "more" }, group.len());
+        match names.iter_mut().find(|(name, _)| *name == row.key.metric) {
+            Some((_, parts)) => parts.push(part),
+            None => names.push((&row.key.metric, vec![part])),
+        }
+    }
+    let clauses: Vec<String> =
+        names.iter().map(|(name, parts)| format!("{} is {}", name.replace('_', " "), parts.join(" and "))).collect();
+    (!clauses.is_empty()).then(|| format!("Also {}.", clauses.join(", ")))
 }
 
 /// The cause to which more than half of the changes goes, over all rows of the group.
@@ -256,5 +275,6 @@ mod tests {
         };
         let found = told(&more(1.0), &more(2.0));
         assert!(found.contains("Call of c serial, CPU 0 is 18.9 % more"), "{found}");
+        assert!(found.ends_with("Also wake is less in 1 row."), "{found}");
     }
 }

@@ -5,6 +5,7 @@ use super::names::letter;
 use crate::blocks::{figure, fixed};
 use crate::words::capital;
 use comparison::{BoardCost, Comparison, FEWEST_RUNS, Row, Sessions, Shift, TooFew, Verdict};
+use recording::stats;
 
 /// "5.1 % more", "about 10 times slower": a change in percent, of times or of something else.
 fn size(percent: f64, is_time: bool) -> String {
@@ -43,11 +44,40 @@ pub(super) fn nothing(comparison: &Comparison) -> String {
     }
 }
 
+/// The changes in percent of the rows that a common change is of, with their rows.
+fn rows_of<'c>(comparison: &'c Comparison, shift: &'c Shift) -> impl Iterator<Item = (&'c Row, f64)> {
+    let rows = comparison.of_side(shift.side).filter(|(row, _)| row.key.metric == shift.metric);
+    rows.filter_map(|(row, change)| Some((row, change.percent?)))
+}
+
+/// True if the rows of a common change moved alike: half of them by about as much as their mean.
+pub(super) fn is_alike(comparison: &Comparison, shift: &Shift) -> bool {
+    let percents: Vec<f64> = rows_of(comparison, shift).map(|(_, percent)| percent).collect();
+    // Of a factor and its inverse, percent are not alike.
+    let size = |percent: f64| (1.0 + percent / 100.0).max(1e-9).ln();
+    stats::median(&percents).is_some_and(|median| (0.5..=2.0).contains(&(size(median) / size(shift.percent))))
+}
+
 /// The common change of a measure, in a sentence.
 pub(super) fn in_common(comparison: &Comparison, shift: &Shift) -> String {
     let which = if comparison.sides.len() > 2 { format!("{}: ", letter(shift.side)) } else { String::new() };
     let is_time = comparison.rows.iter().find(|row| row.key.metric == shift.metric).is_some_and(Row::is_time);
     let [low, high] = [shift.interval.0, shift.interval.1].map(|end| fixed(end, 1).signed());
+    let most = rows_of(comparison, shift).max_by(|a, b| (a.1 * shift.percent).total_cmp(&(b.1 * shift.percent)));
+    if let Some((row, percent)) = most.filter(|_| !is_alike(comparison, shift)) {
+        let others = rows_of(comparison, shift).filter(|(_, percent)| percent * shift.percent < 0.0).count();
+        return format!(
+            "{which}{} is {} in the mean of {} rows ({low} to {high} %; {} and {} runs), which did not move alike: {others} went the other \
+             way, and {} is {}.",
+            capital(&shift.metric.replace('_', " ")),
+            size(shift.percent, is_time),
+            shift.rows,
+            shift.runs[0],
+            shift.runs[1],
+            row.key.label().replacen(&format!(", {}", row.key.metric), "", 1),
+            size(percent, is_time),
+        );
+    }
     format!(
         "{which}{} is about {} in {} of {} rows ({low} to {high} % in common; {} and {} runs).",
         capital(&shift.metric.replace('_', " ")),
@@ -126,6 +156,42 @@ pub(super) fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use comparison::{Input, Options};
+    use findings::Findings;
+    use recording::{Header, Recording};
+
+    /// Runs of rows whose wakeups are in microseconds; the sentence of what they have in common.
+    fn common(factors: &[f64]) -> (bool, String) {
+        let run = |seed: u32, factors: &[f64]| {
+            let mut recording = Recording::new(Header::new("psci-latency", "import", "us"));
+            let series = recording.series("v", "c", "serial");
+            for (cpu, factor) in (0..).zip(factors) {
+                let noise = 1.0 + f64::from((seed * 7 + u32::from(cpu) * 5) % 11) / 2000.0;
+                recording.measure(series, 0, "wakeup", "us", 100.0 * factor * noise).cpu = Some(cpu);
+            }
+            recording
+        };
+        let base: Vec<Recording> = (0..4).map(|seed| run(seed, &vec![1.0; factors.len()])).collect();
+        let today: Vec<Recording> = (9..13).map(|seed| run(seed, factors)).collect();
+        let sides = [&base, &today].map(|runs| runs.iter().map(|run| Findings::new(run, "", None)).collect::<Vec<_>>());
+        let inputs = sides.each_ref().map(|side| Input::of_runs("s", side, None).unwrap());
+        let comparison = comparison::compare(&inputs, &Options::default()).unwrap();
+        let shift = &comparison.shifts[0];
+        (is_alike(&comparison, shift), in_common(&comparison, shift))
+    }
+
+    #[test]
+    fn rows_that_did_not_move_alike_are_not_told_as_one() {
+        let (alike, said) = common(&[1.1; 12]);
+        assert!(alike && said.contains("12 of 12 rows"), "{said}");
+        let mut one = [1.0; 12];
+        one[3] = 2.0;
+        let (alike, said) = common(&one);
+        assert!(!alike && said.contains("2 times slower"), "{said}");
+        let mut both = [1.1; 12];
+        both[..5].fill(0.9);
+        assert!(!common(&both).0);
+    }
 
     #[test]
     fn a_size_is_in_percent_or_in_times() {
