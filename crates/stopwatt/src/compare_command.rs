@@ -10,8 +10,8 @@ use console::Console;
 use document::Document;
 use miette::IntoDiagnostic;
 use published::PsciReference;
-use report::{Findings, PublishedChanges};
-use std::path::PathBuf;
+use report::{Findings, PublishedChanges, Style};
+use std::path::{Path, PathBuf};
 
 /// Options of `compare`.
 #[derive(Args)]
@@ -68,6 +68,23 @@ pub struct CompareOptions {
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: CompareFormat,
+    /// Also write a report, such as changes.html; the ending says which: html, md, json, xml (JUnit)
+    /// or txt.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+impl CompareFormat {
+    /// The format that a report's name asks for.
+    fn of_report(path: &Path) -> miette::Result<Self> {
+        Ok(match output::ending_of(path, &["html", "md", "json", "xml", "txt"])? {
+            "html" => Self::Html,
+            "md" => Self::Markdown,
+            "json" => Self::Json,
+            "xml" => Self::Junit,
+            _ => Self::Term,
+        })
+    }
 }
 
 /// Format in which a comparison is printed.
@@ -107,6 +124,11 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         None => Policy::default(),
     };
     policy.threshold = options.threshold.unwrap_or(policy.threshold);
+    let report = options.report.as_ref().map(|path| Ok::<_, miette::Report>((path, CompareFormat::of_report(path)?)));
+    let report = report.transpose()?;
+    if let Some((path, _)) = report {
+        output::check_file(path)?;
+    }
     let sides: Vec<Vec<&String>> = match options.with.is_empty() {
         true => options.recordings.iter().map(|given| vec![given]).collect(),
         false => vec![options.recordings.iter().collect(), options.with.iter().collect()],
@@ -128,8 +150,8 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         Options { policy, metrics: options.metric.clone(), resamples: options.resamples as usize, seed: options.seed };
     let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
     let published = published(data, &comparison)?;
-    let text = match options.format {
-        CompareFormat::Term => report::comparison_text(&comparison, published.as_ref(), options.all, console.style()),
+    let text = |format: CompareFormat, style: Style| match format {
+        CompareFormat::Term => report::comparison_text(&comparison, published.as_ref(), options.all, style),
         CompareFormat::Json => format!("{:#}\n", report::comparison_json(&comparison, published.as_ref())),
         CompareFormat::Markdown => report::comparison_markdown(&comparison, published.as_ref(), options.all),
         CompareFormat::Html => report::comparison_html(&comparison, published.as_ref(), options.all),
@@ -138,6 +160,10 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         CompareFormat::Benchstat => report::benchstat(&comparison),
         CompareFormat::Junit => report::junit(&comparison),
     };
+    if let Some((path, format)) = report {
+        output::write_file(console, path, text(format, Style::PLAIN).as_bytes())?;
+    }
+    let text = text(options.format, console.style());
     match options.format {
         CompareFormat::Term => output::print_text(console, &text)?,
         _ => console.print(text.as_bytes())?,

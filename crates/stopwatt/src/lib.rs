@@ -127,8 +127,12 @@ fn run_was_meant(arguments: &[OsString]) -> Option<miette::Report> {
     let first = words.by_ref().find(|word| !word.starts_with('-'))?;
     let names =
         |command: &clap::Command| command.get_name() == first || command.get_all_aliases().any(|name| name == first);
-    let is_command = first == "help" || arguments::command().get_subcommands().any(names);
-    let name = document::nearest(first, experiments::names()).filter(|_| !is_command)?;
+    let whole = arguments::command();
+    let is_command = first == "help" || whole.get_subcommands().any(names);
+    // A command that is as near is meant rather, which the parser says.
+    let known = whole.get_subcommands().map(clap::Command::get_name).chain(experiments::names());
+    let near = document::nearest(first, known).filter(|_| !is_command)?;
+    let name = experiments::names().into_iter().find(|name| *name == near)?;
     let rest: String = words.map(|word| format!(" {word}")).collect();
     Some(miette!(help = format!("stopwatt run {name}{rest}"), "`{first}` is no command; `{name}` is an experiment"))
 }

@@ -82,6 +82,19 @@ pub fn check_file(path: &Path) -> miette::Result<()> {
     fs::File::create(partial.path()).map(drop).into_diagnostic().wrap_err_with(cannot)
 }
 
+/// The ending of a report's name, if it is one of those that a command writes.
+pub fn ending_of<'k>(path: &Path, known: &[&'k str]) -> miette::Result<&'k str> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+    let found = known.iter().find(|known| **known == ending).copied();
+    found.ok_or_else(|| {
+        miette::miette!(
+            help = format!("end it in one of .{}", known.join(", .")),
+            "the ending of {} does not say what to write",
+            path.display()
+        )
+    })
+}
+
 /// Writes a file beside its place and moves it there when whole. What was there is replaced; a
 /// failure leaves it as it was.
 pub fn write_file(console: &Console, path: &Path, bytes: &[u8]) -> miette::Result<()> {

@@ -12,7 +12,7 @@ use experiment::{About, Conditions, Experiment, Memory, Progress, Request, Setti
 use miette::{IntoDiagnostic, miette};
 use rayon::prelude::*;
 use recording::{Recording, metrics};
-use report::{Findings, WhatIf};
+use report::{Findings, Style, WhatIf};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -56,7 +56,8 @@ pub fn command(experiment: &dyn Experiment) -> Command {
     let folder = folder
         .value_parser(value_parser!(PathBuf))
         .help("Folder of a recording of all combinations, a release each; none is written without it.");
-    for arg in [metric_argument(), folder, output::format_argument(&FORMATS), output::all_argument()] {
+    for arg in [metric_argument(), folder, report_argument(), output::format_argument(&FORMATS), output::all_argument()]
+    {
         built = built.arg(arg.help_heading("Output"));
     }
     for arg in run_arguments::arguments(about) {
@@ -84,6 +85,8 @@ pub fn run(
     let about = experiment.about();
     let Variation { shipped, vary, base } = Variation::of(about, matches)?;
     let wanted = wanted_metric(matches)?;
+    // What keeps the report from being written is said before the runs.
+    report_of(matches)?;
     let folder: Option<&PathBuf> = matches.get_one("output");
     if let Some(folder) = folder {
         Recording::check_target(folder).into_diagnostic()?;
@@ -121,8 +124,7 @@ pub fn run(
     }
     let (release, measured) = measured.ok_or_else(|| miette!("there is no combination"))?;
     let what_if = WhatIf { release, measured, points };
-    let how = (output::format(matches), matches.get_flag("all"));
-    print(console, &what_if, how, shipped.map(|shipped| shipped.what))
+    print(console, &what_if, matches, shipped.map(|shipped| shipped.what))
 }
 
 /// What varies in a what-if, and what every run has.
@@ -196,23 +198,37 @@ fn all(
     results
 }
 
-/// Prints a what-if in one of [`FORMATS`], the answers alone or all; `asked` is the question, if it
-/// was asked in words.
-pub fn print(
-    console: &Console,
-    what_if: &WhatIf,
-    (format, all): (&str, bool),
-    asked: Option<&str>,
-) -> miette::Result<()> {
-    let text = match format {
-        "json" => format!("{:#}\n", report::what_if_json(what_if)),
-        "html" => report::what_if_html(what_if, asked),
-        "csv" => report::what_if_csv(what_if).into_diagnostic()?,
-        _ => {
-            return output::print_text(console, &report::what_if_text(what_if, asked, all, console.style()));
-        }
+/// `--report` of a what-if.
+pub fn report_argument() -> Arg {
+    let help = "Also write a report, such as page.html; the ending says which: html, json, csv or txt.";
+    Arg::new("report").long("report").value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
+}
+
+/// The file of `--report`, if it is given, with its format; it can be written.
+pub fn report_of(matches: &ArgMatches) -> miette::Result<Option<(&PathBuf, &'static str)>> {
+    let Some(path) = matches.get_one::<PathBuf>("report") else { return Ok(None) };
+    let format = output::ending_of(path, &["html", "json", "csv", "txt"])?;
+    output::check_file(path)?;
+    Ok(Some((path, format)))
+}
+
+/// Prints a what-if in one of [`FORMATS`], the answers alone or all, and writes its report; `asked`
+/// is the question, if it was asked in words.
+pub fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches, asked: Option<&str>) -> miette::Result<()> {
+    let text = |format: &str, style: Style| {
+        Ok::<_, miette::Report>(match format {
+            "json" => format!("{:#}\n", report::what_if_json(what_if)),
+            "html" => report::what_if_html(what_if, asked),
+            "csv" => report::what_if_csv(what_if).into_diagnostic()?,
+            _ => report::what_if_text(what_if, asked, matches.get_flag("all"), style),
+        })
     };
-    console.print(text.as_bytes())
+    if let Some((path, format)) = report_of(matches)? {
+        output::write_file(console, path, text(format, Style::PLAIN)?.as_bytes())?;
+    }
+    let format = output::format(matches);
+    let text = text(format, console.style())?;
+    if format == "term" { output::print_text(console, &text) } else { console.print(text.as_bytes()) }
 }
 
 /// `--metric`.

@@ -36,6 +36,7 @@ pub fn with_options(command: Command) -> Command {
         ))
         .arg(one_of("mode", "MODE", "The mode of the case."))
         .arg(what_if::metric_argument().requires("from"))
+        .arg(what_if::report_argument().requires("from"))
         .arg(output::format_argument(&FORMATS))
         .arg(output::all_argument())
 }
@@ -86,8 +87,7 @@ pub fn run(console: &Console, matches: &ArgMatches) -> miette::Result<()> {
         points.push(point);
     }
     let Selection { release, case, mode } = chosen;
-    let how = (output::format(matches), matches.get_flag("all"));
-    what_if::print(console, &WhatIf { release, measured: (case, mode, metric), points }, how, None)
+    what_if::print(console, &WhatIf { release, measured: (case, mode, metric), points }, matches, None)
 }
 
 /// The release, case and mode that are shown.
