@@ -2,7 +2,7 @@
 
 use crate::data::Data;
 use crate::import_cpuidle;
-use crate::output::Format;
+use crate::output::{self, Format};
 use clap::{Args, Subcommand};
 use console::Console;
 use import::cpuidle::{Dump, read_live};
@@ -30,7 +30,7 @@ pub struct CaptureCpuidleOptions {
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
     /// The name of what is measured: a kernel, a governor; by default the kernel's release.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = output::variant)]
     variant: Option<String>,
     /// The folder of the CPUs.
     #[arg(long, default_value = "/sys/devices/system/cpu", value_name = "DIR")]

@@ -31,7 +31,7 @@ pub struct ImportOptions {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Name of what was measured, where the file names no release; by default the file's name.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = output::variant)]
     variant: Option<String>,
     /// Put before a release that the file names: `juno-` makes juno-v2.12 of v2.12.
     #[arg(long, default_value = "", value_name = "TEXT")]
@@ -206,7 +206,7 @@ pub struct ImportRuntimeOptions {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The name of what was measured: a version, a machine.
-    #[arg(long, default_value = "vpp", value_name = "NAME")]
+    #[arg(long, default_value = "vpp", value_name = "NAME", value_parser = output::variant)]
     variant: String,
     /// Frequency of the counter that the clocks count, where it is known.
     #[arg(long, value_name = "HZ")]

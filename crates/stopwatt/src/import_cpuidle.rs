@@ -31,7 +31,7 @@ pub struct ImportCpuidleOptions {
     #[arg(value_name = "AFTER")]
     after: Option<PathBuf>,
     /// The name of what was measured: a kernel, a machine; by default the name of the last file.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = output::variant)]
     variant: Option<String>,
     /// The seconds between the dumps, for rates.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]

@@ -23,7 +23,7 @@ pub struct ImportTraceOptions {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The name of what was traced: a kernel, a machine; by default the file's name.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = output::variant)]
     variant: Option<String>,
     /// CPUs of a cluster, as 0-3 or 0,2; once for each cluster. Without it they are those that the
     /// trace names (idlestat's do), or else all CPUs are one.

@@ -82,6 +82,18 @@ pub fn check_file(path: &Path) -> miette::Result<()> {
     fs::File::create(partial.path()).map(drop).into_diagnostic().wrap_err_with(cannot)
 }
 
+/// A name that `RECORDING@NAME` can pick: for `--variant`.
+pub fn variant(text: &str) -> Result<String, String> {
+    let is_bad = |c: char| c.is_control() || matches!(c, '@' | '/' | '\\');
+    match text.trim() {
+        "" | "." | ".." => Err("a name has at least a letter or a digit".to_owned()),
+        name if name.contains(is_bad) => {
+            Err("a name has no @, no slash and no control character: RECORDING@NAME picks it".to_owned())
+        }
+        name => Ok(name.to_owned()),
+    }
+}
+
 /// The ending of a report's name, if it is one of those that a command writes.
 pub fn ending_of<'k>(path: &Path, known: &[&'k str]) -> miette::Result<&'k str> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();

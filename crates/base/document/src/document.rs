@@ -67,7 +67,7 @@ impl Document {
 
     fn not_toml(&self, error: &toml::de::Error) -> Error {
         let message = error.message().lines().next().unwrap_or("not TOML");
-        self.refused(message, error.span(), names::help_for(message))
+        self.refused(&names::plain(message), error.span(), names::help_for(message))
     }
 
     pub(crate) fn check_length(&self) -> Result<(), Error> {

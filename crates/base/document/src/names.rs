@@ -28,6 +28,22 @@ pub fn quoted(text: &str) -> String {
     format!("`{}{rest}`", printable(&start))
 }
 
+/// A message of `serde` without the names of Rust's types.
+pub(crate) fn plain(message: &str) -> String {
+    const TYPES: [(&[&str], &str); 4] = [
+        (&["usize", "u8", "u16", "u32", "u64", "nonzero u32", "a nonzero u32"], "a whole number from 0"),
+        (&["i8", "i16", "i32", "i64", "isize"], "a whole number"),
+        (&["f32", "f64"], "a number"),
+        (&["a sequence", "a map"], "a list or table"),
+    ];
+    let Some((said, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
+    let name = TYPES.iter().find(|(types, _)| types.contains(&expected)).map(|(_, name)| *name);
+    match name.or_else(|| expected.starts_with("struct ").then_some("a table")) {
+        Some(name) => format!("{said}, expected {name}"),
+        None => message.to_owned(),
+    }
+}
+
 /// Help for a message of `serde` about a name that there is not, if another one is near.
 pub(crate) fn help_for(message: &str) -> Option<String> {
     let rest = message.strip_prefix("unknown field `").or_else(|| message.strip_prefix("unknown variant `"))?;
@@ -59,6 +75,11 @@ mod tests {
         );
         assert_eq!(near("unknown field `wholly-else`, expected `b`"), None);
         assert_eq!(near("missing field `b`"), None);
+        assert_eq!(
+            plain("invalid type: string \"two\", expected usize"),
+            "invalid type: string \"two\", expected a whole number from 0"
+        );
+        assert_eq!(plain("unknown field `a`, expected `u8`"), "unknown field `a`, expected `u8`");
     }
 
     #[test]

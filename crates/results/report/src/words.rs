@@ -56,18 +56,19 @@ pub(crate) fn place(cell: &CellResult) -> String {
     format!("{}.{}", cell.cluster, cell.core)
 }
 
-/// Lines of at most a width, in which what only sets a colour takes no room.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let room = |text: &str| {
-        let mut escaped = false;
-        text.chars()
-            .filter(|&c| {
-                let counts = !escaped && c != '\x1b';
-                escaped = if escaped { c != 'm' } else { c == '\x1b' };
-                counts
-            })
-            .count()
+/// The columns of a text, in which what only sets a colour takes no room.
+fn room(text: &str) -> usize {
+    let mut escaped = false;
+    let counts = |&c: &char| {
+        let counts = !escaped && c != '\x1b';
+        escaped = if escaped { c != 'm' } else { c == '\x1b' };
+        counts
     };
+    text.chars().filter(counts).count()
+}
+
+/// Lines of at most a width.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
     for word in text.split(' ') {
@@ -98,7 +99,7 @@ pub fn folded(text: &str, width: usize) -> String {
         let indent = words.len() - words.trim_start_matches(' ').len();
         let is_drawn =
             words.chars().any(|c| ('\u{2500}'..='\u{259f}').contains(&c)) || words.trim_start().contains(" |");
-        if words.chars().count() <= width || is_drawn || width < indent + 12 {
+        if room(words) <= width || is_drawn || width < indent + 12 {
             folded.push_str(line);
             continue;
         }
@@ -147,6 +148,8 @@ mod tests {
         let text = "one\n  two three four five\n\u{2502} a table that is wide \u{2502}\nlast";
         assert_eq!(folded(text, 16), "one\n  two three\n    four five\n\u{2502} a table that is wide \u{2502}\nlast");
         assert_eq!(folded(text, 80), text);
+        let bold = "\x1b[1mone two three four\x1b[0m\n";
+        assert_eq!(folded(bold, 18), bold, "colours take no room");
         let path = "  a/path/that/has/no/blank/at/all";
         assert_eq!(folded(path, 20), path, "what cannot be broken stays whole");
     }
