@@ -147,6 +147,7 @@ mod tests {
             length: SleepLength::Equal,
             waker: Waker::Timer,
             tick_stopped: None,
+utilised: None,
             got_tick: false,
             timer_armed_ns: None,
         };

@@ -359,7 +359,7 @@ impl Cpu<'_> {
             self.phase_ns = (nap.first.enter_ns + to_tick_ns) % tick_ns;
         }
         if !nap.idle_before {
-            self.stopped = false;
+            self.stopped = unsaid.tick_stopped && nap.first.tick_stopped.is_none();
         }
         let due_ns = self.due_ns(nap);
         while now < wake_ns {

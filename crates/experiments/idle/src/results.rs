@@ -7,6 +7,7 @@ use crate::platform::{POINTS, Platform};
 use crate::replay::{Agreement, GovernorReplay};
 use crate::row::Row;
 use crate::trace::TracedIntervals;
+use idle::Kind;
 use recording::{Axis, Header, Picture, PictureKind, Recording, Series, facts, metrics};
 
 const CASE: &str = "idle-replay";
@@ -22,20 +23,31 @@ pub fn recording(
     header: Header,
     platform: &Platform,
     traced: &TracedIntervals,
+    own: Option<Kind>,
     rows: &[Row],
     oracle: &Oracle,
 ) -> Recording {
     let mut recording = Recording::new(header);
-    describe(&mut recording.header, platform, traced, oracle);
+    describe(&mut recording.header, platform, traced, own, oracle);
     intervals(&mut recording, traced);
     for row in rows {
         for ((unsaid, replayed), energy) in row.replays.iter().zip(&row.energies) {
-            let mode = if row.replays.len() > 1 { unsaid.name() } else { "" };
-            let series = recording.series(&row.name(), CASE, mode);
+            let mode = if row.replays.len() > 1 { unsaid.name() } else { String::new() };
+            let series = recording.series(&row.name(), CASE, &mode);
             states(&mut recording, series, &row.state_names, &replayed.states);
+            missed(&mut recording, series, replayed.states.iter());
             delays(&mut recording, series, [50, 99].map(|percent| replayed.delays.quantile_us(percent)));
             if platform.power.is_some() {
                 energies(&mut recording, series, energy);
+            }
+        }
+        for (end, mode) in facts::Replay::ENDS.into_iter().enumerate() {
+            let Some(envelope) = &row.envelope else { break };
+            let series = recording.series(&row.name(), CASE, mode);
+            states(&mut recording, series, &row.state_names, &envelope.states[end]);
+            missed(&mut recording, series, [&envelope.all[end]].into_iter());
+            if platform.power.is_some() {
+                energies(&mut recording, series, &envelope.energies[end]);
             }
         }
         if let Some(agreement) = &row.agreement {
@@ -60,9 +72,17 @@ pub fn recording(
     recording
 }
 
-fn describe(header: &mut Header, platform: &Platform, traced: &TracedIntervals, oracle: &Oracle) {
+fn describe(
+    header: &mut Header,
+    platform: &Platform,
+    traced: &TracedIntervals,
+    own: Option<Kind>,
+    oracle: &Oracle,
+) {
     let power = platform.power.as_ref().map(platforms::power_facts);
-    header.set_facts(&facts::Replay { title: platform.title.clone(), power });
+    let powers_assumed = platform.power.as_ref().is_some_and(|power| !power.is_sourced());
+    let own = own.map(|kind| kind.to_string());
+    header.set_facts(&facts::Replay { title: platform.title.clone(), power, powers_assumed, own });
     let (name, text) = (platform.name.clone(), platform.text.clone());
     header.platform = Some(recording::Platform { name, text, figures: toml::Table::new() });
     for (at, parts) in POINTS.iter().enumerate() {
@@ -124,7 +144,20 @@ fn describe(header: &mut Header, platform: &Platform, traced: &TracedIntervals, 
         ));
     }
     header.notes.extend(of_recorded(platform, traced));
+    header.notes.extend(of_unsaid(traced));
     header.notes.extend(traced.notes.iter().cloned());
+}
+
+/// What the trace does not say of its tick.
+fn of_unsaid(traced: &TracedIntervals) -> Option<String> {
+    let unsaid = traced.all().filter(|sleep| sleep.tick_stopped.is_none()).count();
+    (unsaid > 0).then(|| {
+        format!(
+            "In {unsaid} of {} intervals the trace does not say whether the tick ran: governors are replayed with a tick that runs in all of \
+             them, and with one that stands still in all; the events timer and sched_switch tell.",
+            traced.all().count()
+        )
+    })
 }
 
 /// The notes that a reader needs about the traced kernel's own choices.
@@ -187,6 +220,18 @@ fn states(recording: &mut Recording, series: Series, names: &[String], states: &
     }
 }
 
+/// The stays that were too deep and too shallow, over all states.
+fn missed<'u>(recording: &mut Recording, series: Series, states: impl Iterator<Item = &'u idle::Usage> + Clone) {
+    let subject = recording.name(facts::Replay::ALL_STATES);
+    for (metric, of) in [
+        (metrics::IDLE_ABOVE, (|usage| usage.above) as fn(&idle::Usage) -> u64),
+        (metrics::IDLE_BELOW, |usage| usage.below),
+    ] {
+        let value = states.clone().map(of).sum::<u64>() as f64;
+        recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+    }
+}
+
 fn delays(recording: &mut Recording, series: Series, [p50, p99]: [u64; 2]) {
     for (name, value) in [("p50", p50), ("p99", p99)] {
         let subject = recording.name(name);
@@ -221,6 +266,7 @@ fn of_oracle(recording: &mut Recording, platform: &Platform, oracle: &Oracle) {
     for (mode, point) in [("cheapest round trips", 0), ("dearest round trips", dearest)] {
         let series = recording.series(ORACLE, CASE, mode);
         states(recording, series, &names, &oracle.states[point]);
+        missed(recording, series, oracle.states[point].iter());
         delays(recording, series, oracle.delay_us[point]);
         if platform.power.is_some() {
             energies(recording, series, &oracle.energy);

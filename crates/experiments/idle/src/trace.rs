@@ -3,6 +3,7 @@
 
 use crate::counters::Counters;
 use experiment::Error;
+use idle::Kind;
 use import::ftrace;
 use recording::facts::KernelTrace;
 use recording::{Header, Reader};
@@ -21,6 +22,8 @@ pub struct TracedIntervals {
     pub notes: Vec<String>,
     /// Names of the traced kernel's idle states by number, where the trace says them.
     pub states: Vec<String>,
+    /// The traced kernel's governor, where the trace says which and of which release.
+    pub governor: Option<Kind>,
     /// The kernel's own counts, where the trace holds them.
     pub counters: Counters,
     /// Numbers of each CPU's intervals in which the hardware refused the state, where the trace
@@ -36,6 +39,7 @@ impl TracedIntervals {
             summary: Summary::default(),
             notes: Vec::new(),
             states: Vec::new(),
+            governor: None,
             counters: Counters::default(),
             refused: Vec::new(),
         };
@@ -113,6 +117,7 @@ impl TracedIntervals {
         let notes = reader.header().notes.clone();
         // A trace that another program recorded says nothing of its kernel.
         let kernel: KernelTrace = reader.header().facts().unwrap_or_default();
+        traced.governor = own_governor(&kernel);
         let states = kernel.states.into_iter().map(|state| state.name).collect();
         let counters = Counters::new(&kernel.usage);
         let summary = sleeps::sleeps(&mut reader, |sleep| traced.push(sleep)).map_err(Error::failed)?;
@@ -134,5 +139,16 @@ impl TracedIntervals {
             return Err(Error::usage("the trace has no idle interval", help));
         }
         Ok(traced)
+    }
+}
+
+/// The governor that a trace says its kernel had. Of menu and teo it must say the release as well.
+fn own_governor(kernel: &KernelTrace) -> Option<Kind> {
+    let name = kernel.governor.as_deref()?;
+    let of_release = || Kind::find(&format!("{name}@{}", kernel.release.as_deref()?));
+    match name {
+        "ladder" => Some(Kind::Ladder),
+        "haltpoll" => Some(Kind::Haltpoll),
+        _ => of_release(),
     }
 }

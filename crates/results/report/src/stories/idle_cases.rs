@@ -37,14 +37,18 @@ fn reasons(cases: &Cases<'_>) -> Vec<Text> {
     reasons.into_iter().map(|(cases, reason)| format!("{}: {reason}.", cases.join(", ")).into()).collect()
 }
 
+/// How trivial rules did on the published cases of the reverted commit.
+const TRIVIAL: &str = "Trivial rules do as well: sizes of published cases are 16.9 points off here and 6.7 by \"no change\", and of 12 orders of a \
+                       reverted commit 11 hold here and 11 by \"reverted goes deeper\".";
+
 impl Story for Cases<'_> {
     fn tell(&self, told: &mut Blocks) {
         if self.signs.is_empty() {
-            told.answer(extremes(self));
+            told.answer(format!("{TRIVIAL} {}", extremes(self)));
         } else {
             let held = self.signs.iter().filter(|sign| sign.holds()).count();
             told.answer(format!(
-                "Of {} reported orders of governors {held} hold here, each in more than half of the seeds.",
+                "{TRIVIAL} Of {} reported orders of governors {held} hold here, each in more than half of the seeds.",
                 self.signs.len()
             ));
         }

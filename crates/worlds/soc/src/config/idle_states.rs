@@ -33,6 +33,16 @@ pub struct Power {
     pub watts_per_unit: Option<WattsPerUnit>,
 }
 
+impl Power {
+    /// True if somebody is named who says the powers, and not all of them are assumed.
+    pub fn is_sourced(&self) -> bool {
+        const NOBODY: [&str; 8] = ["", "none", "no source", "assumed", "invented", "made up", "unknown", "a guess"];
+        let source = self.source.trim().to_lowercase();
+        let is_all = self.assumed.as_deref().is_some_and(|assumed| assumed.trim().eq_ignore_ascii_case("all"));
+        !is_all && !NOBODY.contains(&source.as_str()) && !source.starts_with("invented")
+    }
+}
+
 /// The number of watts that a unit of power is.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
