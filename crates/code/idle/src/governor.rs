@@ -89,10 +89,9 @@ impl Kind {
         self.rules().is_some_and(|(_, rules)| rules.has(Rule::TeoUtilised))
     }
 
-    /// True if it asks for tasks that wait for input or output, or for the load of ready ones.
-    pub fn asks_tasks(self) -> bool {
-        let is_old_menu = |(family, rules): (Family, Rules)| family == Family::Menu && !rules.has(Rule::MenuNoWaiters);
-        self == Self::Menu310 || self.rules().is_some_and(is_old_menu)
+    /// True if it asks for tasks that wait for input or output.
+    pub fn asks_waiters(self) -> bool {
+        self.rules().is_some_and(|(family, rules)| family == Family::Menu && !rules.has(Rule::MenuNoWaiters))
     }
 
     /// The rules by which it chooses, where they changed with the kernel.

@@ -482,7 +482,8 @@ mod tests {
         let mut teo = crate::teo::Teo::new(rules, tick_ns);
         let us = |exit: u64, residency: u64| State::new(exit * 1_000, residency * 1_000);
         let shallow = if seed % 2 == 0 { State::polling() } else { us(1, 1) };
-        let states = States::new(&[shallow, us(2, 10), us(5, 30), us(100, 400), us(300, 400 + 4_000 * (seed % 3))]).unwrap();
+        let states =
+            States::new(&[shallow, us(2, 10), us(5, 30), us(100, 400), us(300, 400 + 4_000 * (seed % 3))]).unwrap();
         let (mut chosen, mut stopped, mut length) = (std::vec::Vec::new(), false, 0);
         for step in 0..400 {
             if step % 20 == 0 {

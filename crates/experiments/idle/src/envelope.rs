@@ -6,9 +6,10 @@
 
 use crate::energy::{Energies, Segments, energy};
 use crate::platform::{POINTS, Platform};
-use crate::replay::{Delays, GovernorReplay};
+use crate::replay::GovernorReplay;
 use crate::trace::TracedIntervals;
 use idle::{Accounting, MAX_STATES, Usage};
+use sleeps::Sleep;
 
 /// The least and the most of each count over all that may have been chosen.
 #[derive(Clone, Debug)]
@@ -33,13 +34,14 @@ impl Envelope {
             let chosen = replays.iter().map(|replayed| usize::from(replayed.chosen[cpu][at]));
             chosen.fold((MAX_STATES, 0), |(low, high), state| (low.min(state), high.max(state)))
         };
-        let sets: Vec<Vec<(usize, usize)>> =
-            traced.cpus.iter().enumerate().map(|(cpu, sleeps)| (0..sleeps.len()).map(|at| ends(cpu, at)).collect()).collect();
+        let of_cpu = |(cpu, sleeps): (usize, &Vec<Sleep>)| (0..sleeps.len()).map(|at| ends(cpu, at)).collect();
+        let sets: Vec<Vec<(usize, usize)>> = traced.cpus.iter().enumerate().map(of_cpu).collect();
         if sets.iter().flatten().all(|(low, high)| low == high) {
             return None;
         }
         let none = vec![Usage::default(); platform.domains[0].states.len()];
-        let mut envelope = Self { states: [none.clone(), none], all: [Usage::default(); 2], energies: [[0; POINTS.len()]; 2] };
+        let mut envelope =
+            Self { states: [none.clone(), none], all: [Usage::default(); 2], energies: [[0; POINTS.len()]; 2] };
         for (cpu, (sleeps, sets)) in traced.cpus.iter().zip(&sets).enumerate() {
             let table = &platform.domains[platform.place(cpu as u16).0].table;
             for (sleep, &(low, high)) in sleeps.iter().zip(sets) {
@@ -67,15 +69,11 @@ impl Envelope {
         least.below += u64::from(of.iter().all(|usage| usage.below > 0));
         most.above += u64::from(of.iter().any(|usage| usage.above > 0));
         most.below += u64::from(of.iter().any(|usage| usage.below > 0));
-        let ends = if low == high { &[0, 1][..] } else { &[1] };
-        for &end in ends {
-            for (state, usage) in (low..=high).zip(&of) {
-                let sum = &mut self.states[end][state];
-                sum.entered += usage.entered;
-                sum.time_ns += usage.time_ns;
-                sum.above += usage.above;
-                sum.below += usage.below;
-            }
+        if low == high {
+            self.states[0][low] += of[0];
+        }
+        for (state, usage) in (low..=high).zip(&of) {
+            self.states[1][state] += *usage;
         }
     }
 }
@@ -89,14 +87,8 @@ fn extreme(
     point: usize,
     is_most: bool,
 ) -> u128 {
-    let mut replayed = GovernorReplay {
-        chosen: Vec::with_capacity(sets.len()),
-        states: Vec::new(),
-        delays: Delays::default(),
-        entries: vec![[0; MAX_STATES]; platform.domains.len()],
-        core_energy: 0,
-        read_energy: 0,
-    };
+    let entries = vec![[0; MAX_STATES]; platform.domains.len()];
+    let mut replayed = GovernorReplay { entries, ..GovernorReplay::default() };
     for (cpu, (sleeps, sets)) in traced.cpus.iter().zip(sets).enumerate() {
         let domain = platform.place(cpu as u16).0;
         let states = &platform.domains[domain].states;

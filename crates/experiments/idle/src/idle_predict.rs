@@ -111,7 +111,14 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
             let tracing = &mut Tracing(trace.tracing_ns().unwrap_or(0));
             let states = replay(&platform, &trace, Chooser::Governor(kind), unsaid, tick_ns, tracing).states;
             let counts = Counts { states, span_ns: span_ns(&trace) };
-            add(&mut recording, &platform, ["open loop", &unsaid.name()], &kind.to_string(), &counts, observed.as_ref());
+            add(
+                &mut recording,
+                &platform,
+                ["open loop", &unsaid.name()],
+                &kind.to_string(),
+                &counts,
+                observed.as_ref(),
+            );
         }
         progress.step();
     }

@@ -33,7 +33,10 @@ static ABOUT: About = About {
     cases: &[],
     examples: &[
         Example { arguments: "", about: "governors of a current kernel on a sample trace" },
-        Example { arguments: "trace.txt --platform juno-r2", about: "the same, and the kernel's own, on a trace of yours" },
+        Example {
+            arguments: "trace.txt --platform juno-r2",
+            about: "the same, and the kernel's own, on a trace of yours",
+        },
         Example {
             arguments: "recordings/ftrace --platform tc2 --governors menu-6.1,ladder",
             about: "two, on a recording",
@@ -157,7 +160,8 @@ fn row(
     };
     let replays: Vec<(Unsaid, GovernorReplay)> =
         unsaid.iter().map(|&unsaid| (unsaid, replay(own, traced, chooser, unsaid, tick_ns, &mut Ideal))).collect();
-    let envelope = Envelope::new(own, traced, segments, &replays.iter().map(|(_, replayed)| replayed).collect::<Vec<_>>());
+    let envelope =
+        Envelope::new(own, traced, segments, &replays.iter().map(|(_, replayed)| replayed).collect::<Vec<_>>());
     let energies = replays.iter().map(|(_, replayed)| energy(own, segments, replayed)).collect();
     let agreement = match chooser {
         Chooser::Governor(kind) if kind != idle::Kind::Haltpoll && traced.has_states_of(platform.state_names()) => {

@@ -81,12 +81,7 @@ pub fn recorded(platform: &Platform, traced: &TracedIntervals) -> Counts {
 
 fn add(states: &mut [Usage], accounting: &Accounting) {
     for (state, sum) in states.iter_mut().enumerate() {
-        let usage = accounting.usage(state);
-        sum.entered += usage.entered;
-        sum.time_ns += usage.time_ns;
-        sum.above += usage.above;
-        sum.below += usage.below;
-        sum.rejected += usage.rejected;
+        *sum += *accounting.usage(state);
     }
 }
 

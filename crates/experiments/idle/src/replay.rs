@@ -18,49 +18,44 @@ pub struct Unsaid {
     /// True if the CPU was utilised where that is not known, a task of it waited for input or
     /// output, and one was ready at the last tick.
     pub is_busy: bool,
-    /// True if the governor's past is the traced kernel's own choices, and not those of the replay.
+    /// True if the governor's past is the traced kernel's own choices, before the trace as in it;
+    /// else its own in the replay, and nothing before.
     pub is_taught: bool,
-    /// True if the time before the trace was like the trace; else the governor begins with it.
-    pub is_warm: bool,
 }
 
 impl Unsaid {
     /// A timer was about to fire, the tick ran, and no task but the running one mattered.
-    pub const TIMER: Self = Self { is_endless: false, tick_stopped: false, is_busy: false, is_taught: false, is_warm: false };
+    pub const TIMER: Self = Self { is_endless: false, tick_stopped: false, is_busy: false, is_taught: false };
     /// The same without a timer.
     pub const ENDLESS: Self = Self { is_endless: true, ..Self::TIMER };
 
     /// The ends of what a trace does not say, and a governor asks for. `own` is true for the
     /// governor of the traced kernel.
     pub fn of(kind: Kind, traced: &TracedIntervals, own: bool) -> Vec<Self> {
-        let both = |is_unknown: bool| if is_unknown { &[false, true][..] } else { &[false] };
-        let timers = both(traced.summary.bounded + traced.summary.all_unknown() > 0);
-        let ticks = both(traced.all().any(|sleep| sleep.tick_stopped.is_none()));
-        let is_unseen = || traced.all().any(|sleep| sleep.utilised.is_none());
-        let busy = both(kind.asks_tasks() || kind.asks_utilisation() && is_unseen());
-        let mut all = Vec::new();
-        for &is_endless in timers {
-            for &tick_stopped in ticks {
-                for &is_busy in busy {
-                    let one = Self { is_endless, tick_stopped, is_busy, ..Self::TIMER };
-                    let pasts = if own { &[(false, false), (false, true), (true, false), (true, true)][..] } else { &[(false, false)] };
-                    all.extend(pasts.iter().map(|&(is_taught, is_warm)| Self { is_taught, is_warm, ..one }));
-                }
-            }
-        }
-        all
+        let is_unknown = |of: fn(&Sleep) -> Option<bool>| traced.all().any(|sleep| of(sleep).is_none());
+        let asks_tasks = kind == Kind::Menu310 || kind.asks_waiters() && !traced.has_no_waiters;
+        let is_busy = asks_tasks || kind.asks_utilisation() && is_unknown(|sleep| sleep.utilised);
+        let ends: [(bool, fn(Self) -> Self); 4] = [
+            (traced.summary.bounded + traced.summary.all_unknown() > 0, |one| Self { is_endless: true, ..one }),
+            (is_unknown(|sleep| sleep.tick_stopped), |one| Self { tick_stopped: true, ..one }),
+            (is_busy, |one| Self { is_busy: true, ..one }),
+            (own, |one| Self { is_taught: true, ..one }),
+        ];
+        ends.into_iter().filter(|(is_open, _)| *is_open).fold(vec![Self::TIMER], |mut all, (_, end)| {
+            all.extend_from_within(..);
+            let half = all.len() / 2;
+            all[half..].iter_mut().for_each(|one| *one = end(*one));
+            all
+        })
     }
 
     /// The name of it in recordings. What stands before a semicolon is of the trace, and the rest
     /// of the governor.
     pub fn name(self) -> String {
         let mut name = if self.is_endless { "no-timer" } else { "timer-at-end" }.to_owned();
-        for (is_so, word) in [
-            (self.tick_stopped, ", tick-stopped"),
-            (self.is_busy, "; busy"),
-            (self.is_taught, "; past as traced"),
-            (self.is_warm, "; past as long"),
-        ] {
+        for (is_so, word) in
+            [(self.tick_stopped, ", tick-stopped"), (self.is_busy, "; busy"), (self.is_taught, "; past as traced")]
+        {
             name.push_str(if is_so { word } else { "" });
         }
         name
@@ -101,7 +96,7 @@ impl Reading for Ideal {
 }
 
 /// The choices of a governor on a trace.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct GovernorReplay {
     /// For each interval of each CPU the state in which it ended.
     pub chosen: Vec<Vec<u8>>,
@@ -155,33 +150,29 @@ pub fn replay(
     reading: &mut impl Reading,
 ) -> GovernorReplay {
     let mut replayed = GovernorReplay {
-        chosen: Vec::with_capacity(traced.cpus.len()),
         states: vec![idle::Usage::default(); platform.domains[0].states.len()],
-        delays: Delays::default(),
         entries: vec![[0; MAX_STATES]; platform.domains.len()],
-        core_energy: 0,
-        read_energy: 0,
+        ..GovernorReplay::default()
     };
     for (cpu, sleeps) in traced.cpus.iter().enumerate() {
         let (domain, _) = platform.place(cpu as u16);
         let mut of_cpu = Cpu::new(platform, domain, chooser, unsaid, tick_ns, reading.clock());
         let past = unsaid.is_taught.then(|| Past::new(traced, cpu));
-        if unsaid.is_warm {
-            let mut before = replayed.clone();
+        if let (Some(past), Some(governor)) = (past, &mut of_cpu.governor) {
+            let table = &platform.domains[domain].table;
             for (number, sleep) in sleeps.iter().enumerate() {
-                of_cpu.sleep(sleep, past.map(|past| past.outcome(number, sleep)), &mut before, reading);
+                governor.select(table, &mut asked(sleep, unsaid, tick_ns));
+                governor.reflect(table, &past.outcome(number, sleep));
             }
-            of_cpu.accounting = Accounting::new(reading.clock());
         }
-        let one = |(number, sleep)| of_cpu.sleep(sleep, past.map(|past| past.outcome(number, sleep)), &mut replayed, reading) as u8;
+        let one = |(number, sleep)| {
+            of_cpu.sleep(sleep, past.map(|past| past.outcome(number, sleep)), &mut replayed, reading) as u8
+        };
         let chosen = sleeps.iter().enumerate().map(one).collect();
         replayed.chosen.push(chosen);
         for (state, sum) in replayed.states.iter_mut().enumerate() {
             let usage = of_cpu.accounting.usage(state);
-            sum.entered += usage.entered;
-            sum.time_ns += usage.time_ns;
-            sum.above += usage.above;
-            sum.below += usage.below;
+            *sum += *usage;
             replayed.entries[domain][state] += usage.entered;
         }
     }

@@ -66,19 +66,10 @@ pub fn recording(
     }
     of_oracle(&mut recording, platform, oracle);
     lanes::add(&mut recording, platform, traced, rows, oracle);
-    if platform.power.is_some() {
-        pairs(&mut recording, rows);
-    }
     recording
 }
 
-fn describe(
-    header: &mut Header,
-    platform: &Platform,
-    traced: &TracedIntervals,
-    own: Option<Kind>,
-    oracle: &Oracle,
-) {
+fn describe(header: &mut Header, platform: &Platform, traced: &TracedIntervals, own: Option<Kind>, oracle: &Oracle) {
     let power = platform.power.as_ref().map(platforms::power_facts);
     let powers_assumed = platform.power.as_ref().is_some_and(|power| !power.is_sourced());
     let own = own.map(|kind| kind.to_string());
@@ -270,31 +261,6 @@ fn of_oracle(recording: &mut Recording, platform: &Platform, oracle: &Oracle) {
         delays(recording, series, oracle.delay_us[point]);
         if platform.power.is_some() {
             energies(recording, series, &oracle.energy);
-        }
-    }
-}
-
-/// For each pair of governors the share of the range in which the first takes less energy, whatever
-/// the trace does not say.
-fn pairs(recording: &mut Recording, rows: &[Row]) {
-    for a in rows {
-        let series = recording.series(&a.name(), CASE, "");
-        for b in rows.iter().filter(|b| b.name() != a.name()) {
-            let wins = (0..POINTS.len())
-                .filter(|&point| {
-                    let most = a.energies.iter().map(|energy| energy[point]).max();
-                    let least = b.energies.iter().map(|energy| energy[point]).min();
-                    // Where both were replayed twice, each assumption holds for both at once.
-                    match a.energies.len() == b.energies.len() {
-                        true => a.energies.iter().zip(&b.energies).all(|(a, b)| a[point] < b[point]),
-                        false => most < least,
-                    }
-                })
-                .count();
-            let subject = recording.name(&b.name());
-            let metric = metrics::IDLE_WINS;
-            let share = wins as f64 / POINTS.len() as f64;
-            recording.measure(series, 0, metric.name, metric.unit, share).subject = Some(subject);
         }
     }
 }

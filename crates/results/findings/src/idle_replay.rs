@@ -14,13 +14,13 @@ const CASE: &str = "idle-replay";
 const TRACE: &str = "trace";
 
 /// Rules that no kernel has: they show what the ends are.
-const YARDSTICKS: [&str; 3] = [SHALLOWEST, "always-deepest", "oracle"];
+const YARDSTICKS: [&str; 3] = ["never-deep", "always-deepest", ORACLE];
 
 /// The traced kernel's own choices.
 pub const RECORDED: &str = "recorded";
 
-/// The yardstick that enters the shallowest state, whatever comes.
-pub const SHALLOWEST: &str = "never-deep";
+/// The cheapest that there could be.
+const ORACLE: &str = "oracle";
 
 /// Governors on a trace.
 #[derive(Serialize, JsonSchema)]
@@ -62,19 +62,18 @@ pub struct Verdict<'r> {
     /// The share that is claimed as saved: `less`, if its sign is certain and the replay comes to
     /// what the kernel did.
     pub saving: Option<Bounds>,
-    /// True if the best is better than the reference whatever is not known.
+    /// True if the best is better than the reference whatever is not known, and the replay comes to
+    /// what the kernel did.
     pub is_certain: bool,
     /// The states that the traced kernel entered more or less often than its own governor does in
-    /// the replay; where the trace does not name that, than the nearest of the governors. Empty
-    /// where the replay comes to what the kernel did.
+    /// the replay. Empty where the replay comes to what the kernel did, and where the trace does
+    /// not name its governor.
     pub outside: Vec<Outside<'r>>,
 }
 
 /// A state that the kernel entered more or less often than a replay.
 #[derive(Serialize, JsonSchema)]
 pub struct Outside<'r> {
-    /// The governor that was replayed.
-    pub governor: &'r str,
     /// The state's name.
     pub state: &'r str,
     /// Entries by the traced kernel.
@@ -271,7 +270,7 @@ impl From<f64> for Whole {
 }
 
 impl Bounds {
-    fn new(values: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn new(values: impl Iterator<Item = f64>) -> Option<Self> {
         values.fold(None, |so_far: Option<Self>, value| {
             let Self { low, high } = so_far.unwrap_or(Self { low: value, high: value });
             Some(Self { low: low.min(value), high: high.max(value) })
@@ -282,7 +281,8 @@ impl Bounds {
         Self { low: value, high: value }
     }
 
-    fn times(self, factor: f64) -> Self {
+    /// Both ends, some times over.
+    pub fn times(self, factor: f64) -> Self {
         Self { low: self.low * factor, high: self.high * factor }
     }
 
@@ -400,7 +400,7 @@ impl<'r> TraceMeasures<'r> {
         (0..ranks).filter_map(decision).collect()
     }
 
-    fn governor(self, others: &[Self], watts: Option<f64>) -> Governor<'r> {
+    fn governor(self, watts: Option<f64>) -> Governor<'r> {
         let state = |name: &'r str| State {
             name,
             entered: self.between(metrics::IDLE_ENTERED, name),
@@ -415,10 +415,6 @@ impl<'r> TraceMeasures<'r> {
         let energies: Vec<(&str, &str, f64)> = energies.collect();
         let energy = Bounds::new(energies.iter().map(|(.., energy)| *energy));
         let wrong = self.shares(&[metrics::IDLE_ABOVE, metrics::IDLE_BELOW]);
-        let wins = others.iter().filter_map(|other| {
-            let share = self.between(metrics::IDLE_WINS, other.name)?;
-            Some((other.name, share.low))
-        });
         Governor {
             name: self.name,
             states: self.state_names().into_iter().map(state).collect(),
@@ -433,7 +429,7 @@ impl<'r> TraceMeasures<'r> {
                 p50: self.between(metrics::IDLE_DELAY, "p50"),
                 p99: self.between(metrics::IDLE_DELAY, "p99"),
             },
-            wins: wins.collect(),
+            wins: InOrder(Vec::new()),
             decided_by: self.decided_by(),
             agreement: self.agreement(),
             energies,
@@ -472,8 +468,10 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
     let intervals = |what| trace.between(metrics::IDLE_INTERVALS, what).map_or(0, |count| count.low as u64);
     let reasons = trace.measures(CASE, metrics::IDLE_INTERVALS);
     let reasons = reasons.filter(|measure| role(recording, measure) == "reason");
-    let all = TraceMeasures::all(recording);
-    let governors: Vec<Governor<'r>> = all.iter().map(|governor| governor.governor(&all, watts)).collect();
+    let all = TraceMeasures::all(recording).into_iter();
+    let mut governors: Vec<Governor<'r>> = all.map(|governor| governor.governor(watts)).collect();
+    let wins: Vec<InOrder<'r, f64>> = governors.iter().map(|one| one.wins_over(&governors)).collect();
+    governors.iter_mut().zip(wins).for_each(|(governor, wins)| governor.wins = wins);
     let own = governors.iter().map(|governor| governor.name).find(|name| facts.own.as_deref() == Some(name));
     let powers_sourced = is_powered && !facts.powers_assumed;
     Ok(Replay {
@@ -494,6 +492,20 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
     })
 }
 
+impl Replay<'_> {
+    /// The unit in which the energies of this replay have digits before the point, and how many of
+    /// it [`Governor::energy`]'s is; `None` where nothing is said about energy.
+    pub fn energy_unit(&self) -> Option<(f64, &'static str)> {
+        let all = || self.governors.iter().filter_map(Governor::energy);
+        let most = all().map(|(energy, _)| energy.high).fold(0.0, f64::max);
+        Some(match all().next()?.1 {
+            "J" if most < 1e-3 => (1e6, "uJ"),
+            "J" if most < 1.0 => (1e3, "mJ"),
+            unit => (1.0, unit),
+        })
+    }
+}
+
 impl<'r> Governor<'r> {
     /// The sum of a count over the states; `None` where none has it.
     pub fn sum(&self, of: fn(&State<'_>) -> Option<Bounds>) -> Option<Bounds> {
@@ -511,13 +523,33 @@ impl<'r> Governor<'r> {
     /// The share by which it takes less energy than another, over the range of what a round trip
     /// costs and over what the trace does not say.
     pub fn less_than(&self, other: &Self) -> Option<Bounds> {
+        let pairs = self.pairs(other).filter(|(_, _, theirs)| *theirs > 0.0);
+        Bounds::new(pairs.map(|(_, own, theirs)| 1.0 - own / theirs))
+    }
+
+    /// The energies of two governors at the same points, with the points, where the same is taken
+    /// for what the trace does not say.
+    fn pairs(&self, other: &Self) -> impl Iterator<Item = (&'r str, f64, f64)> {
         let same = |(mode, point, _): &(&str, &str, f64), (of, at, _): &(&str, &str, f64)| {
             point == at && (of_trace(mode) == of_trace(of) || mode.is_empty() || of.is_empty())
         };
-        let pairs = self.energies.iter().flat_map(|own| {
-            other.energies.iter().filter(move |theirs| same(own, theirs)).map(move |theirs| (own.2, theirs.2))
-        });
-        Bounds::new(pairs.filter(|(_, theirs)| *theirs > 0.0).map(|(own, theirs)| 1.0 - own / theirs))
+        self.energies.iter().flat_map(move |own| {
+            other.energies.iter().filter(move |theirs| same(own, theirs)).map(move |theirs| (own.1, own.2, theirs.2))
+        })
+    }
+
+    /// The share of the points at which it takes less energy than each of the others.
+    fn wins_over(&self, others: &[Self]) -> InOrder<'r, f64> {
+        let real = others.iter().filter(|other| other.name != self.name && ![self.name, other.name].contains(&ORACLE));
+        let share = |other: &Self| {
+            let mut points: BTreeMap<&str, bool> = BTreeMap::new();
+            for (point, own, theirs) in self.pairs(other) {
+                *points.entry(point).or_insert(true) &= own < theirs;
+            }
+            let wins = points.values().filter(|wins| **wins).count();
+            (!points.is_empty()).then(|| (other.name, wins as f64 / points.len() as f64))
+        };
+        real.filter_map(share).collect()
     }
 
     /// True if it is a governor that a kernel has, and no yardstick.
@@ -534,7 +566,7 @@ impl<'r> Governor<'r> {
             let replayed = state.entered?;
             let off = (replayed.low - seen).max(seen - replayed.high);
             let is_outside = off > TOLERANCE * all;
-            is_outside.then_some(Outside { governor: self.name, state: state.name, recorded: seen, replayed })
+            is_outside.then_some(Outside { state: state.name, recorded: seen, replayed })
         });
         outside.collect()
     }
@@ -549,24 +581,10 @@ fn of_trace(mode: &str) -> &str {
 /// timers known, that many choices of a guest's governor differ from those of its replay.
 const TOLERANCE: f64 = 0.02;
 
-/// Where the kernel did what neither its own governor nor, if the trace does not name that, any of
-/// the replayed ones does in the replay.
-fn outside<'r>(governors: &[Governor<'r>], own: Option<&str>) -> Vec<Outside<'r>> {
-    let Some(recorded) = governors.iter().find(|governor| governor.name == RECORDED) else { return Vec::new() };
-    let is_candidate = |of: &&Governor<'_>| match own {
-        Some(own) => of.name == own,
-        None => of.is_real() && of.name != RECORDED,
-    };
-    let off = |all: &Vec<Outside<'_>>| {
-        let off = all.iter().map(|one| (one.replayed.low - one.recorded).max(one.recorded - one.replayed.high));
-        off.sum::<f64>()
-    };
-    let all = governors.iter().filter(is_candidate).map(|governor| governor.misses_of(recorded));
-    all.min_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or_default()
-}
-
 fn verdict<'r>(governors: &[Governor<'r>], own: Option<&str>, by_energy: bool) -> Verdict<'r> {
-    let outside = outside(governors, own);
+    let find = |name: &str| governors.iter().find(|governor| governor.name == name);
+    let pair = own.and_then(find).zip(find(RECORDED));
+    let outside = pair.map_or_else(Vec::new, |(own, recorded)| own.misses_of(recorded));
     let measure = |of: &Governor<'_>| match by_energy {
         true => of.energy().map(|(energy, _)| energy),
         false => of.wrong_percent,
@@ -579,20 +597,15 @@ fn verdict<'r>(governors: &[Governor<'r>], own: Option<&str>, by_energy: bool) -
     let reference = recorded.or_else(|| others().min_by(|a, b| middle(a).total_cmp(&middle(b))));
     let pair = best.zip(reference);
     let less = pair.filter(|_| by_energy).and_then(|(best, reference)| best.less_than(reference));
-    let is_certain = match less {
-        Some(less) => less.low > 0.0,
-        None => pair.is_some_and(|(best, other)| {
-            let ends = measure(best).zip(measure(other));
-            ends.is_some_and(|(best, other)| best.high < other.low)
-        }),
+    let is_lower = |(best, other): (&Governor<'_>, &Governor<'_>)| {
+        measure(best).zip(measure(other)).is_some_and(|(best, other)| best.high < other.low)
     };
-    let rests_on_trace = recorded.is_some() || best.is_some_and(|best| best.name == RECORDED);
-    let is_claimed = is_certain && (outside.is_empty() || !rests_on_trace);
+    let is_certain = outside.is_empty() && less.map_or_else(|| pair.is_some_and(is_lower), |less| less.low > 0.0);
     Verdict {
         best: best.map(|best| best.name),
         reference: reference.map(|reference| reference.name),
         less,
-        saving: less.filter(|_| is_claimed),
+        saving: less.filter(|_| is_certain),
         is_certain,
         outside,
     }

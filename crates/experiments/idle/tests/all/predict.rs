@@ -30,7 +30,7 @@ fn long_sleeps() -> TracedIntervals {
             length: SleepLength::Known { timer_ns: 22_000_000, tick_ns: Some(TICK_NS - enter_ns % TICK_NS) },
             waker: Waker::Timer,
             tick_stopped: Some(false),
-utilised: None,
+            utilised: None,
             got_tick: false,
             timer_armed_ns: Some(enter_ns - 100_000),
         }
@@ -85,7 +85,7 @@ fn a_cpu_waits_for_the_one_that_goes_down_after_it_has_woken_it() {
         length: SleepLength::Known { timer_ns: 900_000_000, tick_ns: Some(TICK_NS) },
         waker: Waker::Ipi,
         tick_stopped: Some(false),
-utilised: None,
+        utilised: None,
         got_tick: false,
         timer_armed_ns: None,
     });

@@ -23,7 +23,18 @@ const PLATFORMS: [&str; 5] = ["juno-r1", "juno-r2", "tc2", "tc2-driver", "qemu-v
 
 fn sleep(cpu: u16, enter_ns: u64, exit_ns: u64, length: SleepLength, waker: Waker) -> Sleep {
     let got_tick = waker == Waker::Tick;
-    Sleep { cpu, enter_ns, exit_ns, state: 0, length, waker, tick_stopped: None, utilised: None, got_tick, timer_armed_ns: None }
+    Sleep {
+        cpu,
+        enter_ns,
+        exit_ns,
+        state: 0,
+        length,
+        waker,
+        tick_stopped: None,
+        utilised: None,
+        got_tick,
+        timer_armed_ns: None,
+    }
 }
 
 fn known(timer_ns: u64) -> SleepLength {

@@ -23,7 +23,8 @@ fn guest_platform() -> Platform {
 
 /// A server's states: POLL, C1 and C2.
 fn server() -> Platform {
-    let mut text = "name = \"server\"\ntitle = \"\"\n[[domain]]\nname = \"d\"\ncpus = [0, 1, 2, 3]\nsource = \"\"\n".to_owned();
+    let mut text =
+        "name = \"server\"\ntitle = \"\"\n[[domain]]\nname = \"d\"\ncpus = [0, 1, 2, 3]\nsource = \"\"\n".to_owned();
     for (name, exit, residency, polling) in [("POLL", 0, 0, true), ("C1", 1, 1, false), ("C2", 41, 123, false)] {
         let _ = write!(
             text,
@@ -66,8 +67,7 @@ fn no_interval_of_a_stored_trace_excludes_what_its_kernel_did() {
         .map(|name| (name.to_owned(), TracedIntervals::open(&data.join(name)).unwrap()))
         .into();
     let timers = ["hrtimer_", "timer_start", "timer_cancel", "timer_expire"];
-    let groups: [&[&str]; 5] =
-        [&[], &timers, &["tick_stop"], &[": sched_"], &["irq_", "ipi_"]];
+    let groups: [&[&str]; 5] = [&[], &timers, &["tick_stop"], &[": sched_"], &["irq_", "ipi_"]];
     for first in groups {
         for second in groups {
             let left_out: Vec<&str> = first.iter().chain(second).copied().collect();
@@ -77,7 +77,11 @@ fn no_interval_of_a_stored_trace_excludes_what_its_kernel_did() {
             traces.push((name.clone(), opened(&name, &rest)));
         }
     }
-    let all: String = text.lines().filter(|line| line.starts_with('#') || line.contains(": cpu_idle")).map(|line| format!("{line}\n")).collect();
+    let all: String = text
+        .lines()
+        .filter(|line| line.starts_with('#') || line.contains(": cpu_idle"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     traces.push(("idle alone".to_owned(), opened("idle-alone.trace", &all)));
     let kind = Kind::find("menu@6.1").unwrap();
     let mut wrong = String::new();
@@ -144,7 +148,12 @@ fn a_tick_of_which_a_trace_says_nothing_may_have_run_or_stood_still() {
 fn utilisation_comes_from_the_trace() {
     let mut text = "# tracer: nop\n#\n".to_owned();
     let mut event = |at_us: u64, what: &str| {
-        let _ = writeln!(text, "          <idle>-0       [000] d..1. {}.{:06}: {what}", at_us / 1_000_000, at_us % 1_000_000);
+        let _ = writeln!(
+            text,
+            "          <idle>-0       [000] d..1. {}.{:06}: {what}",
+            at_us / 1_000_000,
+            at_us % 1_000_000
+        );
     };
     for number in 0..600 {
         let at = 100_000_000 + number * 6_400;
@@ -152,12 +161,19 @@ fn utilisation_comes_from_the_trace() {
         event(at + 3_200, "cpu_idle: state=4294967295 cpu_id=0");
         event(at + 3_200, "irq_handler_entry: irq=50 name=eth0");
         event(at + 3_201, "irq_handler_exit: irq=50 ret=handled");
-        event(at + 3_202, "sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=w next_pid=20 next_prio=120");
-        event(at + 6_399, "sched_switch: prev_comm=w prev_pid=20 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120");
+        event(
+            at + 3_202,
+            "sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=w next_pid=20 next_prio=120",
+        );
+        event(
+            at + 6_399,
+            "sched_switch: prev_comm=w prev_pid=20 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120",
+        );
     }
     let busy = opened("half-busy.trace", &text);
     assert!(busy.all().skip(1).all(|sleep| sleep.utilised == Some(true)));
-    let task_free = opened("hardly-busy.trace", &text.replace("next_pid=20", "next_pid=0").replace("prev_pid=20", "prev_pid=0"));
+    let task_free =
+        opened("hardly-busy.trace", &text.replace("next_pid=20", "next_pid=0").replace("prev_pid=20", "prev_pid=0"));
     assert!(task_free.all().last().is_some_and(|sleep| sleep.utilised == Some(false)));
     let idle = TracedIntervals::from_sleeps(busy.all().map(|sleep| Sleep { utilised: Some(false), ..*sleep }));
     let platform = guest_platform();

@@ -6,7 +6,7 @@ use crate::blocks::{
 };
 use findings::idle_replay::{Agreement, Bounds, Counters, Governor, Intervals, RECORDED, Replay, Verdict};
 
-fn cell(between: Bounds, number: fn(f64) -> Number) -> Cell {
+pub(super) fn cell(between: Bounds, number: fn(f64) -> Number) -> Cell {
     Cell::Range(number(between.low), number(between.high))
 }
 
@@ -56,39 +56,47 @@ fn verdict(replay: &Replay<'_>) -> Text {
 
 /// That the kernel did what the replay does not.
 fn outside(replay: &Replay<'_>) -> Text {
-    let Some(first) = replay.verdict.outside.first() else { return Text::default() };
-    let who = match replay.own_governor {
-        Some(_) => text!["its own governor, ", name(first.governor)],
-        None => text!["of the governors replayed the nearest, ", name(first.governor)],
+    let (Some(first), Some(own)) = (replay.verdict.outside.first(), replay.own_governor) else {
+        return Text::default();
     };
-    let mut words = text!["The traced kernel entered ", name(first.state), format!(" {} times, and ", whole(first.recorded))];
-    words.extend(who);
-    words.push(format!(
-        ", {} times in the replay: the trace lacks what that choice rested on, so no saving is claimed. ",
-        cell(first.replayed, whole).plain()
-    ));
-    words
+    text![
+        "The traced kernel entered ",
+        name(first.state),
+        format!(" {} times, and its own governor, ", whole(first.recorded)),
+        name(own),
+        format!(
+            ", {} times in the replay: the trace lacks what that choice rested on, so no saving is claimed. ",
+            cell(first.replayed, whole).plain()
+        )
+    ]
+}
+
+/// The energy of a governor in the unit of all, as a cell.
+fn energy(replay: &Replay<'_>, of: &Governor<'_>) -> Option<Cell> {
+    let (factor, _) = replay.energy_unit()?;
+    Some(cell(of.energy()?.0.times(factor), figure))
 }
 
 /// Which of two takes less energy, if that can be told.
 fn of_energy(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>, less: Bounds) -> Text {
-    let energy = |of: &Governor<'_>| {
-        of.energy().map_or_else(String::new, |(energy, unit)| format!("{} {unit}", cell(energy, figure).plain()))
-    };
+    let unit = replay.energy_unit().map_or("", |(_, unit)| unit);
+    let taken = |of| energy(replay, of).map_or_else(String::new, |energy| format!("{} {unit}", energy.plain()));
     let would = if other.name == RECORDED { " would have taken " } else { " takes " };
     let mut words = match replay.verdict.saving {
-        Some(saving) => text![name(best.name), would, percent_less(saving), " than ", name(other.name), " on this trace: "],
+        Some(saving) => {
+            text![name(best.name), would, percent_less(saving), " than ", name(other.name), " on this trace: "]
+        }
         None => text![
-            "Whether ",
+            "It cannot be told whether ",
             name(best.name),
             would,
             "less energy than ",
             name(other.name),
-            format!(" on this trace cannot be told, {}: ", percent_less(less))
+            format!(" on this trace ({}): ", percent_less(less))
         ],
     };
-    words.extend(text![energy(best), " against ", energy(other), "."]);
-    words.push(format!(" It is wrong too {}.", misses(best)));
+    words.extend(text![taken(best), " against ", taken(other), "."]);
+    words.extend(text![" ", name(best.name), " is too ", misses(best), "."]);
     words
 }
 
@@ -98,26 +106,27 @@ fn misses(of: &Governor<'_>) -> String {
     format!("deep in {} % of its sleeps and too shallow in {} %", share(of.above_percent), share(of.below_percent))
 }
 
-fn tenths(value: f64) -> Number {
+pub(super) fn tenths(value: f64) -> Number {
     fixed(value, 1)
 }
 
-/// Which governor is wrong less often, if that can be told; where powers have no source, or nothing
+/// Which of two is wrong less often, if that can be told; where powers have no source, or nothing
 /// is said about energy.
 fn of_misses(replay: &Replay<'_>, best: &Governor<'_>, other: Option<&Governor<'_>>) -> Text {
-    let Some(other) = other else { return text![name(best.name), " is wrong too ", misses(best), "."] };
-    let mut words = match replay.verdict.is_certain {
-        true => text![name(best.name), " is wrong least often on this trace, too ", misses(best)],
-        false => text![
-            "Whether ",
-            name(best.name),
-            " is wrong less often than ",
-            name(other.name),
-            " on this trace cannot be told: it is too ",
-            misses(best)
-        ],
-    };
-    words.extend(text![", ", name(other.name), " too ", misses(other), "."]);
+    let Some(other) = other else { return text![name(best.name), " is too ", misses(best), "."] };
+    let less =
+        if other.name == RECORDED { " would have been wrong less often than " } else { " is wrong less often than " };
+    let mut words = if replay.verdict.is_certain { Text::default() } else { "It cannot be told whether ".into() };
+    words.extend(text![
+        name(best.name),
+        less,
+        name(other.name),
+        " on this trace: too ",
+        misses(best),
+        " against too ",
+        misses(other),
+        "."
+    ]);
     if !replay.powers_sourced && best.energy().is_some() {
         words.push(" The platform's powers have no source, so energy stands last in the table.");
     }
@@ -127,14 +136,14 @@ fn of_misses(replay: &Replay<'_>, best: &Governor<'_>, other: Option<&Governor<'
 /// The energy of each governor, and beside it how often it misses; the misses alone where powers
 /// have no source.
 fn picture(replay: &Replay<'_>) -> Option<Picture> {
-    let unit = replay.governors.iter().find_map(Governor::energy).filter(|_| replay.powers_sourced);
+    let unit = replay.energy_unit().filter(|_| replay.powers_sourced);
     let row = |governor: &Governor<'_>| {
         let (beside, interval) = match unit {
-            Some(_) => {
+            Some((factor, _)) => {
                 let whole = |share: Bounds| cell(share, |value| fixed(value, 0)).plain().to_string();
                 let shares = governor.above_percent.zip(governor.below_percent);
                 let shares = shares.map(|(deep, flat)| format!(" ({} % deep, {} % shallow)", whole(deep), whole(flat)));
-                (shares.unwrap_or_default(), governor.energy()?.0)
+                (shares.unwrap_or_default(), governor.energy()?.0.times(factor))
             }
             None => (String::new(), governor.wrong_percent?),
         };
@@ -159,7 +168,7 @@ fn picture(replay: &Replay<'_>) -> Option<Picture> {
 fn table(replay: &Replay<'_>) -> Table {
     let states = replay.governors.iter().map(|of| &of.states).max_by_key(|states| states.len());
     let names: Vec<&str> = states.map_or_else(Vec::new, |states| states.iter().map(|state| state.name).collect());
-    let unit = replay.governors.iter().find_map(Governor::energy).map_or("unit s", |(_, unit)| unit);
+    let unit = replay.energy_unit().map_or("unit s", |(_, unit)| unit);
     let count = |between: Option<Bounds>| between.map(|between| cell(between, |value| fixed(value, 0)));
     Table::with_rows(&replay.governors)
         .words("governor", |governor| name(governor.name))
@@ -170,7 +179,7 @@ fn table(replay: &Replay<'_>) -> Table {
         })
         .numbers("above", "", |governor| count(governor.above))
         .numbers("below", "", |governor| count(governor.below))
-        .numbers("energy", unit, |governor| governor.energy().map(|(energy, _)| cell(energy, figure)))
+        .numbers("energy", unit, |governor| energy(replay, governor))
         .numbers("delay p50", "us", |governor| count(governor.delay_us.p50))
         .numbers("p99", "", |governor| count(governor.delay_us.p99))
         .done()
