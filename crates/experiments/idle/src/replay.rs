@@ -5,7 +5,6 @@ use crate::platform::{Platform, StateCost};
 use crate::trace::TracedIntervals;
 use idle::{Accounting, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Outcome, SleepLength};
 use sleeps::{Sleep, SleepLength as Known};
-use std::collections::BTreeMap;
 
 /// What is taken for what a trace does not say: each is one end of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -154,20 +153,19 @@ pub fn replay(
         entries: vec![[0; MAX_STATES]; platform.domains.len()],
         ..GovernorReplay::default()
     };
+    let tracing_ns = traced.tracing_ns().unwrap_or(0);
     for (cpu, sleeps) in traced.cpus.iter().enumerate() {
         let (domain, _) = platform.place(cpu as u16);
         let mut of_cpu = Cpu::new(platform, domain, chooser, unsaid, tick_ns, reading.clock());
-        let past = unsaid.is_taught.then(|| Past::new(traced, cpu));
-        if let (Some(past), Some(governor)) = (past, &mut of_cpu.governor) {
+        let past = |number| unsaid.is_taught.then(|| seen(traced, cpu, number, tracing_ns));
+        if let Some(governor) = &mut of_cpu.governor {
             let table = &platform.domains[domain].table;
-            for (number, sleep) in sleeps.iter().enumerate() {
+            for (sleep, outcome) in sleeps.iter().zip((0..).map_while(past)) {
                 governor.select(table, &mut asked(sleep, unsaid, tick_ns));
-                governor.reflect(table, &past.outcome(number, sleep));
+                governor.reflect(table, &outcome);
             }
         }
-        let one = |(number, sleep)| {
-            of_cpu.sleep(sleep, past.map(|past| past.outcome(number, sleep)), &mut replayed, reading) as u8
-        };
+        let one = |(number, sleep)| of_cpu.sleep(sleep, past(number), &mut replayed, reading) as u8;
         let chosen = sleeps.iter().enumerate().map(one).collect();
         replayed.chosen.push(chosen);
         for (state, sum) in replayed.states.iter_mut().enumerate() {
@@ -179,27 +177,15 @@ pub fn replay(
     replayed
 }
 
-/// The outcomes that a CPU's kernel saw.
-#[derive(Clone, Copy)]
-struct Past<'t> {
-    refused: &'t [usize],
-    tracing_ns: u64,
-}
-
-impl<'t> Past<'t> {
-    fn new(traced: &'t TracedIntervals, cpu: usize) -> Self {
-        Self { refused: &traced.refused[cpu], tracing_ns: traced.tracing_ns().unwrap_or(0) }
-    }
-
-    /// The outcome of the recorded choice. A stay is as long as the kernel took it to be, as far as
-    /// that is known: the time of tracing is taken off.
-    fn outcome(self, number: usize, sleep: &Sleep) -> Outcome {
-        let stay = match self.refused.binary_search(&number) {
-            Ok(_) => Outcome::refused(),
-            Err(_) => Outcome::stay(sleep.state.into(), sleep.interval_ns().saturating_sub(self.tracing_ns)),
-        };
-        Outcome { got_tick: sleep.got_tick, ..stay }
-    }
+/// The outcome of a recorded choice. A stay is as long as the kernel took it to be, as far as that
+/// is known: the time of tracing is taken off.
+fn seen(traced: &TracedIntervals, cpu: usize, number: usize, tracing_ns: u64) -> Outcome {
+    let sleep = &traced.cpus[cpu][number];
+    let stay = match traced.refused[cpu].binary_search(&number) {
+        Ok(_) => Outcome::refused(),
+        Err(_) => Outcome::stay(sleep.state.into(), sleep.interval_ns().saturating_sub(tracing_ns)),
+    };
+    Outcome { got_tick: sleep.got_tick, ..stay }
 }
 
 /// A CPU of a replay.
@@ -327,9 +313,6 @@ pub struct Agreement {
     /// Intervals with a known sleep length, after the first of each CPU: by recorded state and by
     /// the governor's.
     pub counts: Vec<Vec<u64>>,
-    /// Those in which the two differ: by recorded state, the governor's, and whether the tick was
-    /// stopped when the kernel chose.
-    pub differing: BTreeMap<(usize, usize, Option<bool>), u64>,
 }
 
 /// Intervals at the beginning of each CPU's that do not count: the kernel's governor had a past
@@ -343,19 +326,15 @@ impl Agreement {
         let replayed = replay(platform, traced, Chooser::Governor(kind), past, tick_ns, &mut Ideal);
         let states = platform.domains[0].states.len();
         let mut counts = vec![vec![0; states]; states];
-        let mut differing = BTreeMap::new();
         for (sleeps, chosen) in traced.cpus.iter().zip(&replayed.chosen) {
             for (sleep, &chosen) in sleeps.iter().zip(chosen).skip(FIRST) {
                 let (recorded, chosen) = (usize::from(sleep.state).min(states - 1), usize::from(chosen));
                 if matches!(sleep.length, Known::Known { .. }) {
                     counts[recorded][chosen] += 1;
-                    if recorded != chosen {
-                        *differing.entry((recorded, chosen, sleep.tick_stopped)).or_default() += 1;
-                    }
                 }
             }
         }
-        Self { counts, differing }
+        Self { counts }
     }
 
     /// Intervals that were compared.

@@ -279,18 +279,6 @@ fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
         let metric = metrics::IDLE_AGREEMENT;
         recording.measure(series, 0, metric.name, metric.unit, share).subject = Some(subject);
     }
-    let series = recording.series(&row.name(), "agreement", "");
-    for ((recorded, chosen, stopped), count) in &agreement.differing {
-        let tick = match stopped {
-            Some(true) => "tick stopped",
-            Some(false) => "tick running",
-            None => "tick not known",
-        };
-        let name = format!("{} and not {}, {tick}", row.state_names[*chosen], row.state_names[*recorded]);
-        let subject = recording.name(&name);
-        let metric = metrics::IDLE_INTERVALS;
-        recording.measure(series, 0, metric.name, metric.unit, *count as f64).subject = Some(subject);
-    }
 }
 
 /// The traced kernel's own counts beside the trace and our accounting: cases `counters`, modes

@@ -123,7 +123,7 @@ pub struct Governor<'r> {
     pub decided_by: Vec<Decision<'r>>,
     /// Agreement with the traced kernel; `None` where that was not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub agreement: Option<Agreement<'r>>,
+    pub agreement: Option<Agreement>,
     /// The energy at each point of the range, with the series and the point's name.
     #[serde(skip)]
     energies: Vec<(&'r str, &'r str, f64)>,
@@ -155,7 +155,7 @@ pub struct Delays {
 
 /// The number of times that a governor chooses as the traced kernel did.
 #[derive(Serialize, JsonSchema)]
-pub struct Agreement<'r> {
+pub struct Agreement {
     /// The share of choices that are the same, from 0 to 1.
     pub same: f64,
     /// The mean of that share over the states, from 0 to 1.
@@ -164,8 +164,6 @@ pub struct Agreement<'r> {
     pub commonest_state: Option<f64>,
     /// The number of intervals that were compared.
     pub compared: Option<u64>,
-    /// The choices that differ, with how often.
-    pub differing: InOrder<'r, Bounds>,
 }
 
 /// An interval in which a governor lost much.
@@ -361,16 +359,13 @@ impl<'r> TraceMeasures<'r> {
         names
     }
 
-    fn agreement(self) -> Option<Agreement<'r>> {
+    fn agreement(self) -> Option<Agreement> {
         let share = |what: &str| self.between(metrics::IDLE_AGREEMENT, what).map(|share| share.low);
-        let measures = self.measures("agreement", metrics::IDLE_INTERVALS);
-        let differing = measures.map(|measure| (subject(self.recording, measure), Bounds::exactly(measure.value)));
         Some(Agreement {
             same: share("same")?,
             balanced: share("balanced"),
             commonest_state: share("commonest"),
             compared: share("compared").map(|count| count as u64),
-            differing: differing.collect(),
         })
     }
 
@@ -507,13 +502,6 @@ impl Replay<'_> {
 }
 
 impl<'r> Governor<'r> {
-    /// The sum of a count over the states; `None` where none has it.
-    pub fn sum(&self, of: fn(&State<'_>) -> Option<Bounds>) -> Option<Bounds> {
-        let parts: Vec<Bounds> = self.states.iter().filter_map(of).collect();
-        let sum = |end: fn(&Bounds) -> f64| parts.iter().map(end).sum();
-        (!parts.is_empty()).then(|| Bounds { low: sum(|part| part.low), high: sum(|part| part.high) })
-    }
-
     /// The energy in joules, or in units times seconds where the platform says no watts.
     pub fn energy(&self) -> Option<(Bounds, &'static str)> {
         let joules = self.energy_j.map(|energy| (energy.0, "J"));
@@ -560,7 +548,7 @@ impl<'r> Governor<'r> {
     /// The states that were recorded more or less often than this governor enters them, by more
     /// than a replay is off where all is known.
     fn misses_of(&self, recorded: &Self) -> Vec<Outside<'r>> {
-        let all = recorded.sum(|state| state.entered).map_or(0.0, Bounds::middle);
+        let all: f64 = recorded.states.iter().filter_map(|state| state.entered).map(Bounds::middle).sum();
         let outside = self.states.iter().filter_map(|state| {
             let seen = recorded.states.iter().find(|seen| seen.name == state.name)?.entered?.middle();
             let replayed = state.entered?;

@@ -219,10 +219,10 @@ fn wins(replay: &Replay<'_>) -> Table {
 }
 
 fn agreement(replay: &Replay<'_>, told: &mut Blocks) {
-    let rows: Vec<(&str, &Agreement<'_>)> =
+    let rows: Vec<(&str, &Agreement)> =
         replay.governors.iter().filter_map(|governor| Some((governor.name, governor.agreement.as_ref()?))).collect();
     let share = |share: Option<f64>| share.map(|share| fixed(100.0 * share, 1));
-    let same = |(_, agreement): &(&str, &Agreement<'_>)| {
+    let same = |(_, agreement): &(&str, &Agreement)| {
         let compared = agreement.compared.unwrap_or(0);
         fixed(100.0 * agreement.same, 1).after(format!(" ({compared})"))
     };
@@ -232,13 +232,6 @@ fn agreement(replay: &Replay<'_>, told: &mut Blocks) {
         .numbers("mean over states", "", |(_, of)| share(of.balanced))
         .numbers("commonest state alone", "", |(_, of)| share(of.commonest_state));
     told.table(table.done());
-    // For the governor that agrees most, what the rest is.
-    let nearest = rows.iter().max_by(|a, b| a.1.same.total_cmp(&b.1.same));
-    if let Some((governor, agreement)) = nearest.filter(|(_, agreement)| !agreement.differing.0.is_empty()) {
-        let rest: Vec<String> =
-            agreement.differing.0.iter().map(|(what, count)| format!("{what} {:.0}", count.low)).collect();
-        told.paragraph(text![name(*governor), format!(" chose otherwise: {}.", rest.join("; "))]);
-    }
 }
 
 fn counted(replay: &Replay<'_>, told: &mut Blocks) {

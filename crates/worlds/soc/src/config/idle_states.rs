@@ -36,10 +36,9 @@ pub struct Power {
 impl Power {
     /// True if somebody is named who says the powers, and not all of them are assumed.
     pub fn is_sourced(&self) -> bool {
-        const NOBODY: [&str; 8] = ["", "none", "no source", "assumed", "invented", "made up", "unknown", "a guess"];
-        let source = self.source.trim().to_lowercase();
-        let is_all = self.assumed.as_deref().is_some_and(|assumed| assumed.trim().eq_ignore_ascii_case("all"));
-        !is_all && !NOBODY.contains(&source.as_str()) && !source.starts_with("invented")
+        let is_one_of = |text: &str, words: &[&str]| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word));
+        let nobody = ["", "none", "no source", "assumed", "invented", "made up", "unknown"];
+        !is_one_of(&self.source, &nobody) && !is_one_of(self.assumed.as_deref().unwrap_or(""), &["all"])
     }
 }
 
