@@ -482,8 +482,10 @@ mod tests {
         let mut teo = crate::teo::Teo::new(rules, tick_ns);
         let us = |exit: u64, residency: u64| State::new(exit * 1_000, residency * 1_000);
         let shallow = if seed % 2 == 0 { State::polling() } else { us(1, 1) };
-        let states =
-            States::new(&[shallow, us(2, 10), us(5, 30), us(100, 400), us(300, 400 + 4_000 * (seed % 3))]).unwrap();
+        let middle = if seed % 7 == 0 { us(5, 30).disabled() } else { us(5, 30) };
+        let deep_us = if seed % 5 == 0 { 5_000 } else { 400 };
+        let deeper = us(300, deep_us + 4_000 * (seed % 3));
+        let states = States::new(&[shallow, us(2, 10 + 8 * (seed % 4 / 2)), middle, us(100, deep_us), deeper]).unwrap();
         let (mut chosen, mut stopped, mut length) = (std::vec::Vec::new(), false, 0);
         for step in 0..400 {
             if step % 20 == 0 {
