@@ -481,9 +481,9 @@ mod tests {
         let mut menu = crate::menu::Menu::new(rules, tick_ns);
         let mut teo = crate::teo::Teo::new(rules, tick_ns);
         let us = |exit: u64, residency: u64| State::new(exit * 1_000, residency * 1_000);
-        let shallow = if seed % 2 == 0 { State::polling() } else { us(1, 1) };
-        let middle = if seed % 7 == 0 { us(5, 30).disabled() } else { us(5, 30) };
-        let deep_us = if seed % 5 == 0 { 5_000 } else { 400 };
+        let shallow = if seed.is_multiple_of(2) { State::polling() } else { us(1, 1) };
+        let middle = if seed.is_multiple_of(7) { us(5, 30).disabled() } else { us(5, 30) };
+        let deep_us = if seed.is_multiple_of(5) { 5_000 } else { 400 };
         let deeper = us(300, deep_us + 4_000 * (seed % 3));
         let states = States::new(&[shallow, us(2, 10 + 8 * (seed % 4 / 2)), middle, us(100, deep_us), deeper]).unwrap();
         let (mut chosen, mut stopped, mut length) = (std::vec::Vec::new(), false, 0);

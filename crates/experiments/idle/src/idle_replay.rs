@@ -134,7 +134,6 @@ const CURRENT: [idle::Kind; 2] = [idle::Kind::Menu, idle::Kind::Dated(Family::Te
 const WORST: usize = 5;
 
 /// Everything about one chooser. `is_own` is true for the traced kernel's governor.
-#[expect(clippy::too_many_arguments, reason = "what a row rests on")]
 fn row(
     platform: &Platform,
     traced: &TracedIntervals,

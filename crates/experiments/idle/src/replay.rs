@@ -34,8 +34,12 @@ impl Unsaid {
         let is_unknown = |of: fn(&Sleep) -> Option<bool>| traced.all().any(|sleep| of(sleep).is_none());
         let asks_tasks = kind == Kind::Menu310 || kind.asks_waiters() && !traced.has_no_waiters;
         let is_busy = asks_tasks || kind.asks_utilisation() && is_unknown(|sleep| sleep.utilised);
-        let ends: [(bool, fn(Self) -> Self); 4] = [
-            (traced.summary.bounded + traced.summary.all_unknown() > 0, |one| Self { is_endless: true, ..one }),
+        type End = fn(Unsaid) -> Unsaid;
+        let ends = [
+            (
+                traced.summary.bounded + traced.summary.all_unknown() > 0,
+                (|one| Self { is_endless: true, ..one }) as End,
+            ),
             (is_unknown(|sleep| sleep.tick_stopped), |one| Self { tick_stopped: true, ..one }),
             (is_busy, |one| Self { is_busy: true, ..one }),
             (own, |one| Self { is_taught: true, ..one }),

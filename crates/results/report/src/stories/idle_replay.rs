@@ -46,11 +46,10 @@ fn verdict(replay: &Replay<'_>) -> Text {
     let of = |name: &Option<&str>| replay.governors.iter().find(|governor| Some(governor.name) == *name);
     let Some(best) = of(best) else { return "No governor was replayed.".into() };
     let mut words = outside(replay);
-    let compared = match (of(reference), replay.verdict.less) {
+    words.extend(match (of(reference), replay.verdict.less) {
         (Some(other), Some(less)) if replay.powers_sourced => of_energy(replay, best, other, less),
         (other, _) => of_misses(replay, best, other),
-    };
-    words.extend(compared);
+    });
     words
 }
 
