@@ -76,8 +76,10 @@ def predictions(work, known, kind, observed, hz):
     for row in told["rows"]:
         for key in ("share_error_points", "miss_error_percent"):
             # What was observed stands among the rows, without errors.
-            if row[key]:
-                errors[row["predictor"], key] = (row[key]["low"], row[key]["high"])
+            if row[key] is not None:
+                # Where both ends are the same, it is a number.
+                ends = row[key] if isinstance(row[key], dict) else {"low": row[key], "high": row[key]}
+                errors[row["predictor"], key] = (ends["low"], ends["high"])
     return errors
 
 

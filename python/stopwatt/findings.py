@@ -1147,12 +1147,18 @@ class IdleReplay:
 
     intervals: IdleReplayIntervals
     """The idle intervals of the trace."""
-    unknown_because: dict[str, Union[float, IdleReplayRange]]
+    unknown_because: dict[str, Union[float, Range]]
     """Intervals of unknown sleep length, by the reason."""
     kernel_counters: Optional[IdleReplayCounters]
     """The kernel's own counts beside the trace's; `None` where the trace holds none."""
     platform: Optional[str]
     """The platform's name."""
+    powers_sourced: bool
+    """True if the platform's powers have a source, so that energy says something."""
+    own_governor: Optional[str]
+    """The traced kernel's own governor, as the rows name it; `None` where the trace does not say it."""
+    verdict: IdleReplayVerdict
+    """What is said first, with what it rests on."""
     governors: list[IdleReplayGovernor]
     """The governors, with yardsticks and what was recorded."""
     notes: list[str]
@@ -1174,16 +1180,6 @@ class IdleReplayIntervals:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdleReplayRange:
-    """Both ends of a figure, as JSON has them."""
-
-    low: float
-    """The least, or the lower end."""
-    high: float
-    """The greatest, or the upper end."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class IdleReplayCounters:
     """The kernel's own counts and those of the trace, where the trace holds the kernel's."""
 
@@ -1199,16 +1195,52 @@ class IdleReplayCounters:
 class IdleReplayCounts:
     """Counts of idle states over the same time."""
 
-    entered: Union[float, IdleReplayRange]
+    entered: Union[float, Range]
     """Entries."""
-    above: Union[float, IdleReplayRange]
+    above: Union[float, Range]
     """Entries that were too deep."""
-    below: Union[float, IdleReplayRange]
+    below: Union[float, Range]
     """Entries that were too shallow."""
-    rejected: Union[float, IdleReplayRange]
+    rejected: Union[float, Range]
     """Entries that the hardware refused."""
-    residency_us: Union[float, IdleReplayRange]
+    residency_us: Union[float, Range]
     """Time in microseconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayVerdict:
+    """What a replay says first. Nothing is claimed that its intervals do not bear."""
+
+    best: Optional[str]
+    """The governor that takes least energy where powers have a source, else the one that is wrong least often; `None`
+    where none was replayed.
+    """
+    reference: Optional[str]
+    """The governor that it is compared with."""
+    less: Optional[Union[float, Range]]
+    """The share of the reference's energy that the best takes less, from both ends of what is not known; `None` where
+    energy is not compared.
+    """
+    saving: Optional[Union[float, Range]]
+    """The share that is claimed as saved: `less`, if its sign is certain and the replay comes to what the kernel did."""
+    is_certain: bool
+    """True if the best is better than the reference whatever is not known, and the replay comes to what the kernel did."""
+    outside: list[IdleReplayOutside]
+    """The states that the traced kernel entered more or less often than its own governor does in the replay. Empty where
+    the replay comes to what the kernel did, and where the trace does not name its governor.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayOutside:
+    """A state that the kernel entered more or less often than a replay."""
+
+    state: str
+    """The state's name."""
+    recorded: float
+    """Entries by the traced kernel."""
+    replayed: Union[float, Range]
+    """Entries in the replay."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1223,6 +1255,16 @@ class IdleReplayGovernor:
     """Energy in joules; `None` where no unit is known in watts."""
     energy_unit_s: Optional[IdleReplayEnds]
     """Energy in units of the platform's table times seconds; `None` without a table."""
+    above: Optional[Union[float, Range]]
+    """Entries into a state that was too deep; `None` where not counted."""
+    below: Optional[Union[float, Range]]
+    """Entries into a state that was too shallow; `None` where not counted."""
+    above_percent: Optional[Union[float, Range]]
+    """Entries into a state that was too deep, in percent of all; `None` where not counted."""
+    below_percent: Optional[Union[float, Range]]
+    """Entries into a state that was too shallow, in percent of all; `None` where not counted."""
+    wrong_percent: Optional[Union[float, Range]]
+    """Both together, in percent."""
     delay_us: IdleReplayDelays
     """Delays by exit latencies, in microseconds."""
     wins: dict[str, float]
@@ -1241,13 +1283,13 @@ class IdleReplayState:
 
     name: str
     """The state's name."""
-    entered: Optional[Union[float, IdleReplayRange]]
+    entered: Optional[Union[float, Range]]
     """Entries; `None` where they were not counted."""
-    above: Optional[Union[float, IdleReplayRange]]
+    above: Optional[Union[float, Range]]
     """Entries that were too deep; `None` where not counted."""
-    below: Optional[Union[float, IdleReplayRange]]
+    below: Optional[Union[float, Range]]
     """Entries that were too shallow; `None` where not counted."""
-    residency_us: Optional[Union[float, IdleReplayRange]]
+    residency_us: Optional[Union[float, Range]]
     """Time in the state in microseconds; `None` where not counted."""
 
 
@@ -1265,9 +1307,9 @@ class IdleReplayEnds:
 class IdleReplayDelays:
     """Percentiles of delays."""
 
-    p50: Optional[Union[float, IdleReplayRange]]
+    p50: Optional[Union[float, Range]]
     """The median in microseconds."""
-    p99: Optional[Union[float, IdleReplayRange]]
+    p99: Optional[Union[float, Range]]
     """The 99th percentile in microseconds."""
 
 
@@ -1301,8 +1343,6 @@ class IdleReplayAgreement:
     """The share that the commonest state alone would reach, from 0 to 1."""
     compared: Optional[int]
     """The number of intervals that were compared."""
-    differing: dict[str, Union[float, IdleReplayRange]]
-    """The choices that differ, with how often."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1325,19 +1365,19 @@ class IdlePredictRow:
     """The governor's name."""
     predictor: str
     """The predictor, in words."""
-    shares: list[tuple[str, IdlePredictRange]]
+    shares: list[tuple[str, Union[float, Range]]]
     """The share of the stays in each state, in percent."""
-    misses_per_s: Optional[IdlePredictRange]
+    misses_per_s: Optional[Union[float, Range]]
     """Stays in a wrong state per second."""
-    share_error_points: Optional[IdlePredictRange]
+    share_error_points: Optional[Union[float, Range]]
     """The greatest error of a state's share, in points."""
-    miss_error_percent: Optional[IdlePredictRange]
+    miss_error_percent: Optional[Union[float, Range]]
     """The error of the misses, in percent."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdlePredictRange:
-    """The least and the greatest value."""
+class Range:
+    """Both ends of a figure, as JSON has them."""
 
     low: float
     """The least, or the lower end."""

@@ -4,7 +4,7 @@
 ktime_t shim_sleep, shim_event;
 s64 shim_limit;
 u64 shim_clock;
-bool shim_stopped, shim_got_tick;
+bool shim_stopped, shim_got_tick, shim_utilised;
 unsigned int shim_waiters;
 
 static struct cpuidle_governor *governor;
@@ -39,11 +39,11 @@ int main(void)
 			dev.last_state_idx = -1;
 			governor->enable(&drv, &dev);
 		} else if (line[0] == 'S') {
-			int stopped;
+			int stopped, utilised;
 			long long sleep, event, limit;
 			bool stop_tick = true;
-			sscanf(line + 1, "%lld %lld %d %lld %u", &sleep, &event, &stopped, &limit, &shim_waiters);
-			shim_sleep = sleep, shim_event = event, shim_stopped = stopped, shim_limit = limit;
+			sscanf(line + 1, "%lld %lld %d %lld %u %d", &sleep, &event, &stopped, &limit, &shim_waiters, &utilised);
+			shim_sleep = sleep, shim_event = event, shim_stopped = stopped, shim_utilised = utilised, shim_limit = limit;
 			int index = governor->select(&drv, &dev, &stop_tick);
 			printf("%d %d\n", index, stop_tick);
 			fflush(stdout);

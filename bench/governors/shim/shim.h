@@ -77,11 +77,14 @@ struct cpuidle_governor {
 extern ktime_t shim_sleep, shim_event;
 extern s64 shim_limit;
 extern u64 shim_clock;
-extern bool shim_stopped, shim_got_tick;
+extern bool shim_stopped, shim_got_tick, shim_utilised;
 extern unsigned int shim_waiters;
 
 int cpuidle_register_governor(struct cpuidle_governor *governor);
 static inline s64 cpuidle_governor_latency_req(unsigned int cpu) { (void)cpu; return shim_limit; }
+/* teo of 6.3 to 6.10: over its threshold, or nothing at all. */
+static inline unsigned long arch_scale_cpu_capacity(int cpu) { (void)cpu; return 1024; }
+static inline unsigned long sched_cpu_util(int cpu) { (void)cpu; return shim_utilised ? 1024 : 0; }
 static inline unsigned int nr_iowait_cpu(unsigned int cpu) { (void)cpu; return shim_waiters; }
 static inline ktime_t tick_nohz_get_sleep_length(ktime_t *event) { *event = shim_event; return shim_sleep; }
 static inline bool tick_nohz_tick_stopped(void) { return shim_stopped; }

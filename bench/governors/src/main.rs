@@ -181,6 +181,7 @@ impl Machine {
             },
             io_waiters: if random.u32(0..5) == 0 { random.u32(1..4) } else { 0 },
             tick_stopped: self.stopped,
+            utilised: random.bool(),
             ..KnownSituation::new(SleepLength { timer_ns, event_ns })
         }
     }
@@ -257,7 +258,8 @@ impl Kernel {
     fn select(&mut self, situation: &KnownSituation) -> Result<Choice, Box<dyn Error>> {
         let SleepLength { timer_ns, event_ns } = situation.sleep_length;
         let (stopped, limit_ns) = (u8::from(situation.tick_stopped), situation.latency_limit_ns);
-        writeln!(self.to, "S {timer_ns} {event_ns} {stopped} {limit_ns} {}", situation.io_waiters)?;
+        let (waiters, utilised) = (situation.io_waiters, u8::from(situation.utilised));
+        writeln!(self.to, "S {timer_ns} {event_ns} {stopped} {limit_ns} {waiters} {utilised}")?;
         let mut line = String::new();
         self.from.read_line(&mut line)?;
         let (state, stop_tick) = line.trim().split_once(' ').ok_or("the kernel's governor ended")?;

@@ -54,6 +54,16 @@ pub struct Usage {
     pub rejected: u64,
 }
 
+impl core::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.entered += other.entered;
+        self.time_ns += other.time_ns;
+        self.above += other.above;
+        self.below += other.below;
+        self.rejected += other.rejected;
+    }
+}
+
 /// The counts of a CPU's states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accounting {

@@ -84,6 +84,16 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.own_name() == name)
     }
 
+    /// True if it asks whether the CPU is utilised.
+    pub fn asks_utilisation(self) -> bool {
+        self.rules().is_some_and(|(_, rules)| rules.has(Rule::TeoUtilised))
+    }
+
+    /// True if it asks for tasks that wait for input or output.
+    pub fn asks_waiters(self) -> bool {
+        self.rules().is_some_and(|(family, rules)| family == Family::Menu && !rules.has(Rule::MenuNoWaiters))
+    }
+
     /// The rules by which it chooses, where they changed with the kernel.
     fn rules(self) -> Option<(Family, Rules)> {
         let (family, release) = match self {

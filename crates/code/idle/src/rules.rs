@@ -421,6 +421,7 @@ impl Rules {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{KnownSituation, Outcome, SleepLength, State, States};
 
     #[test]
     fn releases_are_read_and_written() {
@@ -467,6 +468,72 @@ mod tests {
         for change in &CHANGES {
             assert!(change.until.first().is_none_or(|until| *until > change.from[0]), "{:?}", change.rule);
             assert!(change.from.iter().skip(1).all(|branch| branch.patch > 0), "{:?}", change.rule);
+        }
+    }
+
+    /// A life of a governor in situations drawn from a seed: what it chooses.
+    fn choices(family: Family, rules: Rules, tick_ns: u64, seed: u64) -> std::vec::Vec<crate::Choice> {
+        let mut state = seed * 2 + 1;
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut menu = crate::menu::Menu::new(rules, tick_ns);
+        let mut teo = crate::teo::Teo::new(rules, tick_ns);
+        let us = |exit: u64, residency: u64| State::new(exit * 1_000, residency * 1_000);
+        let shallow = if seed.is_multiple_of(2) { State::polling() } else { us(1, 1) };
+        let middle = if seed.is_multiple_of(7) { us(5, 30).disabled() } else { us(5, 30) };
+        let deep_us = if seed.is_multiple_of(5) { 5_000 } else { 400 };
+        let deeper = us(300, deep_us + 4_000 * (seed % 3));
+        let states = States::new(&[shallow, us(2, 10 + 8 * (seed % 4 / 2)), middle, us(100, deep_us), deeper]).unwrap();
+        let (mut chosen, mut stopped, mut length) = (std::vec::Vec::new(), false, 0);
+        for step in 0..400 {
+            if step % 20 == 0 {
+                length = 10_u64.pow(3 + draw(6) as u32);
+            }
+            let timer_ns = length * (1 + draw(9));
+            let event_ns = if stopped && draw(2) == 0 { timer_ns } else { timer_ns.min(1 + draw(tick_ns)) };
+            let mut asked = KnownSituation {
+                latency_limit_ns: if draw(8) == 0 { 1_000 * draw(400) } else { crate::NO_LIMIT_NS },
+                io_waiters: draw(3) as u32,
+                tick_stopped: stopped,
+                utilised: draw(2) == 0,
+                ..KnownSituation::new(SleepLength { timer_ns, event_ns })
+            };
+            let choice = match family {
+                Family::Menu => menu.select(&states, &mut asked),
+                Family::Teo => teo.select(&states, &mut asked),
+            };
+            chosen.push(choice);
+            stopped = (stopped || choice.stop_tick) && draw(3) > 0;
+            let woken_ns = if draw(2) == 0 { event_ns } else { length / 8 + draw(length) };
+            let stay_ns = event_ns.min(woken_ns);
+            let mut outcome = match draw(12) {
+                0 => Outcome::refused(),
+                _ => Outcome::stay(choice.state, stay_ns),
+            };
+            outcome.got_tick = !stopped && stay_ns == event_ns && event_ns < timer_ns;
+            match family {
+                Family::Menu => menu.reflect(&states, &outcome),
+                Family::Teo => teo.reflect(&states, &outcome),
+            }
+        }
+        chosen
+    }
+
+    /// A rule whose input nobody sets would change nothing.
+    #[test]
+    fn every_rule_that_is_listed_changes_a_choice() {
+        for change in &CHANGES {
+            // The first release with it, and the same without it.
+            let rules = Rules::of_release(change.family, change.from[0]);
+            assert!(rules.has(change.rule), "{:?}", change.rule);
+            let without = Rules(rules.0 & !(1 << change.rule as u32));
+            let differs = |seed| {
+                let of = |rules| choices(change.family, rules, crate::TICK_NS, seed);
+                of(rules) != of(without)
+            };
+            assert!((0..200).any(differs), "{:?} changes nothing", change.rule);
         }
     }
 }

@@ -68,7 +68,7 @@ pub use fair::FairLoads;
 pub use hmp::{Hmp, HmpSettings};
 pub use kind::Kind;
 pub use model::{Model, Point};
-pub use pelt::{LONGEST_SUM, PERIOD, Pelt, decay};
+pub use pelt::{CAPACITY, LONGEST_SUM, PERIOD, Pelt, decay};
 pub use search::{CpuUse, Rules, WakingTask, cheapest};
 pub use spread::{AnyStart, EvenSpread, StayPut};
 pub use switcher::Switcher;

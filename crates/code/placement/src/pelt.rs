@@ -11,6 +11,9 @@ use crate::view::Doing;
 /// Length of a period in units of 1024 ns.
 pub const PERIOD: u32 = 1024;
 
+/// The capacity of the fastest CPU, and of any CPU beside itself.
+pub const CAPACITY: u32 = 1024;
+
 /// The sum that a task reaches which always runs: 1024 (1 + y + y^2 + ...) in Linux's arithmetic.
 pub const LONGEST_SUM: u32 = 47_742;
 

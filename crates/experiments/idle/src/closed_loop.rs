@@ -5,6 +5,7 @@
 //! keeps does. A deep state delays the work, and with it the answer of a device that the work asks.
 
 use idle::{Accounting, Governor, Kind, KnownSituation, MAX_STATES, Outcome, SleepLength, States, Usage};
+use placement::{CAPACITY, Doing, Pelt};
 use random::Congruential;
 
 /// The events of a CPU. Times are nanoseconds.
@@ -99,6 +100,7 @@ impl Load {
     fn live_through(&self, phase: &Phase, governor: &mut Governor, mut chance: Congruential) -> LoopCounts {
         let (states, tick_ns) = (&self.states, self.tick_ns);
         let mut accounting = Accounting::default();
+        let mut load = Pelt::new(0);
         let (mut now, mut stopped, mut answers) = (0_u64, false, 0);
         let mut interrupt = phase.interrupts.as_ref().map(|times| times.draw(&mut chance));
         let mut answer = phase.answers.as_ref().map(|times| times.draw(&mut chance));
@@ -107,7 +109,8 @@ impl Load {
             let tick = (now / tick_ns + 1) * tick_ns;
             let event = |stopped: bool| if stopped { fires } else { fires.min(tick) };
             let sleep_length = SleepLength { timer_ns: fires - now, event_ns: event(stopped) - now };
-            let mut asked = KnownSituation { tick_stopped: stopped, ..KnownSituation::new(sleep_length) };
+            let utilised = load.utilisation() > CAPACITY >> 6;
+            let mut asked = KnownSituation { tick_stopped: stopped, utilised, ..KnownSituation::new(sleep_length) };
             let choice = governor.select(states, &mut asked);
             stopped |= choice.stop_tick;
             // One that came while the CPU worked was handled there.
@@ -122,10 +125,12 @@ impl Load {
             let residency_ns = accounting.leave(states, choice.state, wake - now);
             governor.reflect(states, &Outcome { got_tick, ..Outcome::stay(choice.state, residency_ns) });
             now = wake + states.get(choice.state).exit_latency_ns;
+            load.update(now.saturating_mul(1000), Doing::Nothing, CAPACITY);
             // A tick alone leaves the CPU in its idle loop; work starts the tick again.
             if !got_tick || wake == fires {
                 stopped = false;
                 now += phase.work_ns;
+                load.update(now.saturating_mul(1000), Doing::Running, CAPACITY);
             }
             if let (Some(at), Some(times)) = (&mut answer, &phase.answers)
                 && *at <= now

@@ -103,8 +103,8 @@ impl Counters {
                     }
                 }
             }
-            add(&mut compared.kernel, &growth.usage);
-            add(&mut compared.trace, accounting.usage(state));
+            compared.kernel += growth.usage;
+            compared.trace += *accounting.usage(state);
         }
         compared
     }
@@ -120,14 +120,6 @@ impl Growth {
             usize::from(stay.state) == state && stay.exit_ns > from_ns && stay.exit_ns <= to_ns
         })
     }
-}
-
-fn add(sum: &mut Usage, part: &Usage) {
-    sum.entered += part.entered;
-    sum.time_ns += part.time_ns;
-    sum.above += part.above;
-    sum.below += part.below;
-    sum.rejected += part.rejected;
 }
 
 #[cfg(test)]
@@ -147,6 +139,7 @@ mod tests {
             length: SleepLength::Equal,
             waker: Waker::Timer,
             tick_stopped: None,
+            utilised: None,
             got_tick: false,
             timer_armed_ns: None,
         };

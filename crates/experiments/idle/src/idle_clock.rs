@@ -251,12 +251,8 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
     // compared would not be the same sleeps.
     let mut kinds = settings.get(GOVERNORS).unwrap_or_else(|| idle::Kind::ALL.to_vec());
     kinds.retain(|kind| *kind != idle::Kind::Haltpoll);
-    let unsaid = match traced.summary.bounded + traced.summary.all_unknown() {
-        0 => &Unsaid::BOTH[..1],
-        _ => &Unsaid::BOTH[..],
-    };
-    let jobs: Vec<(idle::Kind, Unsaid)> =
-        kinds.iter().flat_map(|&kind| unsaid.iter().map(move |&unsaid| (kind, unsaid))).collect();
+    let of_kind = |&kind| Unsaid::of(kind, &traced, false).into_iter().map(move |unsaid| (kind, unsaid));
+    let jobs: Vec<(idle::Kind, Unsaid)> = kinds.iter().flat_map(of_kind).collect();
     progress.expect(jobs.len() as u64, "governors");
 
     let with = Replays { platform: &platform, traced: &traced, segments: &segments, spreads: &spreads, tick_ns, seed };
@@ -272,8 +268,8 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
 
     let mut recording = Recording::new(header(World::Sim));
     for ((kind, unsaid), changed) in jobs.iter().zip(changes) {
-        let mode = if unsaid_modes(&jobs) { unsaid.name() } else { "" };
-        let series = recording.series(&kind.to_string(), "changed", mode);
+        let mode = if jobs.len() > kinds.len() { unsaid.name() } else { String::new() };
+        let series = recording.series(&kind.to_string(), "changed", &mode);
         for Change { condition, choices, energy } in changed {
             let subject = recording.name(&condition);
             for (metric, value) in [(metrics::CHANGED_CHOICES, choices), (metrics::CHANGED_ENERGY, energy)] {
@@ -347,10 +343,6 @@ impl Replays<'_> {
         }
         changes
     }
-}
-
-fn unsaid_modes(jobs: &[(idle::Kind, Unsaid)]) -> bool {
-    jobs.iter().any(|(_, unsaid)| *unsaid == Unsaid::Endless)
 }
 
 #[cfg(test)]

@@ -99,14 +99,10 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
     header.notes.extend(trace.notes.iter().cloned());
     let mut recording = Recording::new(header);
     progress.expect(kinds.len() as u64, "governors");
-    let unsaid = match trace.summary.bounded + trace.summary.all_unknown() {
-        0 => &Unsaid::BOTH[..1],
-        _ => &Unsaid::BOTH[..],
-    };
     let own = recorded(&platform, &trace);
     for kind in kinds {
         progress.check()?;
-        for &unsaid in unsaid {
+        for unsaid in Unsaid::of(kind, &trace, false) {
             for latencies in Latencies::BOTH {
                 let counts = predict(&platform, &trace, kind, Unknown { unsaid, latencies }, tick_ns);
                 let mode = format!("{}, {}", unsaid.name(), latencies.name());
@@ -115,7 +111,14 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
             let tracing = &mut Tracing(trace.tracing_ns().unwrap_or(0));
             let states = replay(&platform, &trace, Chooser::Governor(kind), unsaid, tick_ns, tracing).states;
             let counts = Counts { states, span_ns: span_ns(&trace) };
-            add(&mut recording, &platform, ["open loop", unsaid.name()], &kind.to_string(), &counts, observed.as_ref());
+            add(
+                &mut recording,
+                &platform,
+                ["open loop", &unsaid.name()],
+                &kind.to_string(),
+                &counts,
+                observed.as_ref(),
+            );
         }
         progress.step();
     }

@@ -2,6 +2,7 @@
 
 use crate::asked::{GOVERNORS, HZ_OR_USUAL, PLATFORM_OR_USUAL, TRACE, check_there, traced};
 use crate::energy::{Segments, energy};
+use crate::envelope::Envelope;
 use crate::idle_cases::{self, CASE, SEED, SEEDS};
 use crate::idle_predict::{self, OBSERVED, PREDICT};
 use crate::oracle::{Oracle, worst};
@@ -11,6 +12,7 @@ use crate::results;
 use crate::row::Row;
 use crate::trace::TracedIntervals;
 use experiment::{About, Error, Example, Experiment, Request, Setting, Sink, World, WorldAbout};
+use idle::{Family, Release};
 use rayon::prelude::*;
 use recording::Header;
 
@@ -22,14 +24,19 @@ static ABOUT: About = About {
     summary: "What other idle governors would have done with a trace, and what that would have cost",
     details: "The replay is open loop: what woke a CPU stays where it was; a deeper state delays the work by its exit latency, and \
               nothing else moves. What entering and leaving a state costs is known only as a range, so energy is one too. With --predict the \
-              loop is closed, and counts are predicted. With --case a CPU lives through workloads of reports: only what the reports say is \
-              known of them, so the order of the governors can be compared, and the counts only roughly.",
+              loop is closed, and counts are predicted: the open loop does as well (within 10 points and 10 % in 16 of 72 pairs of runs, the closed \
+              loop in 14). With --case a CPU lives through workloads of reports: only what the reports say is known of them, so only the order \
+              of the governors can be compared. Trivial rules do as well: sizes of published cases are 16.9 points off, and 6.7 by \"no change\"; of \
+              12 published orders of a reverted commit 11 hold here, and 11 by \"reverted goes deeper\".",
     worlds: &[WorldAbout { world: World::Sim, about: "governors on the intervals of the trace", needs: &[] }],
     settings: &[&TRACE, &PLATFORM_OR_USUAL, &GOVERNORS, &HZ_OR_USUAL, &PREDICT, &OBSERVED, &CASE, &SEED, &SEEDS],
     cases: &[],
     examples: &[
-        Example { arguments: "", about: "all governors on a sample trace" },
-        Example { arguments: "trace.txt --platform juno-r2", about: "all governors on a trace of yours" },
+        Example { arguments: "", about: "governors of a current kernel on a sample trace" },
+        Example {
+            arguments: "trace.txt --platform juno-r2",
+            about: "the same, and the kernel's own, on a trace of yours",
+        },
         Example {
             arguments: "recordings/ftrace --platform tc2 --governors menu-6.1,ladder",
             about: "two, on a recording",
@@ -87,20 +94,25 @@ impl Experiment for IdleReplay {
         let traced = traced(settings.get(TRACE).as_deref())?;
         progress.check()?;
         let tick_ns = 1_000_000_000 / settings.get(HZ_OR_USUAL);
-        let kinds = settings.get(GOVERNORS).unwrap_or_else(|| idle::Kind::ALL.to_vec());
+        let recorded = traced.has_states_of(platform.state_names());
+        // What its own governor does tells how near a replay comes to the kernel.
+        let own = traced.governor.filter(|_| recorded);
+        let kinds = settings.get(GOVERNORS).unwrap_or_else(|| traced.governor.into_iter().chain(CURRENT).collect());
+        let named = kinds.clone();
+        let kinds: Vec<idle::Kind> = own.into_iter().filter(|own| !named.contains(own)).chain(kinds).collect();
         progress.expect(kinds.len() as u64 + 2, "governors");
         let segments = Segments::new(&platform, &traced);
         let oracle = Oracle::new(&platform, &segments, &traced);
         progress.step();
 
-        let recorded = traced.has_states_of(platform.state_names());
         let choosers: Vec<Chooser> =
             recorded.then_some(Chooser::Recorded).into_iter().chain(kinds.into_iter().map(Chooser::Governor)).collect();
         let rows: Vec<Row> = choosers
             .par_iter()
             .map(|&chooser| {
                 progress.check()?;
-                let row = row(&platform, &traced, &segments, &oracle, chooser, tick_ns);
+                let is_own = matches!(chooser, Chooser::Governor(kind) if own == Some(kind));
+                let row = row(&platform, &traced, &segments, &oracle, chooser, is_own, tick_ns);
                 progress.step();
                 Ok::<_, Error>(row)
             })
@@ -109,22 +121,26 @@ impl Experiment for IdleReplay {
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.iterations = 1;
         header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        let recording = results::recording(header, &platform, &traced, &rows, &oracle);
+        let recording = results::recording(header, &platform, &traced, own, &rows, &oracle);
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }
 }
 
+/// The governors of a current kernel.
+const CURRENT: [idle::Kind; 2] = [idle::Kind::Menu, idle::Kind::Dated(Family::Teo, Release::new(7, 1))];
+
 /// Intervals that are listed for each governor.
 const WORST: usize = 5;
 
-/// Everything about one chooser.
+/// Everything about one chooser. `is_own` is true for the traced kernel's governor.
 fn row(
     platform: &Platform,
     traced: &TracedIntervals,
     segments: &Segments,
     oracle: &Oracle,
     chooser: Chooser,
+    is_own: bool,
     tick_ns: u64,
 ) -> Row {
     // haltpoll alternates polling and halting, so it needs a state that polls; no board's table has
@@ -137,13 +153,14 @@ fn row(
         }
         _ => platform,
     };
-    // Where everything is known, or nobody asks, both replays are one.
     let unsaid = match chooser {
-        Chooser::Governor(_) if traced.summary.bounded + traced.summary.all_unknown() > 0 => &Unsaid::BOTH[..],
-        _ => &Unsaid::BOTH[..1],
+        Chooser::Governor(kind) => Unsaid::of(kind, traced, is_own && kind != idle::Kind::Haltpoll),
+        Chooser::Recorded => vec![Unsaid::TIMER],
     };
     let replays: Vec<(Unsaid, GovernorReplay)> =
         unsaid.iter().map(|&unsaid| (unsaid, replay(own, traced, chooser, unsaid, tick_ns, &mut Ideal))).collect();
+    let envelope =
+        Envelope::new(own, traced, segments, &replays.iter().map(|(_, replayed)| replayed).collect::<Vec<_>>());
     let energies = replays.iter().map(|(_, replayed)| energy(own, segments, replayed)).collect();
     let agreement = match chooser {
         Chooser::Governor(kind) if kind != idle::Kind::Haltpoll && traced.has_states_of(platform.state_names()) => {
@@ -160,5 +177,5 @@ fn row(
         _ => Vec::new(),
     };
     let state_names = own.state_names().map(str::to_owned).collect();
-    Row { chooser, replays, energies, agreement, state_names, worst }
+    Row { chooser, replays, energies, envelope, agreement, state_names, worst }
 }

@@ -88,30 +88,19 @@ fn declare(recording: &mut Recording, platform: &Platform, traced: &TracedInterv
 
 /// Marks of the trace's lane.
 fn marks() -> BTreeMap<&'static str, &'static str> {
-    let wakers = [Waker::Timer, Waker::Tick, Waker::Interrupt(0), Waker::Ipi, Waker::Scheduler]
-        .map(|waker| (point(waker), woken(waker)));
+    let wakers = [Waker::Timer, Waker::Tick, Waker::Interrupt(0), Waker::Ipi, Waker::Scheduler].map(mark);
     wakers.into_iter().chain([(DUE, "the next timer is due")]).collect()
 }
 
-const fn point(waker: Waker) -> &'static str {
+/// The mark of a waker, with its words.
+const fn mark(waker: Waker) -> (&'static str, &'static str) {
     match waker {
-        Waker::Timer => "woken-timer",
-        Waker::Tick => "woken-tick",
-        Waker::Interrupt(_) => "woken-interrupt",
-        Waker::Ipi => "woken-ipi",
-        Waker::Scheduler => "woken-scheduler",
-        Waker::Unknown => "woken-unknown",
-    }
-}
-
-const fn woken(waker: Waker) -> &'static str {
-    match waker {
-        Waker::Timer => "woken by a timer",
-        Waker::Tick => "woken by the tick",
-        Waker::Interrupt(_) => "woken by an interrupt",
-        Waker::Ipi => "woken by another CPU",
-        Waker::Scheduler => "woken by the scheduler",
-        Waker::Unknown => "woken by something that is not in the trace",
+        Waker::Timer => ("woken-timer", "woken by a timer"),
+        Waker::Tick => ("woken-tick", "woken by the tick"),
+        Waker::Interrupt(_) => ("woken-interrupt", "woken by an interrupt"),
+        Waker::Ipi => ("woken-ipi", "woken by another CPU"),
+        Waker::Scheduler => ("woken-scheduler", "woken by the scheduler"),
+        Waker::Unknown => ("woken-unknown", "woken by something that is not in the trace"),
     }
 }
 
@@ -125,7 +114,7 @@ fn trace(recording: &mut Recording, traced: &TracedIntervals, cpus: &[u16], (fro
             events.push((sleep.enter_ns.max(from_ns), enter, sleep.state.into()));
             let number = if let Waker::Interrupt(number) = sleep.waker { number } else { 0 };
             if sleep.exit_ns <= to_ns {
-                events.push((sleep.exit_ns, recording.point(point(sleep.waker)), number));
+                events.push((sleep.exit_ns, recording.point(mark(sleep.waker).0), number));
             }
             events.push((sleep.exit_ns.min(to_ns), exit, sleep.state.into()));
             if let SleepLength::Known { timer_ns, .. } = sleep.length {

@@ -11,6 +11,7 @@
 //! | `counters.rs` | the traced kernel's own counts beside the trace |
 //! | `replay.rs` | a governor on a trace, in open loop; beside the traced kernel's own choices |
 //! | `predict.rs`, `idle_predict.rs` | a governor on a trace of another, in closed loop |
+//! | `envelope.rs` | both ends of what a governor may have done |
 //! | `energy.rs` | what that costs |
 //! | `oracle.rs` | the cheapest that there could be, and where a governor fell short of it |
 //! | `asked.rs` | what several of the experiments are told alike |
@@ -27,6 +28,7 @@ pub mod clocks;
 pub mod closed_loop;
 pub mod counters;
 pub mod energy;
+pub mod envelope;
 mod idle_cases;
 mod idle_clock;
 mod idle_predict;

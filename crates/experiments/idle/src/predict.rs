@@ -81,12 +81,7 @@ pub fn recorded(platform: &Platform, traced: &TracedIntervals) -> Counts {
 
 fn add(states: &mut [Usage], accounting: &Accounting) {
     for (state, sum) in states.iter_mut().enumerate() {
-        let usage = accounting.usage(state);
-        sum.entered += usage.entered;
-        sum.time_ns += usage.time_ns;
-        sum.above += usage.above;
-        sum.below += usage.below;
-        sum.rejected += usage.rejected;
+        *sum += *accounting.usage(state);
     }
 }
 
@@ -359,7 +354,7 @@ impl Cpu<'_> {
             self.phase_ns = (nap.first.enter_ns + to_tick_ns) % tick_ns;
         }
         if !nap.idle_before {
-            self.stopped = false;
+            self.stopped = unsaid.tick_stopped && nap.first.tick_stopped.is_none();
         }
         let due_ns = self.due_ns(nap);
         while now < wake_ns {

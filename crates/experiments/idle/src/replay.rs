@@ -5,27 +5,63 @@ use crate::platform::{Platform, StateCost};
 use crate::trace::TracedIntervals;
 use idle::{Accounting, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Outcome, SleepLength};
 use sleeps::{Sleep, SleepLength as Known};
-use std::collections::BTreeMap;
 
-/// The value that is taken for the sleep length where a trace does not say it.
+/// What is taken for what a trace does not say: each is one end of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unsaid {
-    /// The interval's own length: a timer was about to fire.
-    Interval,
-    /// No end: no timer was set.
-    Endless,
+pub struct Unsaid {
+    /// True if no timer was set where the sleep length is not known; else a timer was about to fire
+    /// at the interval's end.
+    pub is_endless: bool,
+    /// True if the tick stood still already where its state is not known; else it ran.
+    pub tick_stopped: bool,
+    /// True if the CPU was utilised where that is not known, a task of it waited for input or
+    /// output, and one was ready at the last tick.
+    pub is_busy: bool,
+    /// True if the governor's past is the traced kernel's own choices, before the trace as in it;
+    /// else its own in the replay, and nothing before.
+    pub is_taught: bool,
 }
 
 impl Unsaid {
-    /// Both.
-    pub const BOTH: [Self; 2] = [Self::Interval, Self::Endless];
+    /// A timer was about to fire, the tick ran, and no task but the running one mattered.
+    pub const TIMER: Self = Self { is_endless: false, tick_stopped: false, is_busy: false, is_taught: false };
+    /// The same without a timer.
+    pub const ENDLESS: Self = Self { is_endless: true, ..Self::TIMER };
 
-    /// The name of it in recordings.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Interval => "timer-at-end",
-            Self::Endless => "no-timer",
+    /// The ends of what a trace does not say, and a governor asks for. `own` is true for the
+    /// governor of the traced kernel.
+    pub fn of(kind: Kind, traced: &TracedIntervals, own: bool) -> Vec<Self> {
+        let is_unknown = |of: fn(&Sleep) -> Option<bool>| traced.all().any(|sleep| of(sleep).is_none());
+        let asks_tasks = kind == Kind::Menu310 || kind.asks_waiters() && !traced.has_no_waiters;
+        let is_busy = asks_tasks || kind.asks_utilisation() && is_unknown(|sleep| sleep.utilised);
+        type End = fn(Unsaid) -> Unsaid;
+        let ends = [
+            (
+                traced.summary.bounded + traced.summary.all_unknown() > 0,
+                (|one| Self { is_endless: true, ..one }) as End,
+            ),
+            (is_unknown(|sleep| sleep.tick_stopped), |one| Self { tick_stopped: true, ..one }),
+            (is_busy, |one| Self { is_busy: true, ..one }),
+            (own, |one| Self { is_taught: true, ..one }),
+        ];
+        ends.into_iter().filter(|(is_open, _)| *is_open).fold(vec![Self::TIMER], |mut all, (_, end)| {
+            all.extend_from_within(..);
+            let half = all.len() / 2;
+            all[half..].iter_mut().for_each(|one| *one = end(*one));
+            all
+        })
+    }
+
+    /// The name of it in recordings. What stands before a semicolon is of the trace, and the rest
+    /// of the governor.
+    pub fn name(self) -> String {
+        let mut name = if self.is_endless { "no-timer" } else { "timer-at-end" }.to_owned();
+        for (is_so, word) in
+            [(self.tick_stopped, ", tick-stopped"), (self.is_busy, "; busy"), (self.is_taught, "; past as traced")]
+        {
+            name.push_str(if is_so { word } else { "" });
         }
+        name
     }
 }
 
@@ -63,7 +99,7 @@ impl Reading for Ideal {
 }
 
 /// The choices of a governor on a trace.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct GovernorReplay {
     /// For each interval of each CPU the state in which it ended.
     pub chosen: Vec<Vec<u8>>,
@@ -117,28 +153,43 @@ pub fn replay(
     reading: &mut impl Reading,
 ) -> GovernorReplay {
     let mut replayed = GovernorReplay {
-        chosen: Vec::with_capacity(traced.cpus.len()),
         states: vec![idle::Usage::default(); platform.domains[0].states.len()],
-        delays: Delays::default(),
         entries: vec![[0; MAX_STATES]; platform.domains.len()],
-        core_energy: 0,
-        read_energy: 0,
+        ..GovernorReplay::default()
     };
+    let tracing_ns = traced.tracing_ns().unwrap_or(0);
     for (cpu, sleeps) in traced.cpus.iter().enumerate() {
         let (domain, _) = platform.place(cpu as u16);
         let mut of_cpu = Cpu::new(platform, domain, chooser, unsaid, tick_ns, reading.clock());
-        let chosen = sleeps.iter().map(|sleep| of_cpu.sleep(sleep, &mut replayed, reading) as u8).collect();
+        let past = |number| unsaid.is_taught.then(|| seen(traced, cpu, number, tracing_ns));
+        if let Some(governor) = &mut of_cpu.governor {
+            let table = &platform.domains[domain].table;
+            for (sleep, outcome) in sleeps.iter().zip((0..).map_while(past)) {
+                governor.select(table, &mut asked(sleep, unsaid, tick_ns));
+                governor.reflect(table, &outcome);
+            }
+        }
+        let one = |(number, sleep)| of_cpu.sleep(sleep, past(number), &mut replayed, reading) as u8;
+        let chosen = sleeps.iter().enumerate().map(one).collect();
         replayed.chosen.push(chosen);
         for (state, sum) in replayed.states.iter_mut().enumerate() {
             let usage = of_cpu.accounting.usage(state);
-            sum.entered += usage.entered;
-            sum.time_ns += usage.time_ns;
-            sum.above += usage.above;
-            sum.below += usage.below;
+            *sum += *usage;
             replayed.entries[domain][state] += usage.entered;
         }
     }
     replayed
+}
+
+/// The outcome of a recorded choice. A stay is as long as the kernel took it to be, as far as that
+/// is known: the time of tracing is taken off.
+fn seen(traced: &TracedIntervals, cpu: usize, number: usize, tracing_ns: u64) -> Outcome {
+    let sleep = &traced.cpus[cpu][number];
+    let stay = match traced.refused[cpu].binary_search(&number) {
+        Ok(_) => Outcome::refused(),
+        Err(_) => Outcome::stay(sleep.state.into(), sleep.interval_ns().saturating_sub(tracing_ns)),
+    };
+    Outcome { got_tick: sleep.got_tick, ..stay }
 }
 
 /// A CPU of a replay.
@@ -168,8 +219,15 @@ impl<'p> Cpu<'p> {
         Self { platform, domain, governor, accounting: Accounting::new(clock), unsaid, tick_ns }
     }
 
-    /// Lives through an interval, and returns the state in which it ended.
-    fn sleep(&mut self, sleep: &Sleep, sums: &mut GovernorReplay, reading: &mut impl Reading) -> usize {
+    /// Lives through an interval, and returns the state in which it ended. With the outcome that
+    /// the kernel saw the governor is asked once and learns that.
+    fn sleep(
+        &mut self,
+        sleep: &Sleep,
+        seen: Option<Outcome>,
+        sums: &mut GovernorReplay,
+        reading: &mut impl Reading,
+    ) -> usize {
         let domain = &self.platform.domains[self.domain];
         let mut asked = asked(sleep, self.unsaid, self.tick_ns);
         let mut left_ns = sleep.interval_ns();
@@ -181,6 +239,7 @@ impl<'p> Cpu<'p> {
                     let polls = domain.states[state].polling;
                     // A limit of 0 would never end.
                     let limit_ns = match polls {
+                        _ if seen.is_some() => u64::MAX,
                         true => governor.poll_limit_ns(&domain.table, self.tick_ns),
                         false => governor.ask_again_ns().unwrap_or(u64::MAX),
                     };
@@ -203,7 +262,7 @@ impl<'p> Cpu<'p> {
                 let entered = Some(state);
                 let outcome =
                     Outcome { entered, residency_ns, since_choice_ns, got_tick, polled_to_limit, asked_again };
-                governor.reflect(&domain.table, &outcome);
+                governor.reflect(&domain.table, &seen.unwrap_or(outcome));
             }
             if !to_limit {
                 sums.delays.count(cost, stay_ns, 1);
@@ -217,7 +276,7 @@ impl<'p> Cpu<'p> {
 
 /// The facts that a governor can find out at the beginning of an interval.
 pub(crate) fn asked(sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituation {
-    let tick_stopped = sleep.tick_stopped.unwrap_or(false);
+    let tick_stopped = sleep.tick_stopped.unwrap_or(unsaid.tick_stopped);
     let to_tick = |timer_ns: u64| if tick_stopped { timer_ns } else { timer_ns.min(tick_ns) };
     let sleep_length = match sleep.length {
         Known::Known { timer_ns, tick_ns } => {
@@ -228,10 +287,7 @@ pub(crate) fn asked(sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituati
             SleepLength { timer_ns, event_ns: to_tick(timer_ns) }
         }
         Known::Bounded { .. } | Known::Unknown { .. } => {
-            let timer_ns = match unsaid {
-                Unsaid::Interval => sleep.interval_ns(),
-                Unsaid::Endless => NEVER_NS,
-            };
+            let timer_ns = if unsaid.is_endless { NEVER_NS } else { sleep.interval_ns() };
             SleepLength { timer_ns, event_ns: to_tick(timer_ns) }
         }
     };
@@ -239,7 +295,13 @@ pub(crate) fn asked(sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituati
     let end_ns = NEVER_NS - sleep.enter_ns.min(NEVER_NS);
     let SleepLength { timer_ns, event_ns } = sleep_length;
     let sleep_length = SleepLength { timer_ns: timer_ns.min(end_ns), event_ns: event_ns.min(end_ns) };
-    KnownSituation { tick_stopped, ..KnownSituation::new(sleep_length) }
+    KnownSituation {
+        tick_stopped,
+        io_waiters: unsaid.is_busy.into(),
+        load: if unsaid.is_busy { 1024 } else { 0 },
+        utilised: sleep.utilised.unwrap_or(unsaid.is_busy),
+        ..KnownSituation::new(sleep_length)
+    }
 }
 
 fn later(asked: KnownSituation, by_ns: u64) -> KnownSituation {
@@ -255,9 +317,6 @@ pub struct Agreement {
     /// Intervals with a known sleep length, after the first of each CPU: by recorded state and by
     /// the governor's.
     pub counts: Vec<Vec<u64>>,
-    /// Those in which the two differ: by recorded state, the governor's, and whether the tick was
-    /// stopped when the kernel chose.
-    pub differing: BTreeMap<(usize, usize, Option<bool>), u64>,
 }
 
 /// Intervals at the beginning of each CPU's that do not count: the kernel's governor had a past
@@ -265,34 +324,21 @@ pub struct Agreement {
 pub const FIRST: usize = 50;
 
 impl Agreement {
-    /// Compares a governor with the traced kernel. It learns from stays that are as long as the
-    /// kernel took them to be, as far as that is known: [`TracedIntervals::tracing_ns`] is taken
-    /// off.
+    /// Compares a governor with the traced kernel, whose past it has.
     pub fn new(platform: &Platform, traced: &TracedIntervals, kind: Kind, tick_ns: u64) -> Self {
-        let tracing_ns = traced.tracing_ns().unwrap_or(0);
+        let past = Unsaid { is_taught: true, ..Unsaid::TIMER };
+        let replayed = replay(platform, traced, Chooser::Governor(kind), past, tick_ns, &mut Ideal);
         let states = platform.domains[0].states.len();
         let mut counts = vec![vec![0; states]; states];
-        let mut differing = BTreeMap::new();
-        for (cpu, sleeps) in traced.cpus.iter().enumerate() {
-            let table = &platform.domains[platform.place(cpu as u16).0].table;
-            let mut governor = Governor::new(kind, table, tick_ns);
-            for (number, sleep) in sleeps.iter().enumerate() {
-                let recorded = usize::from(sleep.state).min(table.last());
-                let chosen = governor.select(table, &mut asked(sleep, Unsaid::Interval, tick_ns)).state;
-                if number >= FIRST && matches!(sleep.length, Known::Known { .. }) {
+        for (sleeps, chosen) in traced.cpus.iter().zip(&replayed.chosen) {
+            for (sleep, &chosen) in sleeps.iter().zip(chosen).skip(FIRST) {
+                let (recorded, chosen) = (usize::from(sleep.state).min(states - 1), usize::from(chosen));
+                if matches!(sleep.length, Known::Known { .. }) {
                     counts[recorded][chosen] += 1;
-                    if recorded != chosen {
-                        *differing.entry((recorded, chosen, sleep.tick_stopped)).or_default() += 1;
-                    }
                 }
-                let stay = match traced.refused[cpu].binary_search(&number) {
-                    Ok(_) => Outcome::refused(),
-                    Err(_) => Outcome::stay(recorded, sleep.interval_ns().saturating_sub(tracing_ns)),
-                };
-                governor.reflect(table, &Outcome { got_tick: sleep.got_tick, ..stay });
             }
         }
-        Self { counts, differing }
+        Self { counts }
     }
 
     /// Intervals that were compared.

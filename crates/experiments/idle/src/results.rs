@@ -7,6 +7,7 @@ use crate::platform::{POINTS, Platform};
 use crate::replay::{Agreement, GovernorReplay};
 use crate::row::Row;
 use crate::trace::TracedIntervals;
+use idle::Kind;
 use recording::{Axis, Header, Picture, PictureKind, Recording, Series, facts, metrics};
 
 const CASE: &str = "idle-replay";
@@ -22,20 +23,31 @@ pub fn recording(
     header: Header,
     platform: &Platform,
     traced: &TracedIntervals,
+    own: Option<Kind>,
     rows: &[Row],
     oracle: &Oracle,
 ) -> Recording {
     let mut recording = Recording::new(header);
-    describe(&mut recording.header, platform, traced, oracle);
+    describe(&mut recording.header, platform, traced, own, oracle);
     intervals(&mut recording, traced);
     for row in rows {
         for ((unsaid, replayed), energy) in row.replays.iter().zip(&row.energies) {
-            let mode = if row.replays.len() > 1 { unsaid.name() } else { "" };
-            let series = recording.series(&row.name(), CASE, mode);
+            let mode = if row.replays.len() > 1 { unsaid.name() } else { String::new() };
+            let series = recording.series(&row.name(), CASE, &mode);
             states(&mut recording, series, &row.state_names, &replayed.states);
+            missed(&mut recording, series, replayed.states.iter());
             delays(&mut recording, series, [50, 99].map(|percent| replayed.delays.quantile_us(percent)));
             if platform.power.is_some() {
                 energies(&mut recording, series, energy);
+            }
+        }
+        for (end, mode) in facts::Replay::ENDS.into_iter().enumerate() {
+            let Some(envelope) = &row.envelope else { break };
+            let series = recording.series(&row.name(), CASE, mode);
+            states(&mut recording, series, &row.state_names, &envelope.states[end]);
+            missed(&mut recording, series, [&envelope.all[end]].into_iter());
+            if platform.power.is_some() {
+                energies(&mut recording, series, &envelope.energies[end]);
             }
         }
         if let Some(agreement) = &row.agreement {
@@ -54,15 +66,14 @@ pub fn recording(
     }
     of_oracle(&mut recording, platform, oracle);
     lanes::add(&mut recording, platform, traced, rows, oracle);
-    if platform.power.is_some() {
-        pairs(&mut recording, rows);
-    }
     recording
 }
 
-fn describe(header: &mut Header, platform: &Platform, traced: &TracedIntervals, oracle: &Oracle) {
+fn describe(header: &mut Header, platform: &Platform, traced: &TracedIntervals, own: Option<Kind>, oracle: &Oracle) {
     let power = platform.power.as_ref().map(platforms::power_facts);
-    header.set_facts(&facts::Replay { title: platform.title.clone(), power });
+    let powers_assumed = platform.power.as_ref().is_some_and(|power| !power.is_sourced());
+    let own = own.map(|kind| kind.to_string());
+    header.set_facts(&facts::Replay { title: platform.title.clone(), power, powers_assumed, own });
     let (name, text) = (platform.name.clone(), platform.text.clone());
     header.platform = Some(recording::Platform { name, text, figures: toml::Table::new() });
     for (at, parts) in POINTS.iter().enumerate() {
@@ -124,7 +135,20 @@ fn describe(header: &mut Header, platform: &Platform, traced: &TracedIntervals, 
         ));
     }
     header.notes.extend(of_recorded(platform, traced));
+    header.notes.extend(of_unsaid(traced));
     header.notes.extend(traced.notes.iter().cloned());
+}
+
+/// What the trace does not say of its tick.
+fn of_unsaid(traced: &TracedIntervals) -> Option<String> {
+    let unsaid = traced.all().filter(|sleep| sleep.tick_stopped.is_none()).count();
+    (unsaid > 0).then(|| {
+        format!(
+            "In {unsaid} of {} intervals the trace does not say whether the tick ran: governors are replayed with a tick that runs in all of \
+             them, and with one that stands still in all; the events timer and sched_switch tell.",
+            traced.all().count()
+        )
+    })
 }
 
 /// The notes that a reader needs about the traced kernel's own choices.
@@ -187,6 +211,18 @@ fn states(recording: &mut Recording, series: Series, names: &[String], states: &
     }
 }
 
+/// The stays that were too deep and too shallow, over all states.
+fn missed<'u>(recording: &mut Recording, series: Series, states: impl Iterator<Item = &'u idle::Usage> + Clone) {
+    let subject = recording.name(facts::Replay::ALL_STATES);
+    for (metric, of) in [
+        (metrics::IDLE_ABOVE, (|usage| usage.above) as fn(&idle::Usage) -> u64),
+        (metrics::IDLE_BELOW, |usage| usage.below),
+    ] {
+        let value = states.clone().map(of).sum::<u64>() as f64;
+        recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+    }
+}
+
 fn delays(recording: &mut Recording, series: Series, [p50, p99]: [u64; 2]) {
     for (name, value) in [("p50", p50), ("p99", p99)] {
         let subject = recording.name(name);
@@ -221,34 +257,10 @@ fn of_oracle(recording: &mut Recording, platform: &Platform, oracle: &Oracle) {
     for (mode, point) in [("cheapest round trips", 0), ("dearest round trips", dearest)] {
         let series = recording.series(ORACLE, CASE, mode);
         states(recording, series, &names, &oracle.states[point]);
+        missed(recording, series, oracle.states[point].iter());
         delays(recording, series, oracle.delay_us[point]);
         if platform.power.is_some() {
             energies(recording, series, &oracle.energy);
-        }
-    }
-}
-
-/// For each pair of governors the share of the range in which the first takes less energy, whatever
-/// the trace does not say.
-fn pairs(recording: &mut Recording, rows: &[Row]) {
-    for a in rows {
-        let series = recording.series(&a.name(), CASE, "");
-        for b in rows.iter().filter(|b| b.name() != a.name()) {
-            let wins = (0..POINTS.len())
-                .filter(|&point| {
-                    let most = a.energies.iter().map(|energy| energy[point]).max();
-                    let least = b.energies.iter().map(|energy| energy[point]).min();
-                    // Where both were replayed twice, each assumption holds for both at once.
-                    match a.energies.len() == b.energies.len() {
-                        true => a.energies.iter().zip(&b.energies).all(|(a, b)| a[point] < b[point]),
-                        false => most < least,
-                    }
-                })
-                .count();
-            let subject = recording.name(&b.name());
-            let metric = metrics::IDLE_WINS;
-            let share = wins as f64 / POINTS.len() as f64;
-            recording.measure(series, 0, metric.name, metric.unit, share).subject = Some(subject);
         }
     }
 }
@@ -266,18 +278,6 @@ fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
         let subject = recording.name(name);
         let metric = metrics::IDLE_AGREEMENT;
         recording.measure(series, 0, metric.name, metric.unit, share).subject = Some(subject);
-    }
-    let series = recording.series(&row.name(), "agreement", "");
-    for ((recorded, chosen, stopped), count) in &agreement.differing {
-        let tick = match stopped {
-            Some(true) => "tick stopped",
-            Some(false) => "tick running",
-            None => "tick not known",
-        };
-        let name = format!("{} and not {}, {tick}", row.state_names[*chosen], row.state_names[*recorded]);
-        let subject = recording.name(&name);
-        let metric = metrics::IDLE_INTERVALS;
-        recording.measure(series, 0, metric.name, metric.unit, *count as f64).subject = Some(subject);
     }
 }
 

@@ -1,6 +1,7 @@
 //! A row of the results: one chooser on a trace.
 
 use crate::energy::Energies;
+use crate::envelope::Envelope;
 use crate::oracle::Excess;
 use crate::replay::{Agreement, Chooser, GovernorReplay, Unsaid};
 
@@ -12,6 +13,8 @@ pub struct Row {
     pub replays: Vec<(Unsaid, GovernorReplay)>,
     /// The costs, likewise.
     pub energies: Vec<Energies>,
+    /// Both ends over the replays; `None` where they are alike.
+    pub envelope: Option<Envelope>,
     /// The number of times that it agrees with the traced kernel.
     pub agreement: Option<Agreement>,
     /// Names of its states.

@@ -3,6 +3,7 @@
 
 use crate::counters::Counters;
 use experiment::Error;
+use idle::Kind;
 use import::ftrace;
 use recording::facts::KernelTrace;
 use recording::{Header, Reader};
@@ -11,7 +12,7 @@ use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 /// The idle intervals of a trace.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TracedIntervals {
     /// Sleeps of each CPU, in the order of time.
     pub cpus: Vec<Vec<Sleep>>,
@@ -21,6 +22,10 @@ pub struct TracedIntervals {
     pub notes: Vec<String>,
     /// Names of the traced kernel's idle states by number, where the trace says them.
     pub states: Vec<String>,
+    /// The traced kernel's governor, where the trace says which and of which release.
+    pub governor: Option<Kind>,
+    /// True if no task is seen to wait for input or output, in a trace that would show it.
+    pub has_no_waiters: bool,
     /// The kernel's own counts, where the trace holds them.
     pub counters: Counters,
     /// Numbers of each CPU's intervals in which the hardware refused the state, where the trace
@@ -31,14 +36,7 @@ pub struct TracedIntervals {
 impl TracedIntervals {
     /// The intervals as they come.
     pub fn from_sleeps(sleeps: impl IntoIterator<Item = Sleep>) -> Self {
-        let mut traced = Self {
-            cpus: Vec::new(),
-            summary: Summary::default(),
-            notes: Vec::new(),
-            states: Vec::new(),
-            counters: Counters::default(),
-            refused: Vec::new(),
-        };
+        let mut traced = Self::default();
         for sleep in sleeps {
             traced.summary.count(&sleep);
             traced.push(sleep);
@@ -113,6 +111,8 @@ impl TracedIntervals {
         let notes = reader.header().notes.clone();
         // A trace that another program recorded says nothing of its kernel.
         let kernel: KernelTrace = reader.header().facts().unwrap_or_default();
+        traced.governor = own_governor(&kernel);
+        traced.has_no_waiters = kernel.uninterrupted_waits == Some(0);
         let states = kernel.states.into_iter().map(|state| state.name).collect();
         let counters = Counters::new(&kernel.usage);
         let summary = sleeps::sleeps(&mut reader, |sleep| traced.push(sleep)).map_err(Error::failed)?;
@@ -135,4 +135,11 @@ impl TracedIntervals {
         }
         Ok(traced)
     }
+}
+
+/// The governor that a trace says its kernel had. Of menu and teo it must say the release as well.
+fn own_governor(kernel: &KernelTrace) -> Option<Kind> {
+    let name = kernel.governor.as_deref()?;
+    let undated = Kind::find(name).filter(|kind| matches!(kind, Kind::Ladder | Kind::Haltpoll));
+    undated.or_else(|| Kind::find(&format!("{name}@{}", kernel.release.as_deref()?)))
 }

@@ -187,8 +187,6 @@ metrics! {
     IDLE_ENERGY = Metric::new("idle_energy", ("Idle energy", "energy"), "unit s", Lower);
     /// The cost of an interval to a core beyond the cheapest state, at the middle of that range.
     IDLE_EXCESS = Metric::new("idle_excess", ("Excess energy", "excess"), "unit s", Lower);
-    /// Share of that range in which a governor takes less energy than another.
-    IDLE_WINS = Metric::new("idle_wins", ("Share of the range won", "wins"), "1", Neither);
     /// Idle intervals of a trace.
     IDLE_INTERVALS = Metric::new("idle_intervals", ("Idle intervals", "intervals"), "1", Neither);
     /// Share of the intervals in which a governor chose what the traced kernel chose.

@@ -1,6 +1,7 @@
 //! The knowledge about a CPU while its events go by.
 
 use crate::sleep::{Reason, Waker};
+use placement::{CAPACITY, Doing, Pelt};
 use std::collections::BTreeSet;
 
 /// A CPU of the trace.
@@ -18,6 +19,35 @@ pub(crate) struct Cpu {
     pub(crate) called: bool,
     /// Timers were seen here.
     pub(crate) has_timers: bool,
+    /// A task ran since the CPU was idle last.
+    pub(crate) ran: bool,
+    /// The load of what the trace shows here; `None` before the first switch.
+    load: Option<Load>,
+}
+
+/// The tracked load of a CPU, at both ends of what ran before the trace.
+struct Load {
+    /// The time from which the trackers count, by the trace's clock.
+    from_ns: u64,
+    /// Had nothing run before, and had something always run.
+    ends: [Pelt; 2],
+    /// A task runs now.
+    runs: bool,
+}
+
+impl Load {
+    fn new(from_ns: u64) -> Self {
+        Self { from_ns, ends: [Pelt::new(0), Pelt::full(0, CAPACITY)], runs: false }
+    }
+
+    /// Both ends, brought up to a time.
+    fn at(&self, time_ns: u64) -> [Pelt; 2] {
+        let doing = if self.runs { Doing::Running } else { Doing::Nothing };
+        self.ends.map(|mut end| {
+            end.update(time_ns.saturating_sub(self.from_ns).saturating_mul(1000), doing, CAPACITY);
+            end
+        })
+    }
 }
 
 /// The scheduler's tick.
@@ -59,6 +89,7 @@ pub(crate) struct Interval {
     /// As [`Sleep::timer_armed_ns`](crate::Sleep::timer_armed_ns).
     pub(crate) timer_armed_ns: Option<u64>,
     pub(crate) tick_stopped: Option<bool>,
+    pub(crate) utilised: Option<bool>,
     pub(crate) waker: Option<Waker>,
     /// A timer that is not the tick fired in the interrupt that ended the interval.
     pub(crate) timer_fired: bool,
@@ -84,6 +115,38 @@ pub(crate) enum Known {
 const TOGETHER_NS: u64 = 50_000;
 
 impl Cpu {
+    /// The CPU switches to a task, or to its idle loop.
+    pub(crate) fn switched(&mut self, time_ns: u64, is_task: bool) {
+        let load = self.load.get_or_insert_with(|| Load::new(time_ns));
+        (load.ends, load.runs) = (load.at(time_ns), is_task);
+        self.ran |= is_task;
+        // A tick starts again before a task runs. Its timer shows that, where timers are traced.
+        let shows_timer = self.tick.expires_ns.or(self.tick.before_stop_ns).or(self.tick.wheel_ns).is_some();
+        if is_task && self.tick.stopped == Some(true) && !shows_timer {
+            self.tick.stopped = Some(false);
+        }
+    }
+
+    /// True if the tick stands still, as a governor is told now; `None` where that is not known.
+    pub(crate) fn is_tick_stopped(&self) -> Option<bool> {
+        match self.tick.stopped {
+            Some(stopped) => Some(stopped && !self.tick.just_stopped),
+            None => self.ran.then_some(false),
+        }
+    }
+
+    /// True if the utilisation is over teo's threshold. An idle kernel brings its load up to date
+    /// at times that no event shows, so it may know that of the last switch or that of now.
+    pub(crate) fn is_utilised(&self, time_ns: u64) -> Option<bool> {
+        let load = self.load.as_ref()?;
+        let is_over = |end: &Pelt| end.utilisation() > CAPACITY >> 6;
+        match (is_over(&load.at(time_ns)[0]), is_over(&load.ends[1])) {
+            (true, _) => Some(true),
+            (_, false) => Some(false),
+            _ => None,
+        }
+    }
+
     /// The tick's timer came.
     pub(crate) fn ticked(&mut self, time_ns: u64) {
         match &mut self.phase {
@@ -101,6 +164,7 @@ impl Cpu {
         self.timers.clear();
         self.wheel.clear();
         (self.tick, self.has_timers, self.lost) = (Tick::default(), false, true);
+        (self.load, self.ran) = (None, false);
         match &mut self.phase {
             Phase::Idle(interval) | Phase::Waking(interval) => interval.known = Known::Not(Reason::LostEvents),
             Phase::Running => {}

@@ -136,11 +136,13 @@ impl<'a> Walk<'a> {
             }
             Point::IrqExit => self.handled(number),
             Point::SchedSwitch => {
-                if event.argument != 0 {
+                let is_task = event.argument != 0;
+                if is_task {
                     self.settle(number);
                 }
                 let cpu = self.cpu(number);
-                cpu.called &= event.argument == 0;
+                cpu.called &= !is_task;
+                cpu.switched(time, is_task);
             }
             Point::SchedWakeup => self.called(number, event),
             Point::HrtimerStart => {
@@ -272,9 +274,9 @@ impl<'a> Walk<'a> {
         let known = self.next_timer(number, event.time);
         let timer_armed_ns = self.armed_ns(number, event.time, known);
         let cpu = self.cpu(number);
-        let tick_stopped = cpu.tick.stopped.map(|stopped| stopped && !cpu.tick.just_stopped);
+        let (tick_stopped, utilised) = (cpu.is_tick_stopped(), cpu.is_utilised(event.time));
         cpu.tick.just_stopped = false;
-        cpu.called = false;
+        (cpu.called, cpu.ran) = (false, false);
         cpu.phase = Phase::Idle(Interval {
             enter_ns: event.time,
             exit_ns: None,
@@ -282,6 +284,7 @@ impl<'a> Walk<'a> {
             known,
             timer_armed_ns,
             tick_stopped,
+            utilised,
             waker: None,
             timer_fired: false,
             got_tick: false,
@@ -416,6 +419,7 @@ impl<'a> Walk<'a> {
             length,
             waker,
             tick_stopped: interval.tick_stopped,
+            utilised: interval.utilised,
             got_tick: interval.got_tick,
             timer_armed_ns: interval.timer_armed_ns,
         };

@@ -20,6 +20,10 @@ pub struct Sleep {
     /// True if the scheduler's tick stood still already when the kernel chose; `None` where the
     /// trace does not say.
     pub tick_stopped: Option<bool>,
+    /// True if the CPU's utilisation was over 1/64 of its capacity when the kernel chose, as it
+    /// tracks the load of tasks ([`placement::Pelt`]) at a constant frequency; `None` where the
+    /// trace does not show enough of what ran.
+    pub utilised: Option<bool>,
     /// True if the tick's timer came before the kernel looked at what had woken it, be it beside
     /// another interrupt (`tick_nohz_idle_got_tick`).
     pub got_tick: bool,

@@ -1,6 +1,7 @@
 //! `idle-predict`: what a machine would have done with another governor.
 
 use crate::Run;
+use crate::idle_replay::Bounds;
 use crate::rows::subject;
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording};
@@ -26,31 +27,13 @@ pub struct Row<'r> {
     /// The predictor, in words.
     pub predictor: &'r str,
     /// The share of the stays in each state, in percent.
-    pub shares: Vec<(&'r str, Range)>,
+    pub shares: Vec<(&'r str, Bounds)>,
     /// Stays in a wrong state per second.
-    pub misses_per_s: Option<Range>,
+    pub misses_per_s: Option<Bounds>,
     /// The greatest error of a state's share, in points.
-    pub share_error_points: Option<Range>,
+    pub share_error_points: Option<Bounds>,
     /// The error of the misses, in percent.
-    pub miss_error_percent: Option<Range>,
-}
-
-/// The least and the greatest value.
-#[derive(Clone, Copy, Serialize, JsonSchema)]
-pub struct Range {
-    /// The least, or the lower end.
-    pub low: f64,
-    /// The greatest, or the upper end.
-    pub high: f64,
-}
-
-impl Range {
-    fn new(values: impl Iterator<Item = f64>) -> Option<Self> {
-        values.fold(None, |so_far: Option<Self>, value| {
-            let Self { low, high } = so_far.unwrap_or(Self { low: value, high: value });
-            Some(Self { low: low.min(value), high: high.max(value) })
-        })
-    }
+    pub miss_error_percent: Option<Bounds>,
 }
 
 /// Reads the predictions.
@@ -70,7 +53,7 @@ pub fn read<'r>(run: &Run<'r>) -> Predictions<'r> {
                 (own, by) == (governor, predictor) && recording.text(measure.metric) == metric.name
             })
         };
-        let range = |metric| Range::new(of(metric).map(|measure| measure.value));
+        let range = |metric| Bounds::new(of(metric).map(|measure| measure.value));
         let mut states: Vec<&str> = Vec::new();
         for measure in of(metrics::IDLE_SHARE) {
             if !states.contains(&subject(recording, measure)) {
@@ -79,7 +62,7 @@ pub fn read<'r>(run: &Run<'r>) -> Predictions<'r> {
         }
         let share = |state| {
             let of_state = of(metrics::IDLE_SHARE).filter(|measure| subject(recording, measure) == state);
-            Some((state, Range::new(of_state.map(|measure| measure.value))?))
+            Some((state, Bounds::new(of_state.map(|measure| measure.value))?))
         };
         Row {
             governor,

@@ -7,19 +7,20 @@ use recording::metrics::{self, Metric};
 use recording::{Measure, Recording};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 const CASE: &str = "idle-replay";
 
 const TRACE: &str = "trace";
 
 /// Rules that no kernel has: they show what the ends are.
-const YARDSTICKS: [&str; 3] = [SHALLOWEST, "always-deepest", "oracle"];
+const YARDSTICKS: [&str; 3] = ["never-deep", "always-deepest", ORACLE];
 
 /// The traced kernel's own choices.
 pub const RECORDED: &str = "recorded";
 
-/// The yardstick that enters the shallowest state, whatever comes.
-pub const SHALLOWEST: &str = "never-deep";
+/// The cheapest that there could be.
+const ORACLE: &str = "oracle";
 
 /// Governors on a trace.
 #[derive(Serialize, JsonSchema)]
@@ -32,12 +33,53 @@ pub struct Replay<'r> {
     pub kernel_counters: Option<Counters>,
     /// The platform's name.
     pub platform: Option<&'r str>,
+    /// True if the platform's powers have a source, so that energy says something.
+    pub powers_sourced: bool,
+    /// The traced kernel's own governor, as the rows name it; `None` where the trace does not say
+    /// it.
+    pub own_governor: Option<&'r str>,
+    /// What is said first, with what it rests on.
+    pub verdict: Verdict<'r>,
     /// The governors, with yardsticks and what was recorded.
     pub governors: Vec<Governor<'r>>,
     /// Sentences that the run left about itself.
     pub notes: &'r [String],
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
+}
+
+/// What a replay says first. Nothing is claimed that its intervals do not bear.
+#[derive(Serialize, JsonSchema)]
+pub struct Verdict<'r> {
+    /// The governor that takes least energy where powers have a source, else the one that is wrong
+    /// least often; `None` where none was replayed.
+    pub best: Option<&'r str>,
+    /// The governor that it is compared with.
+    pub reference: Option<&'r str>,
+    /// The share of the reference's energy that the best takes less, from both ends of what is not
+    /// known; `None` where energy is not compared.
+    pub less: Option<Bounds>,
+    /// The share that is claimed as saved: `less`, if its sign is certain and the replay comes to
+    /// what the kernel did.
+    pub saving: Option<Bounds>,
+    /// True if the best is better than the reference whatever is not known, and the replay comes to
+    /// what the kernel did.
+    pub is_certain: bool,
+    /// The states that the traced kernel entered more or less often than its own governor does in
+    /// the replay. Empty where the replay comes to what the kernel did, and where the trace does
+    /// not name its governor.
+    pub outside: Vec<Outside<'r>>,
+}
+
+/// A state that the kernel entered more or less often than a replay.
+#[derive(Serialize, JsonSchema)]
+pub struct Outside<'r> {
+    /// The state's name.
+    pub state: &'r str,
+    /// Entries by the traced kernel.
+    pub recorded: f64,
+    /// Entries in the replay.
+    pub replayed: Bounds,
 }
 
 /// The idle intervals of the trace, by what is known of their sleep lengths.
@@ -62,6 +104,16 @@ pub struct Governor<'r> {
     pub energy_j: Option<Ends>,
     /// Energy in units of the platform's table times seconds; `None` without a table.
     pub energy_unit_s: Option<Ends>,
+    /// Entries into a state that was too deep; `None` where not counted.
+    pub above: Option<Bounds>,
+    /// Entries into a state that was too shallow; `None` where not counted.
+    pub below: Option<Bounds>,
+    /// Entries into a state that was too deep, in percent of all; `None` where not counted.
+    pub above_percent: Option<Bounds>,
+    /// Entries into a state that was too shallow, in percent of all; `None` where not counted.
+    pub below_percent: Option<Bounds>,
+    /// Both together, in percent.
+    pub wrong_percent: Option<Bounds>,
     /// Delays by exit latencies, in microseconds.
     pub delay_us: Delays,
     /// The share of the range of a round trip's cost in which it takes less energy than another
@@ -71,7 +123,7 @@ pub struct Governor<'r> {
     pub decided_by: Vec<Decision<'r>>,
     /// Agreement with the traced kernel; `None` where that was not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub agreement: Option<Agreement<'r>>,
+    pub agreement: Option<Agreement>,
     /// The energy at each point of the range, with the series and the point's name.
     #[serde(skip)]
     energies: Vec<(&'r str, &'r str, f64)>,
@@ -103,7 +155,7 @@ pub struct Delays {
 
 /// The number of times that a governor chooses as the traced kernel did.
 #[derive(Serialize, JsonSchema)]
-pub struct Agreement<'r> {
+pub struct Agreement {
     /// The share of choices that are the same, from 0 to 1.
     pub same: f64,
     /// The mean of that share over the states, from 0 to 1.
@@ -112,8 +164,6 @@ pub struct Agreement<'r> {
     pub commonest_state: Option<f64>,
     /// The number of intervals that were compared.
     pub compared: Option<u64>,
-    /// The choices that differ, with how often.
-    pub differing: InOrder<'r, Bounds>,
 }
 
 /// An interval in which a governor lost much.
@@ -218,7 +268,7 @@ impl From<f64> for Whole {
 }
 
 impl Bounds {
-    fn new(values: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn new(values: impl Iterator<Item = f64>) -> Option<Self> {
         values.fold(None, |so_far: Option<Self>, value| {
             let Self { low, high } = so_far.unwrap_or(Self { low: value, high: value });
             Some(Self { low: low.min(value), high: high.max(value) })
@@ -229,7 +279,8 @@ impl Bounds {
         Self { low: value, high: value }
     }
 
-    fn times(self, factor: f64) -> Self {
+    /// Both ends, some times over.
+    pub fn times(self, factor: f64) -> Self {
         Self { low: self.low * factor, high: self.high * factor }
     }
 
@@ -273,6 +324,30 @@ impl<'r> TraceMeasures<'r> {
         Bounds::new(values.map(|measure| measure.value))
     }
 
+    /// Counts over all states in percent of all entries: the least and the greatest over what is
+    /// not known.
+    fn shares(self, of: &[Metric]) -> Option<Bounds> {
+        let mode = |measure: &Measure| self.recording.series_texts(measure.series).2;
+        let mut entered: BTreeMap<&str, f64> = BTreeMap::new();
+        for measure in self.measures(CASE, metrics::IDLE_ENTERED) {
+            *entered.entry(mode(measure)).or_default() += measure.value;
+        }
+        let is_end = |mode: &str| facts::Replay::ENDS.contains(&mode);
+        let all = entered.iter().filter(|(mode, _)| !is_end(mode)).map(|(_, all)| *all).fold(1.0, f64::max);
+        let mut counted: BTreeMap<&str, f64> = BTreeMap::new();
+        for metric in of {
+            let all_states = |measure: &&Measure| subject(self.recording, measure) == facts::Replay::ALL_STATES;
+            for measure in self.measures(CASE, *metric).filter(all_states) {
+                *counted.entry(mode(measure)).or_default() += measure.value;
+            }
+        }
+        let share = |(mode, count): (&str, f64)| {
+            let of = if is_end(mode) { all } else { entered.get(mode).copied().unwrap_or(all).max(1.0) };
+            (100.0 * count / of).min(100.0)
+        };
+        Bounds::new(counted.into_iter().map(share))
+    }
+
     fn state_names(self) -> Vec<&'r str> {
         let mut names = Vec::new();
         for measure in self.measures(CASE, metrics::IDLE_ENTERED) {
@@ -284,16 +359,13 @@ impl<'r> TraceMeasures<'r> {
         names
     }
 
-    fn agreement(self) -> Option<Agreement<'r>> {
+    fn agreement(self) -> Option<Agreement> {
         let share = |what: &str| self.between(metrics::IDLE_AGREEMENT, what).map(|share| share.low);
-        let measures = self.measures("agreement", metrics::IDLE_INTERVALS);
-        let differing = measures.map(|measure| (subject(self.recording, measure), Bounds::exactly(measure.value)));
         Some(Agreement {
             same: share("same")?,
             balanced: share("balanced"),
             commonest_state: share("commonest"),
             compared: share("compared").map(|count| count as u64),
-            differing: differing.collect(),
         })
     }
 
@@ -323,7 +395,7 @@ impl<'r> TraceMeasures<'r> {
         (0..ranks).filter_map(decision).collect()
     }
 
-    fn governor(self, others: &[Self], watts: Option<f64>) -> Governor<'r> {
+    fn governor(self, watts: Option<f64>) -> Governor<'r> {
         let state = |name: &'r str| State {
             name,
             entered: self.between(metrics::IDLE_ENTERED, name),
@@ -337,20 +409,22 @@ impl<'r> TraceMeasures<'r> {
         let energies = energies.map(|measure| (mode(measure), subject(self.recording, measure), measure.value));
         let energies: Vec<(&str, &str, f64)> = energies.collect();
         let energy = Bounds::new(energies.iter().map(|(.., energy)| *energy));
-        let wins = others.iter().filter_map(|other| {
-            let share = self.between(metrics::IDLE_WINS, other.name)?;
-            Some((other.name, share.low))
-        });
+        let wrong = self.shares(&[metrics::IDLE_ABOVE, metrics::IDLE_BELOW]);
         Governor {
             name: self.name,
             states: self.state_names().into_iter().map(state).collect(),
             energy_j: energy.zip(watts).map(|(energy, watts)| Ends(energy.times(watts))),
             energy_unit_s: energy.map(Ends),
+            above: self.between(metrics::IDLE_ABOVE, facts::Replay::ALL_STATES),
+            below: self.between(metrics::IDLE_BELOW, facts::Replay::ALL_STATES),
+            above_percent: self.shares(&[metrics::IDLE_ABOVE]),
+            below_percent: self.shares(&[metrics::IDLE_BELOW]),
+            wrong_percent: wrong,
             delay_us: Delays {
                 p50: self.between(metrics::IDLE_DELAY, "p50"),
                 p99: self.between(metrics::IDLE_DELAY, "p99"),
             },
-            wins: wins.collect(),
+            wins: InOrder(Vec::new()),
             decided_by: self.decided_by(),
             agreement: self.agreement(),
             energies,
@@ -383,12 +457,18 @@ fn counters(recording: &Recording) -> Option<Counters> {
 pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
     let recording = run.recording;
     let facts: facts::Replay = recording.header.facts()?;
+    let is_powered = facts.power.is_some();
     let watts = facts.power.and_then(|power| power.watts_per_unit);
     let trace = TraceMeasures { recording, name: TRACE };
     let intervals = |what| trace.between(metrics::IDLE_INTERVALS, what).map_or(0, |count| count.low as u64);
     let reasons = trace.measures(CASE, metrics::IDLE_INTERVALS);
     let reasons = reasons.filter(|measure| role(recording, measure) == "reason");
-    let governors = TraceMeasures::all(recording);
+    let all = TraceMeasures::all(recording).into_iter();
+    let mut governors: Vec<Governor<'r>> = all.map(|governor| governor.governor(watts)).collect();
+    let wins: Vec<InOrder<'r, f64>> = governors.iter().map(|one| one.wins_over(&governors)).collect();
+    governors.iter_mut().zip(wins).for_each(|(governor, wins)| governor.wins = wins);
+    let own = governors.iter().map(|governor| governor.name).find(|name| facts.own.as_deref() == Some(name));
+    let powers_sourced = is_powered && !facts.powers_assumed;
     Ok(Replay {
         intervals: Intervals {
             known: intervals("known"),
@@ -398,20 +478,30 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
         unknown_because: reasons.map(|measure| (subject(recording, measure), Bounds::exactly(measure.value))).collect(),
         kernel_counters: counters(recording),
         platform: recording.header.platform.as_ref().map(|platform| platform.name.as_str()),
-        governors: governors.iter().map(|governor| governor.governor(&governors, watts)).collect(),
+        powers_sourced,
+        own_governor: own,
+        verdict: verdict(&governors, own, powers_sourced),
+        governors,
         notes: &recording.header.notes,
         recording: run.folder,
     })
 }
 
-impl Governor<'_> {
-    /// The sum of a count over the states; `None` where none has it.
-    pub fn sum(&self, of: fn(&State<'_>) -> Option<Bounds>) -> Option<Bounds> {
-        let parts: Vec<Bounds> = self.states.iter().filter_map(of).collect();
-        let sum = |end: fn(&Bounds) -> f64| parts.iter().map(end).sum();
-        (!parts.is_empty()).then(|| Bounds { low: sum(|part| part.low), high: sum(|part| part.high) })
+impl Replay<'_> {
+    /// The unit in which the energies of this replay have digits before the point, and how many of
+    /// it [`Governor::energy`]'s is; `None` where nothing is said about energy.
+    pub fn energy_unit(&self) -> Option<(f64, &'static str)> {
+        let all = || self.governors.iter().filter_map(Governor::energy);
+        let most = all().map(|(energy, _)| energy.high).fold(0.0, f64::max);
+        Some(match all().next()?.1 {
+            "J" if most < 1e-3 => (1e6, "uJ"),
+            "J" if most < 1.0 => (1e3, "mJ"),
+            unit => (1.0, unit),
+        })
     }
+}
 
+impl<'r> Governor<'r> {
     /// The energy in joules, or in units times seconds where the platform says no watts.
     pub fn energy(&self) -> Option<(Bounds, &'static str)> {
         let joules = self.energy_j.map(|energy| (energy.0, "J"));
@@ -421,13 +511,33 @@ impl Governor<'_> {
     /// The share by which it takes less energy than another, over the range of what a round trip
     /// costs and over what the trace does not say.
     pub fn less_than(&self, other: &Self) -> Option<Bounds> {
+        let pairs = self.pairs(other).filter(|(_, _, theirs)| *theirs > 0.0);
+        Bounds::new(pairs.map(|(_, own, theirs)| 1.0 - own / theirs))
+    }
+
+    /// The energies of two governors at the same points, with the points, where the same is taken
+    /// for what the trace does not say.
+    fn pairs(&self, other: &Self) -> impl Iterator<Item = (&'r str, f64, f64)> {
         let same = |(mode, point, _): &(&str, &str, f64), (of, at, _): &(&str, &str, f64)| {
-            point == at && (mode == of || mode.is_empty() || of.is_empty())
+            point == at && (of_trace(mode) == of_trace(of) || mode.is_empty() || of.is_empty())
         };
-        let pairs = self.energies.iter().flat_map(|own| {
-            other.energies.iter().filter(move |theirs| same(own, theirs)).map(move |theirs| (own.2, theirs.2))
-        });
-        Bounds::new(pairs.filter(|(_, theirs)| *theirs > 0.0).map(|(own, theirs)| 1.0 - own / theirs))
+        self.energies.iter().flat_map(move |own| {
+            other.energies.iter().filter(move |theirs| same(own, theirs)).map(move |theirs| (own.1, own.2, theirs.2))
+        })
+    }
+
+    /// The share of the points at which it takes less energy than each of the others.
+    fn wins_over(&self, others: &[Self]) -> InOrder<'r, f64> {
+        let real = others.iter().filter(|other| other.name != self.name && ![self.name, other.name].contains(&ORACLE));
+        let share = |other: &Self| {
+            let mut points: BTreeMap<&str, bool> = BTreeMap::new();
+            for (point, own, theirs) in self.pairs(other) {
+                *points.entry(point).or_insert(true) &= own < theirs;
+            }
+            let wins = points.values().filter(|wins| **wins).count();
+            (!points.is_empty()).then(|| (other.name, wins as f64 / points.len() as f64))
+        };
+        real.filter_map(share).collect()
     }
 
     /// True if it is a governor that a kernel has, and no yardstick.
@@ -435,21 +545,56 @@ impl Governor<'_> {
         !YARDSTICKS.contains(&self.name)
     }
 
-    /// The shares of entries that turned out too deep and too shallow.
-    pub fn misses(&self) -> Option<[f64; 2]> {
-        let entered = self.sum(|state| state.entered)?.middle();
-        let share = |of: Option<Bounds>| of.map_or(0.0, |of| 100.0 * of.middle() / entered.max(1.0));
-        Some([share(self.sum(|state| state.above)), share(self.sum(|state| state.below))])
+    /// The states that were recorded more or less often than this governor enters them, by more
+    /// than a replay is off where all is known.
+    fn misses_of(&self, recorded: &Self) -> Vec<Outside<'r>> {
+        let all: f64 = recorded.states.iter().filter_map(|state| state.entered).map(Bounds::middle).sum();
+        let outside = self.states.iter().filter_map(|state| {
+            let seen = recorded.states.iter().find(|seen| seen.name == state.name)?.entered?.middle();
+            let replayed = state.entered?;
+            let off = (replayed.low - seen).max(seen - replayed.high);
+            let is_outside = off > TOLERANCE * all;
+            is_outside.then_some(Outside { state: state.name, recorded: seen, replayed })
+        });
+        outside.collect()
     }
 }
 
-impl Replay<'_> {
-    /// The governor that another is compared with in the verdict: the traced kernel's own choices,
-    /// or else the next best of those that a kernel has.
-    pub fn reference(&self, best: &Governor<'_>) -> Option<&Governor<'_>> {
-        let others = || self.governors.iter().filter(|other| other.is_real() && other.name != best.name);
-        let middle = |other: &&Governor<'_>| other.energy().map_or(f64::INFINITY, |(energy, _)| energy.middle());
-        let recorded = others().find(|other| other.name == RECORDED);
-        recorded.or_else(|| others().min_by(|a, b| middle(a).total_cmp(&middle(b))))
+/// The part of a mode that is of the trace, and holds for all governors at once.
+fn of_trace(mode: &str) -> &str {
+    mode.split(';').next().unwrap_or(mode)
+}
+
+/// The share of the intervals by which a replay's counts may differ from the kernel's: with all
+/// timers known, that many choices of a guest's governor differ from those of its replay.
+const TOLERANCE: f64 = 0.02;
+
+fn verdict<'r>(governors: &[Governor<'r>], own: Option<&str>, by_energy: bool) -> Verdict<'r> {
+    let find = |name: &str| governors.iter().find(|governor| governor.name == name);
+    let pair = own.and_then(find).zip(find(RECORDED));
+    let outside = pair.map_or_else(Vec::new, |(own, recorded)| own.misses_of(recorded));
+    let measure = |of: &Governor<'_>| match by_energy {
+        true => of.energy().map(|(energy, _)| energy),
+        false => of.wrong_percent,
+    };
+    let middle = |of: &&Governor<'_>| measure(of).map_or(f64::INFINITY, Bounds::middle);
+    let real = || governors.iter().filter(|of| of.is_real() && measure(of).is_some());
+    let best = real().min_by(|a, b| middle(a).total_cmp(&middle(b)));
+    let others = || real().filter(|other| best.is_some_and(|best| best.name != other.name));
+    let recorded = others().find(|other| other.name == RECORDED);
+    let reference = recorded.or_else(|| others().min_by(|a, b| middle(a).total_cmp(&middle(b))));
+    let pair = best.zip(reference);
+    let less = pair.filter(|_| by_energy).and_then(|(best, reference)| best.less_than(reference));
+    let is_lower = |(best, other): (&Governor<'_>, &Governor<'_>)| {
+        measure(best).zip(measure(other)).is_some_and(|(best, other)| best.high < other.low)
+    };
+    let is_certain = outside.is_empty() && less.map_or_else(|| pair.is_some_and(is_lower), |less| less.low > 0.0);
+    Verdict {
+        best: best.map(|best| best.name),
+        reference: reference.map(|reference| reference.name),
+        less,
+        saving: less.filter(|_| is_certain),
+        is_certain,
+        outside,
     }
 }

@@ -296,7 +296,7 @@ fn declared_lanes_are_drawn_and_are_tracks_of_perfetto() {
     let output = stopwatt(&["import", "ftrace", guest, "--output", &at("trace")]);
     assert!(output.status.success(), "{}", said(&output));
     for (name, rows) in
-        [("replay", ["CPU 1, trace", "CPU 1, menu-6.1"]), ("trace", ["CPU 0, idle state", "CPU 1, task"])]
+        [("replay", ["CPU 1, trace", "CPU 1, menu@6.1"]), ("trace", ["CPU 0, idle state", "CPU 1, task"])]
     {
         let output = stopwatt(&["report", &at(name), "--format", "html"]);
         assert!(output.status.success(), "{}", said(&output));

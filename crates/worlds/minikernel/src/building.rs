@@ -14,7 +14,7 @@ use crate::task::{Start, TaskSpec, Workload};
 use crate::timers::{Precise, Wheel};
 use engine::{SplitMix64, Time};
 use idle::{Accounting, Governor, KnownSituation, Outcome, SleepLength};
-use placement::Placement;
+use placement::{Pelt, Placement};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -59,6 +59,7 @@ impl Kernel {
                 tick_for_callbacks: false,
                 callbacks_at: None,
                 ask_again: None,
+                tracked: Pelt::new(0),
                 load: 0,
                 governor: experienced(Governor::new(settings.governor, &domain.table, tick / 1_000), domain),
                 accounting: Accounting::default(),

@@ -6,6 +6,7 @@ use crate::task::{DeviceSpec, TaskId};
 use crate::timers::{Precise, Wheel};
 use engine::{SplitMix64, Time};
 use idle::{Accounting, Governor};
+use placement::Pelt;
 use soc::meter::OwnerId;
 use soc::{Interrupts, Work};
 use std::collections::VecDeque;
@@ -96,6 +97,8 @@ pub(crate) struct Cpu {
     pub(crate) callbacks_at: Option<Time>,
     /// When the governor wants to be asked again about its choice, if nothing wakes the CPU before.
     pub(crate) ask_again: Option<Time>,
+    /// Tracked load of what ran between stays in idle states.
+    pub(crate) tracked: Pelt,
     /// Weight of the fair tasks that were ready at the last tick; 0 after a stay of a tick or
     /// longer without one.
     pub(crate) load: u32,

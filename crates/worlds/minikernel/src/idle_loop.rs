@@ -10,6 +10,7 @@ use crate::owners::Owner;
 use crate::settings::{Broadcast, Form, IdlePath};
 use engine::Time;
 use idle::{Choice, KnownSituation, Outcome, SleepLength};
+use placement::{CAPACITY, Doing};
 use soc::{Soc, Source};
 
 impl Kernel {
@@ -91,8 +92,10 @@ impl Kernel {
         if time == Time::MAX { idle::NEVER_NS - self.now / 1_000 } else { time.saturating_sub(self.now) / 1_000 }
     }
 
-    fn asked(&self, cpu: usize, sleep_length: SleepLength) -> KnownSituation {
+    fn asked(&mut self, cpu: usize, sleep_length: SleepLength) -> KnownSituation {
+        self.cpus[cpu].tracked.update(self.now, Doing::Running, CAPACITY);
         KnownSituation {
+            utilised: self.cpus[cpu].tracked.utilisation() > CAPACITY >> 6,
             latency_limit_ns: self.settings.latency_limit_ns,
             load: self.cpus[cpu].load,
             ..KnownSituation::new(sleep_length)
@@ -147,6 +150,7 @@ impl Kernel {
         let got_tick = matches!(cause, Some(WakeCause::Tick | WakeCause::TickForRcu));
         let since_choice_ns = (self.now - stay.since) / 1_000;
         self.cpus[cpu].idled += self.now - stay.since;
+        self.cpus[cpu].tracked.update(self.now, Doing::Nothing, CAPACITY);
         let polled_to_limit = stay.polls_until.is_some_and(|limit| self.now >= limit);
         let this = &mut self.cpus[cpu];
         let asked_again = this.ask_again.is_some_and(|at| at <= self.now);

@@ -151,7 +151,7 @@ fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
             let compared =
                 traced.counters.compare(&platform, &traced.cpus, &traced.refused, traced.tracing_ns().unwrap_or(0));
             println!(
-                "{what}: {} intervals, same {:.1} %, balanced {:.1} %, commonest {:.1} %, tracing {:?} ns\n  kernel {:?}\n  trace  {:?}\n  {:?}",
+                "{what}: {} intervals, same {:.1} %, balanced {:.1} %, commonest {:.1} %, tracing {:?} ns\n  kernel {:?}\n  trace  {:?}",
                 agreement.all(),
                 100.0 * same,
                 100.0 * balanced,
@@ -159,7 +159,6 @@ fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
                 traced.tracing_ns(),
                 compared.kernel,
                 compared.trace,
-                agreement.differing,
             );
             let wrong = &mut wrong;
             // Stays between which the marks were written may be in one account and not in the

@@ -4,3 +4,4 @@ mod guest;
 mod platforms;
 mod predict;
 mod replay;
+mod unsaid;

@@ -9,7 +9,7 @@ use sleeps::{Sleep, SleepLength, Waker};
 use std::path::Path;
 
 const TICK_NS: u64 = 4_000_000;
-const UNKNOWN: Unknown = Unknown { unsaid: Unsaid::Interval, latencies: Latencies::Short };
+const UNKNOWN: Unknown = Unknown { unsaid: Unsaid::TIMER, latencies: Latencies::Short };
 
 fn platform() -> Platform {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
@@ -30,6 +30,7 @@ fn long_sleeps() -> TracedIntervals {
             length: SleepLength::Known { timer_ns: 22_000_000, tick_ns: Some(TICK_NS - enter_ns % TICK_NS) },
             waker: Waker::Timer,
             tick_stopped: Some(false),
+            utilised: None,
             got_tick: false,
             timer_armed_ns: Some(enter_ns - 100_000),
         }
@@ -84,6 +85,7 @@ fn a_cpu_waits_for_the_one_that_goes_down_after_it_has_woken_it() {
         length: SleepLength::Known { timer_ns: 900_000_000, tick_ns: Some(TICK_NS) },
         waker: Waker::Ipi,
         tick_stopped: Some(false),
+        utilised: None,
         got_tick: false,
         timer_armed_ns: None,
     });

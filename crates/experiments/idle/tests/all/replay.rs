@@ -23,7 +23,18 @@ const PLATFORMS: [&str; 5] = ["juno-r1", "juno-r2", "tc2", "tc2-driver", "qemu-v
 
 fn sleep(cpu: u16, enter_ns: u64, exit_ns: u64, length: SleepLength, waker: Waker) -> Sleep {
     let got_tick = waker == Waker::Tick;
-    Sleep { cpu, enter_ns, exit_ns, state: 0, length, waker, tick_stopped: None, got_tick, timer_armed_ns: None }
+    Sleep {
+        cpu,
+        enter_ns,
+        exit_ns,
+        state: 0,
+        length,
+        waker,
+        tick_stopped: None,
+        utilised: None,
+        got_tick,
+        timer_armed_ns: None,
+    }
 }
 
 fn known(timer_ns: u64) -> SleepLength {
@@ -154,7 +165,7 @@ proptest! {
             let oracle = Oracle::new(&platform, &segments, &traced);
             for kind in Kind::ALL.map(Chooser::Governor).into_iter().chain([Chooser::Recorded]) {
                 let own = if kind == Chooser::Governor(Kind::Haltpoll) { platform.with_polling() } else { platform.clone() };
-                for unsaid in Unsaid::BOTH {
+                for unsaid in [Unsaid::TIMER, Unsaid::ENDLESS] {
                     let replayed = replay(&own, &traced, kind, unsaid, TICK_NS, &mut Ideal);
                     let energies = energy(&own, &segments, &replayed);
                     for (point, energy) in energies.iter().enumerate() {
@@ -229,7 +240,7 @@ proptest! {
         let known_only = TracedIntervals::from_sleeps(traced.all().map(|sleep| Sleep { length: known(5_000_000), ..*sleep }));
         let platform = platform("juno-r2");
         for kind in Kind::ALL {
-            let [a, b] = Unsaid::BOTH.map(|unsaid| replay(&platform, &known_only, Chooser::Governor(kind), unsaid, TICK_NS, &mut Ideal));
+            let [a, b] = [Unsaid::TIMER, Unsaid::ENDLESS].map(|unsaid| replay(&platform, &known_only, Chooser::Governor(kind), unsaid, TICK_NS, &mut Ideal));
             prop_assert_eq!(a.chosen, b.chosen);
         }
     }
@@ -245,7 +256,7 @@ fn a_domain_goes_down_only_with_all_of_its_cpus() {
     ]);
     let segments = Segments::new(&platform, &traced);
     let at_lowest = |kind| {
-        let replayed = replay(&platform, &traced, Chooser::Governor(kind), Unsaid::Interval, TICK_NS, &mut Ideal);
+        let replayed = replay(&platform, &traced, Chooser::Governor(kind), Unsaid::TIMER, TICK_NS, &mut Ideal);
         energy(&platform, &segments, &replayed)[0]
     };
     // WFI is 70 units for 10 ms; sleep is 25, and one round trip of 90 unit ms.
@@ -267,7 +278,7 @@ fn more_cpus_than_the_platform_has_are_a_second_platform() {
     let energy_of = |traced: &TracedIntervals| {
         let segments = Segments::new(&platform, traced);
         let chooser = Chooser::Governor(Kind::AlwaysDeepest);
-        energy(&platform, &segments, &replay(&platform, traced, chooser, Unsaid::Interval, TICK_NS, &mut Ideal))
+        energy(&platform, &segments, &replay(&platform, traced, chooser, Unsaid::TIMER, TICK_NS, &mut Ideal))
     };
     assert_eq!(energy_of(&both)[3], 2 * energy_of(&one)[3]);
 }
@@ -278,7 +289,7 @@ fn a_late_wake_up_counts_the_entry_that_had_begun() {
     let delay_us = |stay_ns| {
         let traced = TracedIntervals::from_sleeps([sleep(0, 0, stay_ns, known(stay_ns), Waker::Ipi)]);
         let chooser = Chooser::Governor(Kind::AlwaysDeepest);
-        replay(&platform, &traced, chooser, Unsaid::Interval, TICK_NS, &mut Ideal).delays.quantile_us(50)
+        replay(&platform, &traced, chooser, Unsaid::TIMER, TICK_NS, &mut Ideal).delays.quantile_us(50)
     };
     // cluster-sleep takes 400 us to enter and 1200 us to leave.
     assert_eq!([delay_us(0), delay_us(100_000), delay_us(400_000), delay_us(9_000_000)], [1600, 1500, 1200, 1200]);
@@ -292,7 +303,7 @@ fn polling_ends_at_its_limit_and_the_rest_is_chosen_anew() {
             (0..10).map(|at| sleep(0, at * 1_000_000_000, at * 1_000_000_000 + stay_ns, known(NEVER_NS), Waker::Ipi));
         let chooser = Chooser::Governor(Kind::Haltpoll);
         let replayed =
-            replay(&platform, &TracedIntervals::from_sleeps(stays), chooser, Unsaid::Interval, TICK_NS, &mut Ideal);
+            replay(&platform, &TracedIntervals::from_sleeps(stays), chooser, Unsaid::TIMER, TICK_NS, &mut Ideal);
         let total: u64 = replayed.states.iter().map(|usage| usage.time_ns).sum();
         assert_eq!(total, 10 * stay_ns);
         [replayed.states[0].entered, replayed.states[1].entered]
@@ -322,7 +333,7 @@ fn agreement_leaves_out_the_first_intervals_and_those_that_are_not_known() {
 
 /// Sums of `above` and of `below`.
 fn errors(platform: &Platform, traced: &TracedIntervals, kind: Kind, tick_ns: u64) -> (u64, u64) {
-    let replayed = replay(platform, traced, Chooser::Governor(kind), Unsaid::Endless, tick_ns, &mut Ideal);
+    let replayed = replay(platform, traced, Chooser::Governor(kind), Unsaid::ENDLESS, tick_ns, &mut Ideal);
     let sum = |of: fn(&idle::Usage) -> u64| replayed.states.iter().map(of).sum();
     (sum(|usage| usage.above), sum(|usage| usage.below))
 }

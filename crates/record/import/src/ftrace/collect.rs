@@ -63,6 +63,10 @@ pub(super) struct Collector<'a> {
     tasks: HashMap<u32, Vec<u8>>,
     interrupts: BTreeMap<u32, Vec<u8>>,
     functions: HashMap<Vec<u8>, u32>,
+    /// Switches away from tasks in a wait that nothing interrupts; `None` before the first switch.
+    waits: Option<u64>,
+    /// A switch did not tell.
+    has_untold_wait: bool,
     last_jiffies: u64,
     first_ns: Option<u64>,
     last_ns: u64,
@@ -100,6 +104,8 @@ impl<'a> Collector<'a> {
             tasks: HashMap::new(),
             interrupts: BTreeMap::new(),
             functions: HashMap::new(),
+            waits: None,
+            has_untold_wait: false,
             last_jiffies: u64::MAX,
             first_ns: None,
             last_ns: 0,
@@ -142,6 +148,13 @@ impl<'a> Collector<'a> {
         if self.waiting.len() >= WINDOW {
             self.hand_on(WINDOW * 3 / 4);
         }
+    }
+
+    /// A switch away from a task that waits where nothing interrupts it, or does not; `None` where
+    /// the event does not say.
+    pub(super) fn waits(&mut self, waits: Option<bool>) {
+        *self.waits.get_or_insert(0) += u64::from(waits == Some(true));
+        self.has_untold_wait |= waits.is_none();
     }
 
     /// The count of ticks, when it was another before.
@@ -286,6 +299,7 @@ impl<'a> Collector<'a> {
         for (name, count) in self.others {
             *trace.others.entry(text(&name)).or_default() += count;
         }
+        trace.kernel.uninterrupted_waits = self.waits.filter(|_| !self.has_untold_wait);
         trace.kernel.tasks.extend(self.tasks.iter().map(|(pid, comm)| (*pid, text(comm))));
         trace.kernel.interrupts.extend(self.interrupts.iter().map(|(irq, name)| (*irq, text(name))));
         trace.kernel.functions.extend(self.functions.iter().map(|(name, number)| (*number, text(name))));

@@ -55,6 +55,11 @@ impl Remainder {
         self.kernel.governor.get_or_insert_with(|| printable(name.trim()));
     }
 
+    /// Notes the kernel's release.
+    pub(super) fn release(&mut self, release: &str) {
+        self.kernel.release.get_or_insert_with(|| printable(release.trim()));
+    }
+
     /// Notes an idle state: `1 cpu-sleep latency 1500 us residency 2000 us`. What has another form
     /// is passed over.
     pub(super) fn idle_state(&mut self, line: &str) {

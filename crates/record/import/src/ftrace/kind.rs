@@ -186,6 +186,10 @@ pub(super) fn take(
                     collector.task(pid as u32, comm);
                 }
             }
+            collector.waits(match (fields.number("prev_state"), fields.text("prev_state")) {
+                (Some(bits), _) => Some(bits & UNINTERRUPTIBLE != 0),
+                (None, text) => text.map(|text| text.contains(&b'D')),
+            });
             event(Point::SchedSwitch, next, previous)
         }
         Kind::SchedWakeup => {
@@ -205,6 +209,9 @@ pub(super) fn take(
     collector.push(event);
     Ok(())
 }
+
+/// The bit of a task's state for a wait that nothing interrupts, as for input or output.
+const UNINTERRUPTIBLE: u64 = 2;
 
 /// An event of `cpu_idle`.
 pub(super) fn idle(collector: &mut Collector<'_>, time_ns: u64, state: u64, cpu: u64) -> Result<(), Wrong> {

@@ -35,7 +35,7 @@ type FieldNumbers = &'static [(&'static str, u32)];
 
 /// Fields of `FtraceEvent`: its kinds, with the kernel's name and the fields of each.
 const EVENTS: [(u32, &str, FieldNumbers); 17] = [
-    (4, "sched_switch", &[("prev_comm", 1), ("prev_pid", 2), ("next_comm", 5), ("next_pid", 6)]),
+    (4, "sched_switch", &[("prev_comm", 1), ("prev_pid", 2), ("prev_state", 4), ("next_comm", 5), ("next_pid", 6)]),
     (13, "cpu_idle", &[("state", 1), ("cpu_id", 2)]),
     (17, "sched_wakeup", &[("comm", 1), ("pid", 2), ("target_cpu", 5)]),
     (21, "ipi_entry", &[]),
@@ -368,6 +368,7 @@ impl Reader<'_, '_, '_> {
         for ((delta, pid), number) in times.iter().zip(pids).zip(name_numbers) {
             name(self.collector, *pid, *number)?;
             time_ns = time_ns.wrapping_add(*delta);
+            self.collector.waits(None);
             let event = Event { time_ns, ticks: previous, argument: *pid as u32, cpu, point: Point::SchedSwitch };
             previous = *pid;
             self.held.push(PendingEvent { time_ns, cpu, what: What::Ready(event) });

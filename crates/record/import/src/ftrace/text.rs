@@ -414,6 +414,9 @@ fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> O
         if let Some(rest) = comment.strip_prefix(b" idle-state: ") {
             left.idle_state(&String::from_utf8_lossy(rest));
         }
+        if let Some(rest) = comment.strip_prefix(b" kernel-release: ") {
+            left.release(&String::from_utf8_lossy(rest));
+        }
         if let Some(rest) = comment.strip_prefix(b" idle-governor: ") {
             left.governor(&String::from_utf8_lossy(rest));
         }

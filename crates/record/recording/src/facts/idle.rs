@@ -9,6 +9,21 @@ pub struct Replay {
     /// The power numbers, where the platform has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
+    /// True if the powers have no source.
+    #[serde(default)]
+    pub powers_assumed: bool,
+    /// The traced kernel's own governor, as the rows name it; `None` where the trace does not say
+    /// it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
+}
+
+impl Replay {
+    /// The modes of the least and of the most that a governor may have done, where the trace does
+    /// not say enough.
+    pub const ENDS: [&str; 2] = ["least", "most"];
+    /// The subject of counts over all states.
+    pub const ALL_STATES: &str = "all states";
 }
 
 impl Facts for Replay {}

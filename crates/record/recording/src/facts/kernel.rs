@@ -9,6 +9,13 @@ pub struct KernelTrace {
     /// The idle governor; `None` where the trace does not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
+    /// The kernel's release, as it says it; `None` where the trace does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<String>,
+    /// Switches away from a task in a wait that nothing interrupts, as for input or output; `None`
+    /// where the trace's switches do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uninterrupted_waits: Option<u64>,
     /// The idle states by their numbers; empty where the trace does not name them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<IdleState>,

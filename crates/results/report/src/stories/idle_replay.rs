@@ -4,9 +4,9 @@ use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, name, text, whole,
 };
-use findings::idle_replay::{Agreement, Bounds, Counters, Governor, Intervals, RECORDED, Replay, SHALLOWEST};
+use findings::idle_replay::{Agreement, Bounds, Counters, Governor, Intervals, RECORDED, Replay, Verdict};
 
-fn cell(between: Bounds, number: fn(f64) -> Number) -> Cell {
+pub(super) fn cell(between: Bounds, number: fn(f64) -> Number) -> Cell {
     Cell::Range(number(between.low), number(between.high))
 }
 
@@ -40,84 +40,134 @@ fn percent_less(Bounds { low, high }: Bounds) -> String {
     }
 }
 
-/// Which governor takes least energy, and by how much; how often each is wrong.
+/// The first sentences: what the trace bears, and nothing beyond it.
 fn verdict(replay: &Replay<'_>) -> Text {
-    let real = || replay.governors.iter().filter(|governor| governor.is_real());
-    let with_energy = || real().filter_map(|governor| Some((governor, governor.energy()?)));
-    let middle = |(_, (energy, _)): &(&Governor<'_>, (Bounds, &str))| energy.middle();
-    let least = with_energy().min_by(|a, b| middle(a).total_cmp(&middle(b)));
-    let Some((best, (energy, unit))) = least else {
-        return verdict_on_misses(replay);
+    let Verdict { best, reference, .. } = &replay.verdict;
+    let of = |name: &Option<&str>| replay.governors.iter().find(|governor| Some(governor.name) == *name);
+    let Some(best) = of(best) else { return "No governor was replayed.".into() };
+    let mut words = outside(replay);
+    words.extend(match (of(reference), replay.verdict.less) {
+        (Some(other), Some(less)) if replay.powers_sourced => of_energy(replay, best, other, less),
+        (other, _) => of_misses(replay, best, other),
+    });
+    words
+}
+
+/// That the kernel did what the replay does not.
+fn outside(replay: &Replay<'_>) -> Text {
+    let (Some(first), Some(own)) = (replay.verdict.outside.first(), replay.own_governor) else {
+        return Text::default();
     };
-    let mut words = text![name(best.name)];
-    match replay.reference(best).and_then(|other| Some((other, best.less_than(other)?))) {
-        Some((other, less)) => {
-            words.push(if other.name == RECORDED { " would have taken " } else { " takes " });
-            words.extend(text![percent_less(less), " than ", name(other.name)]);
+    text![
+        "The traced kernel entered ",
+        name(first.state),
+        format!(" {} times, and its own governor, ", whole(first.recorded)),
+        name(own),
+        format!(
+            ", {} times in the replay: the trace lacks what that choice rested on, so no saving is claimed. ",
+            cell(first.replayed, whole).plain()
+        )
+    ]
+}
+
+/// The energy of a governor in the unit of all, as a cell.
+fn energy(replay: &Replay<'_>, of: &Governor<'_>) -> Option<Cell> {
+    let (factor, _) = replay.energy_unit()?;
+    Some(cell(of.energy()?.0.times(factor), figure))
+}
+
+/// Which of two takes less energy, if that can be told.
+fn of_energy(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>, less: Bounds) -> Text {
+    let unit = replay.energy_unit().map_or("", |(_, unit)| unit);
+    let taken = |of| energy(replay, of).map_or_else(String::new, |energy| format!("{} {unit}", energy.plain()));
+    let would = if other.name == RECORDED { " would have taken " } else { " takes " };
+    let mut words = match replay.verdict.saving {
+        Some(saving) => {
+            text![name(best.name), would, percent_less(saving), " than ", name(other.name), " on this trace: "]
         }
-        None => words.push(" takes least energy"),
-    }
-    words.push(format!(" on this trace: {} {unit}.", cell(energy, figure).plain()));
-    if let Some([above, below]) = best.misses() {
-        words.push(format!(" It is wrong too deep in {above:.1} % of its sleeps, too shallow in {below:.1} %."));
-    }
-    // What never looks at the trace is the least that a governor has to beat.
-    let trivial = replay.governors.iter().find(|governor| governor.name == SHALLOWEST);
-    if let Some((trivial, (taken, _))) = trivial.and_then(|trivial| Some((trivial, trivial.energy()?))) {
-        let beaten = if taken.middle() < energy.middle() { ", takes even less: " } else { ", takes " };
-        words.extend(text![
-            " The rule that predicts nothing, ",
-            name(trivial.name),
-            format!("{beaten}{}.", cell(taken, figure).plain())
-        ]);
+        None => text![
+            "It cannot be told whether ",
+            name(best.name),
+            would,
+            "less energy than ",
+            name(other.name),
+            format!(" on this trace ({}): ", percent_less(less))
+        ],
+    };
+    words.extend(text![taken(best), " against ", taken(other), "."]);
+    words.extend(text![" ", name(best.name), " is too ", misses(best), "."]);
+    words
+}
+
+/// How often a governor is wrong: `deep in 1.0 % of its sleeps and too shallow in 2.0 %`.
+fn misses(of: &Governor<'_>) -> String {
+    let share = |share: Option<Bounds>| share.map_or_else(String::new, |share| cell(share, tenths).plain().to_string());
+    format!("deep in {} % of its sleeps and too shallow in {} %", share(of.above_percent), share(of.below_percent))
+}
+
+pub(super) fn tenths(value: f64) -> Number {
+    fixed(value, 1)
+}
+
+/// Which of two is wrong less often, if that can be told; where powers have no source, or nothing
+/// is said about energy.
+fn of_misses(replay: &Replay<'_>, best: &Governor<'_>, other: Option<&Governor<'_>>) -> Text {
+    let Some(other) = other else { return text![name(best.name), " is too ", misses(best), "."] };
+    let less =
+        if other.name == RECORDED { " would have been wrong less often than " } else { " is wrong less often than " };
+    let mut words = if replay.verdict.is_certain { Text::default() } else { "It cannot be told whether ".into() };
+    words.extend(text![
+        name(best.name),
+        less,
+        name(other.name),
+        " on this trace: too ",
+        misses(best),
+        " against too ",
+        misses(other),
+        "."
+    ]);
+    if !replay.powers_sourced && best.energy().is_some() {
+        words.push(" The platform's powers have no source, so energy stands last in the table.");
     }
     words
 }
 
-/// Which governor is wrong least often, where nothing is said about energy.
-fn verdict_on_misses(replay: &Replay<'_>) -> Text {
-    let missing = |governor: &Governor<'_>| governor.misses().map(|[above, below]| above + below);
-    let real = || replay.governors.iter().filter(|governor| governor.is_real());
-    let least = real().filter_map(|governor| Some((governor, missing(governor)?))).min_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((best, _)) = least else { return "No governor was replayed.".into() };
-    let share =
-        |[above, below]: [f64; 2]| format!("too deep in {above:.1} % of its sleeps and too shallow in {below:.1} %");
-    let mut words =
-        text![name(best.name), " is wrong least often on this trace: ", best.misses().map_or_else(String::new, share)];
-    if let Some(recorded) = real().find(|governor| governor.name == RECORDED && governor.name != best.name) {
-        let misses = recorded.misses().map_or_else(String::new, share);
-        words.extend(text![", where the traced kernel was ", misses]);
-    }
-    words.push(".");
-    words
-}
-
-/// The energy of each governor, and beside it how often it misses.
+/// The energy of each governor, and beside it how often it misses; the misses alone where powers
+/// have no source.
 fn picture(replay: &Replay<'_>) -> Option<Picture> {
-    let unit = replay.governors.iter().find_map(Governor::energy)?.1;
+    let unit = replay.energy_unit().filter(|_| replay.powers_sourced);
     let row = |governor: &Governor<'_>| {
-        let (energy, _) = governor.energy()?;
-        let misses = governor
-            .misses()
-            .map_or_else(String::new, |[above, below]| format!(" ({above:.0} % deep, {below:.0} % shallow)"));
+        let (beside, interval) = match unit {
+            Some((factor, _)) => {
+                let whole = |share: Bounds| cell(share, |value| fixed(value, 0)).plain().to_string();
+                let shares = governor.above_percent.zip(governor.below_percent);
+                let shares = shares.map(|(deep, flat)| format!(" ({} % deep, {} % shallow)", whole(deep), whole(flat)));
+                (shares.unwrap_or_default(), governor.energy()?.0.times(factor))
+            }
+            None => (String::new(), governor.wrong_percent?),
+        };
         Some(IntervalRow {
-            name: format!("{}{misses}", governor.name),
+            name: format!("{}{beside}", governor.name),
             series: governor.name.to_owned(),
-            low: energy.low,
-            middle: energy.middle(),
-            high: energy.high,
+            low: interval.low,
+            middle: interval.middle(),
+            high: interval.high,
             published: None,
         })
     };
-    let rows = replay.governors.iter().filter_map(row).collect();
-    let picture = Picture::new("Energy of each governor", "and its misses", unit, Drawing::Intervals(rows));
-    Some(picture.noted("An interval: sources for the cost of a transition differ by a factor of several hundred."))
+    let rows: Vec<IntervalRow> = replay.governors.iter().filter_map(row).collect();
+    let drawing = Drawing::Intervals(rows);
+    Some(match unit {
+        Some((_, unit)) => Picture::new("Energy of each governor", "and its misses", unit, drawing)
+            .noted("An interval: sources for the cost of a transition differ by a factor of several hundred."),
+        None => Picture::new("Sleeps in a state that was too deep or too shallow", "", "%", drawing),
+    })
 }
 
 fn table(replay: &Replay<'_>) -> Table {
     let states = replay.governors.iter().map(|of| &of.states).max_by_key(|states| states.len());
     let names: Vec<&str> = states.map_or_else(Vec::new, |states| states.iter().map(|state| state.name).collect());
-    let unit = replay.governors.iter().find_map(Governor::energy).map_or("unit s", |(_, unit)| unit);
+    let unit = replay.energy_unit().map_or("unit s", |(_, unit)| unit);
     let count = |between: Option<Bounds>| between.map(|between| cell(between, |value| fixed(value, 0)));
     Table::with_rows(&replay.governors)
         .words("governor", |governor| name(governor.name))
@@ -126,9 +176,9 @@ fn table(replay: &Replay<'_>) -> Table {
                 count(governor.states.iter().find(|state| state.name == wanted)?.entered)
             })
         })
-        .numbers("above", "", |governor| count(governor.sum(|state| state.above)))
-        .numbers("below", "", |governor| count(governor.sum(|state| state.below)))
-        .numbers("energy", unit, |governor| governor.energy().map(|(energy, _)| cell(energy, figure)))
+        .numbers("above", "", |governor| count(governor.above))
+        .numbers("below", "", |governor| count(governor.below))
+        .numbers("energy", unit, |governor| energy(replay, governor))
         .numbers("delay p50", "us", |governor| count(governor.delay_us.p50))
         .numbers("p99", "", |governor| count(governor.delay_us.p99))
         .done()
@@ -168,10 +218,10 @@ fn wins(replay: &Replay<'_>) -> Table {
 }
 
 fn agreement(replay: &Replay<'_>, told: &mut Blocks) {
-    let rows: Vec<(&str, &Agreement<'_>)> =
+    let rows: Vec<(&str, &Agreement)> =
         replay.governors.iter().filter_map(|governor| Some((governor.name, governor.agreement.as_ref()?))).collect();
     let share = |share: Option<f64>| share.map(|share| fixed(100.0 * share, 1));
-    let same = |(_, agreement): &(&str, &Agreement<'_>)| {
+    let same = |(_, agreement): &(&str, &Agreement)| {
         let compared = agreement.compared.unwrap_or(0);
         fixed(100.0 * agreement.same, 1).after(format!(" ({compared})"))
     };
@@ -181,13 +231,6 @@ fn agreement(replay: &Replay<'_>, told: &mut Blocks) {
         .numbers("mean over states", "", |(_, of)| share(of.balanced))
         .numbers("commonest state alone", "", |(_, of)| share(of.commonest_state));
     told.table(table.done());
-    // For the governor that agrees most, what the rest is.
-    let nearest = rows.iter().max_by(|a, b| a.1.same.total_cmp(&b.1.same));
-    if let Some((governor, agreement)) = nearest.filter(|(_, agreement)| !agreement.differing.0.is_empty()) {
-        let rest: Vec<String> =
-            agreement.differing.0.iter().map(|(what, count)| format!("{what} {:.0}", count.low)).collect();
-        told.paragraph(text![name(*governor), format!(" chose otherwise: {}.", rest.join("; "))]);
-    }
 }
 
 fn counted(replay: &Replay<'_>, told: &mut Blocks) {

@@ -33,6 +33,15 @@ pub struct Power {
     pub watts_per_unit: Option<WattsPerUnit>,
 }
 
+impl Power {
+    /// True if somebody is named who says the powers, and not all of them are assumed.
+    pub fn is_sourced(&self) -> bool {
+        let is_one_of = |text: &str, words: &[&str]| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word));
+        let nobody = ["", "none", "no source", "assumed", "invented", "made up", "unknown"];
+        !is_one_of(&self.source, &nobody) && !is_one_of(self.assumed.as_deref().unwrap_or(""), &["all"])
+    }
+}
+
 /// The number of watts that a unit of power is.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

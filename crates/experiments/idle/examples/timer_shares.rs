@@ -1,0 +1,141 @@
+//! Whether a share of sleeps that known timers end predicts what a reverted commit did: fitted to
+//! the published figures of the kernel with the commit, and held against those without it.
+//!
+//! ```text
+//! cargo run --release -p idle-experiments --example timer_shares
+//! ```
+
+use idle::{Accounting, Governor, Kind, KnownSituation, Outcome, SleepLength, State, States};
+use random::Congruential;
+use serde::Deserialize;
+
+/// The part of a workload's file that is read here.
+#[derive(Deserialize)]
+struct Workload {
+    tick_us: u64,
+    phase: Vec<Phase>,
+    state: Vec<StateRead>,
+}
+
+#[derive(Deserialize)]
+struct Phase {
+    work_us: u64,
+    answers: Vec<Range>,
+}
+
+#[derive(Deserialize)]
+struct Range {
+    weight: u64,
+    least_us: u64,
+    spread_us: u64,
+}
+
+#[derive(Deserialize)]
+struct StateRead {
+    #[serde(default)]
+    polling: bool,
+    #[serde(default)]
+    exit_latency_us: u64,
+    #[serde(default)]
+    residency_us: u64,
+}
+
+/// Shares of stays that were too deep and too shallow, in percent.
+type Misses = [f64; 2];
+
+/// A workload with its two governors, and the published misses of each.
+const CASES: [(&str, [&str; 2], [Misses; 2]); 5] = [
+    ("jasper-lake", ["menu@6.1.141", "menu@6.1.158"], [[17.93, 6.66], [28.08, 3.79]]),
+    ("oracle-sqlite", ["menu@5.15.193", "menu@5.15.196"], [[11.17, 32.55], [20.83, 33.16]]),
+    ("oracle-jbb", ["menu@5.15.193", "menu@5.15.196"], [[24.14, 9.62], [44.49, 6.32]]),
+    ("oracle-fio", ["menu@5.15.193", "menu@5.15.196"], [[21.66, 4.51], [22.10, 1.94]]),
+    ("oracle-rds", ["menu@5.15.193", "menu@5.15.196"], [[35.54, 3.95], [45.65, 1.59]]),
+];
+
+/// No timer is nearer than this where none ends the sleep, in nanoseconds.
+const FAR_NS: u64 = 100_000_000;
+const LENGTH_NS: u64 = 10_000_000_000;
+const SEEDS: u64 = 4;
+
+/// When the next sleep ends, and whether a timer ends it.
+fn draw(ranges: &[Range], chance: &mut Congruential, now: u64, timers_percent: u64) -> (u64, bool) {
+    let mut at = chance.below(ranges.iter().map(|range| range.weight).sum());
+    let mut length_ns = 0;
+    for range in ranges {
+        if at < range.weight {
+            length_ns = (range.least_us + chance.below(range.spread_us.max(1))) * 1_000 + chance.below(1_000);
+            break;
+        }
+        at -= range.weight;
+    }
+    (now + length_ns, chance.below(100) < timers_percent)
+}
+
+fn live(workload: &Workload, states: &States, governor: &str, timers_percent: u64, seed: u64) -> Misses {
+    let (tick_ns, phase) = (workload.tick_us * 1_000, &workload.phase[0]);
+    let mut governor = Governor::new(Kind::find(governor).expect("a release"), states, tick_ns);
+    let mut chance = Congruential::new(seed);
+    let mut accounting = Accounting::default();
+    let (mut now, mut stopped) = (0, false);
+    let mut next = draw(&phase.answers, &mut chance, 0, timers_percent);
+    while now < LENGTH_NS {
+        let fires = if next.1 { next.0.max(now) } else { (now / FAR_NS + 1) * FAR_NS };
+        let tick = (now / tick_ns + 1) * tick_ns;
+        let event = |stopped: bool| if stopped { fires } else { fires.min(tick) };
+        let length = SleepLength { timer_ns: fires - now, event_ns: event(stopped) - now };
+        let mut asked = KnownSituation { tick_stopped: stopped, ..KnownSituation::new(length) };
+        let choice = governor.select(states, &mut asked);
+        stopped |= choice.stop_tick;
+        let wake = event(stopped).min(next.0).max(now);
+        let got_tick = wake == event(stopped) && !stopped && tick <= fires;
+        let residency_ns = accounting.leave(states, choice.state, wake - now);
+        governor.reflect(states, &Outcome { got_tick, ..Outcome::stay(choice.state, residency_ns) });
+        now = wake + states.get(choice.state).exit_latency_ns;
+        let is_over = next.0 <= wake;
+        if !got_tick || is_over {
+            stopped = false;
+            now += phase.work_us * 1_000;
+        }
+        if is_over {
+            next = draw(&phase.answers, &mut chance, now, timers_percent);
+        }
+    }
+    let sum =
+        |of: fn(&idle::Usage) -> u64| (0..states.len()).map(|state| of(accounting.usage(state))).sum::<u64>() as f64;
+    let entered = sum(|usage| usage.entered);
+    [100.0 * sum(|usage| usage.above) / entered, 100.0 * sum(|usage| usage.below) / entered]
+}
+
+/// The mean of two errors, in points.
+fn error(one: Misses, other: Misses) -> f64 {
+    ((one[0] - other[0]).abs() + (one[1] - other[1]).abs()) / 2.0
+}
+
+fn main() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../data/workloads/idle");
+    println!("workload       share  fit  prediction  no change  without timers");
+    let mut sums = [0.0; 3];
+    for (name, governors, published) in CASES {
+        let text = std::fs::read_to_string(format!("{folder}/{name}.toml")).expect("a workload");
+        let workload: Workload = toml::from_str(&text).expect("a workload");
+        let state = |read: &StateRead| match read.polling {
+            true => State::polling(),
+            false => State::new(read.exit_latency_us * 1_000, read.residency_us * 1_000),
+        };
+        let states = States::new(&workload.state.iter().map(state).collect::<Vec<_>>()).expect("states in order");
+        let mean = |governor: &str, percent: u64| {
+            let each = (1..=SEEDS).map(|seed| live(&workload, &states, governor, percent, seed));
+            each.fold([0.0; 2], |sum, one| [sum[0] + one[0] / SEEDS as f64, sum[1] + one[1] / SEEDS as f64])
+        };
+        let fits = (0..=10).map(|tenth| (10 * tenth, error(mean(governors[0], 10 * tenth), published[0])));
+        let (percent, fit) = fits.min_by(|a, b| a.1.total_cmp(&b.1)).expect("some shares");
+        let errors = [
+            error(mean(governors[1], percent), published[1]),
+            error(published[0], published[1]),
+            error(mean(governors[1], 0), published[1]),
+        ];
+        println!("{name:14} {percent:4} % {fit:4.1} {:11.1} {:10.1} {:15.1}", errors[0], errors[1], errors[2]);
+        sums.iter_mut().zip(errors).for_each(|(sum, error)| *sum += error / CASES.len() as f64);
+    }
+    println!("mean                      {:11.1} {:10.1} {:15.1}", sums[0], sums[1], sums[2]);
+}

@@ -1,0 +1,108 @@
+//! Both ends of what a governor may have done, where the trace does not say enough.
+//!
+//! What is not said may differ from interval to interval, and lie between both of its ends. So in
+//! each interval any state may have been chosen from the shallowest to the deepest that a replay
+//! with one of the ends chooses.
+
+use crate::energy::{Energies, Segments, energy};
+use crate::platform::{POINTS, Platform};
+use crate::replay::GovernorReplay;
+use crate::trace::TracedIntervals;
+use idle::{Accounting, MAX_STATES, Usage};
+use sleeps::Sleep;
+
+/// The least and the most of each count over all that may have been chosen.
+#[derive(Clone, Debug)]
+pub struct Envelope {
+    /// By state: the least, and the most.
+    pub states: [Vec<Usage>; 2],
+    /// Over all states: the least, and the most. Entries are not counted here.
+    pub all: [Usage; 2],
+    /// The least and the most energy of the choices that cost each core least and most.
+    pub energies: [Energies; 2],
+}
+
+impl Envelope {
+    /// The envelope of several replays of a trace; `None` where all are alike.
+    pub fn new(
+        platform: &Platform,
+        traced: &TracedIntervals,
+        segments: &Segments,
+        replays: &[&GovernorReplay],
+    ) -> Option<Self> {
+        let ends = |cpu: usize, at: usize| {
+            let chosen = replays.iter().map(|replayed| usize::from(replayed.chosen[cpu][at]));
+            chosen.fold((MAX_STATES, 0), |(low, high), state| (low.min(state), high.max(state)))
+        };
+        let of_cpu = |(cpu, sleeps): (usize, &Vec<Sleep>)| (0..sleeps.len()).map(|at| ends(cpu, at)).collect();
+        let sets: Vec<Vec<(usize, usize)>> = traced.cpus.iter().enumerate().map(of_cpu).collect();
+        if sets.iter().flatten().all(|(low, high)| low == high) {
+            return None;
+        }
+        let none = vec![Usage::default(); platform.domains[0].states.len()];
+        let mut envelope =
+            Self { states: [none.clone(), none], all: [Usage::default(); 2], energies: [[0; POINTS.len()]; 2] };
+        for (cpu, (sleeps, sets)) in traced.cpus.iter().zip(&sets).enumerate() {
+            let table = &platform.domains[platform.place(cpu as u16).0].table;
+            for (sleep, &(low, high)) in sleeps.iter().zip(sets) {
+                envelope.count((low, high), |state| {
+                    let mut accounting = Accounting::default();
+                    accounting.leave(table, state, sleep.interval_ns());
+                    *accounting.usage(state)
+                });
+            }
+        }
+        if platform.power.is_some() {
+            for point in 0..POINTS.len() {
+                envelope.energies[0][point] = extreme(platform, traced, segments, &sets, point, false);
+                envelope.energies[1][point] = extreme(platform, traced, segments, &sets, point, true);
+            }
+        }
+        Some(envelope)
+    }
+
+    /// Counts an interval that may have ended in any of some states.
+    fn count(&mut self, (low, high): (usize, usize), usage: impl Fn(usize) -> Usage) {
+        let [least, most] = &mut self.all;
+        let of: Vec<Usage> = (low..=high).map(usage).collect();
+        least.above += u64::from(of.iter().all(|usage| usage.above > 0));
+        least.below += u64::from(of.iter().all(|usage| usage.below > 0));
+        most.above += u64::from(of.iter().any(|usage| usage.above > 0));
+        most.below += u64::from(of.iter().any(|usage| usage.below > 0));
+        if low == high {
+            self.states[0][low] += of[0];
+        }
+        for (state, usage) in (low..=high).zip(&of) {
+            self.states[1][state] += *usage;
+        }
+    }
+}
+
+/// The energy at a point where each interval ends in the state that costs its core most, or least.
+fn extreme(
+    platform: &Platform,
+    traced: &TracedIntervals,
+    segments: &Segments,
+    sets: &[Vec<(usize, usize)>],
+    point: usize,
+    is_most: bool,
+) -> u128 {
+    let entries = vec![[0; MAX_STATES]; platform.domains.len()];
+    let mut replayed = GovernorReplay { entries, ..GovernorReplay::default() };
+    for (cpu, (sleeps, sets)) in traced.cpus.iter().zip(sets).enumerate() {
+        let domain = platform.place(cpu as u16).0;
+        let states = &platform.domains[domain].states;
+        let chosen = sleeps.iter().zip(sets).map(|(sleep, &(low, high))| {
+            let idle = |state: usize| u128::from(states[state].core_power) * u128::from(sleep.interval_ns());
+            let cost = |state: &usize| idle(*state) + states[*state].core_round_trip.part(POINTS[point]);
+            let set = low..=high;
+            let state = if is_most { set.max_by_key(cost) } else { set.min_by_key(cost) }.unwrap_or(low);
+            replayed.core_energy += idle(state);
+            replayed.entries[domain][state] += 1;
+            state as u8
+        });
+        let chosen = chosen.collect();
+        replayed.chosen.push(chosen);
+    }
+    energy(platform, segments, &replayed)[point]
+}

@@ -1,0 +1,186 @@
+//! What a trace does not say is an end of the interval: no interval excludes what the kernel did.
+
+use document::Document;
+use idle::Kind;
+use idle_experiments::energy::Segments;
+use idle_experiments::envelope::Envelope;
+use idle_experiments::platform::Platform;
+use idle_experiments::replay::{Chooser, Ideal, Unsaid, replay};
+use idle_experiments::trace::TracedIntervals;
+use sleeps::Sleep;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+const TICK_NS: u64 = 4_000_000;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+fn guest_platform() -> Platform {
+    Platform::read(&Document::open(&root().join("data/platforms/idle/qemu-virt.toml")).unwrap()).unwrap()
+}
+
+/// A server's states: POLL, C1 and C2.
+fn server() -> Platform {
+    let mut text =
+        "name = \"server\"\ntitle = \"\"\n[[domain]]\nname = \"d\"\ncpus = [0, 1, 2, 3]\nsource = \"\"\n".to_owned();
+    for (name, exit, residency, polling) in [("POLL", 0, 0, true), ("C1", 1, 1, false), ("C2", 41, 123, false)] {
+        let _ = write!(
+            text,
+            "[[domain.state]]\nname = \"{name}\"\nentry_us = 0\nexit_us = {exit}\nresidency_us = {residency}\npolling = {polling}\nsource = \"\"\n"
+        );
+    }
+    Platform::read(&Document::new("server", text)).unwrap()
+}
+
+fn opened(name: &str, text: &str) -> TracedIntervals {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    TracedIntervals::open(&path).unwrap()
+}
+
+/// The least and the greatest number of entries into each state, over what the trace does not say.
+fn entries(platform: &Platform, traced: &TracedIntervals, kind: Kind, own: bool) -> Vec<(u64, u64)> {
+    let chooser = Chooser::Governor(kind);
+    let modes = Unsaid::of(kind, traced, own).into_iter();
+    let replays: Vec<_> = modes.map(|unsaid| replay(platform, traced, chooser, unsaid, TICK_NS, &mut Ideal)).collect();
+    let replays: Vec<&_> = replays.iter().collect();
+    let [least, most] = match Envelope::new(platform, traced, &Segments::new(platform, traced), &replays) {
+        Some(envelope) => envelope.states,
+        None => [replays[0].states.clone(), replays[0].states.clone()],
+    };
+    least.iter().zip(&most).map(|(least, most)| (least.entered, most.entered)).collect()
+}
+
+fn recorded(platform: &Platform, traced: &TracedIntervals) -> Vec<u64> {
+    let replayed = replay(platform, traced, Chooser::Recorded, Unsaid::TIMER, TICK_NS, &mut Ideal);
+    replayed.states.iter().map(|usage| usage.entered).collect()
+}
+
+#[test]
+fn no_interval_of_a_stored_trace_excludes_what_its_kernel_did() {
+    let platform = guest_platform();
+    let data = root().join("crates/record/import");
+    let text = std::fs::read_to_string(data.join("data/guest.trace")).unwrap();
+    let mut traces: Vec<(String, TracedIntervals)> = ["tests/data/guest-v7.dat", "tests/data/guest.perfetto"]
+        .map(|name| (name.to_owned(), TracedIntervals::open(&data.join(name)).unwrap()))
+        .into();
+    let timers = ["hrtimer_", "timer_start", "timer_cancel", "timer_expire"];
+    let groups: [&[&str]; 5] = [&[], &timers, &["tick_stop"], &[": sched_"], &["irq_", "ipi_"]];
+    for first in groups {
+        for second in groups {
+            let left_out: Vec<&str> = first.iter().chain(second).copied().collect();
+            let is_kept = |line: &&str| !left_out.iter().any(|word| line.contains(word));
+            let rest: String = text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
+            let name = format!("without-{}.trace", left_out.join("-").replace('_', ""));
+            traces.push((name.clone(), opened(&name, &rest)));
+        }
+    }
+    let all: String = text
+        .lines()
+        .filter(|line| line.starts_with('#') || line.contains(": cpu_idle"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    traces.push(("idle alone".to_owned(), opened("idle-alone.trace", &all)));
+    let kind = Kind::find("menu@6.1").unwrap();
+    let mut wrong = String::new();
+    for (name, traced) in &traces {
+        let (ends, recorded) = (entries(&platform, traced, kind, true), recorded(&platform, traced));
+        let holds = ends.iter().zip(&recorded).all(|((low, high), count)| low <= count && count <= high);
+        if !holds {
+            let _ = writeln!(wrong, "{name}: recorded {recorded:?}, replayed {ends:?}");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Stays of 12 us in C2 that interrupts end, as a trace of `cpu_idle` and `irq` shows them.
+fn short_stays(first: &str) -> String {
+    let mut text = format!("# tracer: nop\n#\n{first}");
+    let mut event = |at_ns: u64, what: &str| {
+        let (s, us) = (at_ns / 1_000_000_000, at_ns / 1_000 % 1_000_000);
+        let _ = writeln!(text, "          <idle>-0       [003] d..1. {s}.{us:06}: {what}");
+    };
+    for number in 0..2_000 {
+        let at = 100_000_000_000 + number * 36_000;
+        event(at, "cpu_idle: state=2 cpu_id=3");
+        event(at + 10_000 + number * 7 % 5 * 1_000, "cpu_idle: state=4294967295 cpu_id=3");
+        event(at + 15_000, "irq_handler_entry: irq=150 name=eth0-rx-3");
+        event(at + 16_000, "irq_handler_exit: irq=150 ret=handled");
+    }
+    text
+}
+
+#[test]
+fn a_tick_of_which_a_trace_says_nothing_may_have_run_or_stood_still() {
+    let (platform, menu) = (server(), Kind::find("menu@6.6.50").unwrap());
+    let unknown = opened("no-timer.trace", &short_stays(""));
+    let [_, _, (low, high)] = entries(&platform, &unknown, menu, false)[..] else { panic!("three states") };
+    assert!(low <= 1 && high >= 1_999, "C2 in {low} to {high} of 2000");
+    // With the tick known to stand still, and the next timer far, there is nothing to guess.
+    let said = "          <idle>-0       [003] d..1. 99.999990: tick_stop: success=1 dependency=NONE\n          <idle>-0       [003] d..1. \
+                99.999995: hrtimer_start: hrtimer=00000000aa function=tick_nohz_handler expires=160000000000 softexpires=160000000000 mode=ABS\n";
+    let known = opened("tick-stopped.trace", &short_stays(said));
+    let [_, _, (low, _)] = entries(&platform, &known, menu, false)[..] else { panic!("three states") };
+    assert!(low >= 1_999, "C2 in {low} of 2000");
+    // A task that ran started the tick again, even where no timer is traced.
+    let switched: String = short_stays("")
+        .lines()
+        .map(|line| match line.contains("irq_handler_exit") {
+            true => {
+                let switch = |from: u32, to: u32| {
+                    format!("sched_switch: prev_comm=a prev_pid={from} prev_prio=120 prev_state=R ==> next_comm=b next_pid={to} next_prio=120")
+                };
+                let at = line.split("irq_handler_exit").next().unwrap();
+                format!("{line}\n{at}{}\n{at}{}\n", switch(0, 20), switch(20, 0))
+            }
+            false => format!("{line}\n"),
+        })
+        .collect();
+    let running = opened("task-ran.trace", &switched);
+    let ticks = running.all().filter(|sleep| sleep.tick_stopped == Some(false)).count();
+    assert_eq!(ticks, 1_999, "only before the first stay nothing is known");
+}
+
+/// Half of the time a task runs, and sleeps take 3.2 ms: teo of 6.3 to 6.10 goes shallower.
+#[test]
+fn utilisation_comes_from_the_trace() {
+    let mut text = "# tracer: nop\n#\n".to_owned();
+    let mut event = |at_us: u64, what: &str| {
+        let _ = writeln!(
+            text,
+            "          <idle>-0       [000] d..1. {}.{:06}: {what}",
+            at_us / 1_000_000,
+            at_us % 1_000_000
+        );
+    };
+    for number in 0..600 {
+        let at = 100_000_000 + number * 6_400;
+        event(at, "cpu_idle: state=1 cpu_id=0");
+        event(at + 3_200, "cpu_idle: state=4294967295 cpu_id=0");
+        event(at + 3_200, "irq_handler_entry: irq=50 name=eth0");
+        event(at + 3_201, "irq_handler_exit: irq=50 ret=handled");
+        event(
+            at + 3_202,
+            "sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=w next_pid=20 next_prio=120",
+        );
+        event(
+            at + 6_399,
+            "sched_switch: prev_comm=w prev_pid=20 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120",
+        );
+    }
+    let busy = opened("half-busy.trace", &text);
+    assert!(busy.all().skip(1).all(|sleep| sleep.utilised == Some(true)));
+    let task_free =
+        opened("hardly-busy.trace", &text.replace("next_pid=20", "next_pid=0").replace("prev_pid=20", "prev_pid=0"));
+    assert!(task_free.all().last().is_some_and(|sleep| sleep.utilised == Some(false)));
+    let idle = TracedIntervals::from_sleeps(busy.all().map(|sleep| Sleep { utilised: Some(false), ..*sleep }));
+    let platform = guest_platform();
+    let of = |release: &str, traced: &TracedIntervals| {
+        entries(&platform, traced, Kind::find(&format!("teo@{release}")).unwrap(), false)
+    };
+    for (release, has_rule) in [("6.1", false), ("6.3", true), ("6.6", true), ("6.10", true), ("6.11", false)] {
+        assert_eq!(of(release, &busy) != of(release, &idle), has_rule, "teo@{release}: {:?}", of(release, &busy));
+    }
+}
