@@ -47,10 +47,9 @@ pub use policy::{Iterations, Policy, Rule, Unjudged};
 pub use recording::metrics::Better;
 pub use request::{Error, Input, Options};
 pub use result::{
-    Basis, CallFunctions, CauseChange, Cell, Change, Comparison, CriticalPath, FunctionRow, IdleShare, IdleTest,
-    OtherOrder, Outcome, PathChange, Row, Shift, Side, TablePaths, Test, Totals, Verdict,
+    Basis, BoardCost, CallFunctions, CauseChange, Cell, Change, Comparison, CriticalPath, FunctionRow, IdleShare,
+    IdleTest, OtherOrder, Outcome, PathChange, Row, Sessions, Shift, Side, TablePaths, Test, Totals, Verdict,
 };
-pub use session::{BoardCost, Sessions};
 pub use statistics::{FEWEST_RUNS, holm, interval_of_change, rank_test, runs_for_ranks};
 pub use summary::TooFew;
 pub use table::{Key, Who, row_count};

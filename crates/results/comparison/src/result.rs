@@ -2,7 +2,6 @@
 
 use crate::inputs::Difference;
 use crate::policy::Unjudged;
-use crate::session::Sessions;
 use crate::statistics::runs_for_ranks;
 use crate::table::{Key, Who};
 use attribution::{Cause, Spent};
@@ -96,6 +95,32 @@ impl OtherOrder {
     pub(crate) fn holds(&self, key: &Key, side: usize) -> bool {
         (&self.variant, &self.case, &self.mode, self.side) == (&key.variant, &key.case, &key.mode, side)
     }
+}
+
+/// Two sessions of a board behind the costs of two recordings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sessions {
+    /// The recording's place among the sides.
+    pub side: usize,
+    /// The session of the base's costs, and of the recording's.
+    pub names: [String; 2],
+    /// The costs that no firmware decides, and that differ by more than their fits leave open.
+    pub moved: Vec<BoardCost>,
+    /// The floors in percent, by mode (or none) and metric: changes below them are not judged.
+    pub floors: Vec<([String; 2], f64)>,
+    /// What the fits of both grant a cell, in percent; it is added to each floor.
+    pub granted: f64,
+    /// The release that was measured twice, and its platform.
+    pub measured: [String; 2],
+}
+
+/// A cost of the board in two sessions, in microseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoardCost {
+    /// The cost's key.
+    pub key: String,
+    /// Microseconds in the base's session and in the other.
+    pub us: [f64; 2],
 }
 
 /// A test that kernels counted their idle states in, summed over CPUs.

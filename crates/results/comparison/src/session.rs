@@ -2,7 +2,7 @@
 //! well as by the firmware, and one release that was measured twice shows by how much.
 
 use crate::matching::Pending;
-use crate::result::{Basis, Change, Side, TablePaths, Verdict};
+use crate::result::{Basis, BoardCost, Change, Sessions, Side, TablePaths, Verdict};
 use crate::table::Key;
 use recording::Header;
 use serde::Deserialize;
@@ -76,32 +76,6 @@ impl Repeated {
             self.floors.iter().rev().find(|((mode, metric), _)| key.mode.starts_with(mode) && key.metric == *metric);
         of_row.map_or_else(|| self.floors.values().copied().fold(0.0, f64::max), |(_, floor)| *floor)
     }
-}
-
-/// Two sessions of a board behind the costs of two recordings.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sessions {
-    /// The recording's place among the sides.
-    pub side: usize,
-    /// The session of the base's costs, and of the recording's.
-    pub names: [String; 2],
-    /// The costs that no firmware decides, and that differ by more than their fits leave open.
-    pub moved: Vec<BoardCost>,
-    /// The floors in percent, by mode (or none) and metric: changes below them are not judged.
-    pub floors: Vec<([String; 2], f64)>,
-    /// What the fits of both grant a cell, in percent; it is added to each floor.
-    pub granted: f64,
-    /// The release that was measured twice, and its platform.
-    pub measured: [String; 2],
-}
-
-/// A cost of the board in two sessions, in microseconds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BoardCost {
-    /// The cost's key.
-    pub key: String,
-    /// Microseconds in the base's session and in the other.
-    pub us: [f64; 2],
 }
 
 /// The sessions behind the costs of a base and a recording, if they are two.

@@ -2,42 +2,53 @@
 //! the published figures of the kernel with the commit, and held against those without it.
 //!
 //! ```text
-//! cargo run --release -p idle-experiments --example timer_shares
+//! cargo run --release -p stopwatt --example timer_shares
 //! ```
 
 use idle::{Accounting, Governor, Kind, KnownSituation, Outcome, SleepLength, State, States};
-use random::Congruential;
-use serde::Deserialize;
+use toml::{Table, Value};
 
-/// The part of a workload's file that is read here.
-#[derive(Deserialize)]
+/// The part of a workload's file that is read here. Times are nanoseconds.
 struct Workload {
-    tick_us: u64,
-    phase: Vec<Phase>,
-    state: Vec<StateRead>,
+    tick_ns: u64,
+    work_ns: u64,
+    /// Weight, least and spread of each range of sleeps, in microseconds.
+    ranges: Vec<[u64; 3]>,
+    states: States,
 }
 
-#[derive(Deserialize)]
-struct Phase {
-    work_us: u64,
-    answers: Vec<Range>,
+impl Workload {
+    fn read(text: &str) -> Self {
+        let table: Table = text.parse().expect("a workload");
+        let number = |table: &Table, key: &str| table.get(key).and_then(Value::as_integer).unwrap_or(0).cast_unsigned();
+        let tables = |table: &Table, key: &str| -> Vec<Table> {
+            let all = table.get(key).and_then(Value::as_array).expect("tables");
+            all.iter().filter_map(Value::as_table).cloned().collect()
+        };
+        let state = |of: &Table| match of.contains_key("polling") {
+            true => State::polling(),
+            false => State::new(number(of, "exit_latency_us") * 1_000, number(of, "residency_us") * 1_000),
+        };
+        let states: Vec<State> = tables(&table, "state").iter().map(state).collect();
+        let phase = &tables(&table, "phase")[0];
+        let range = |of: &Table| ["weight", "least_us", "spread_us"].map(|key| number(of, key));
+        Self {
+            tick_ns: number(&table, "tick_us") * 1_000,
+            work_ns: number(phase, "work_us") * 1_000,
+            ranges: tables(phase, "answers").iter().map(range).collect(),
+            states: States::new(&states).expect("states in order"),
+        }
+    }
 }
 
-#[derive(Deserialize)]
-struct Range {
-    weight: u64,
-    least_us: u64,
-    spread_us: u64,
-}
+/// A stream of numbers, as the workloads' own.
+struct Chance(u64);
 
-#[derive(Deserialize)]
-struct StateRead {
-    #[serde(default)]
-    polling: bool,
-    #[serde(default)]
-    exit_latency_us: u64,
-    #[serde(default)]
-    residency_us: u64,
+impl Chance {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
 }
 
 /// Shares of stays that were too deep and too shallow, in percent.
@@ -58,26 +69,27 @@ const LENGTH_NS: u64 = 10_000_000_000;
 const SEEDS: u64 = 4;
 
 /// When the next sleep ends, and whether a timer ends it.
-fn draw(ranges: &[Range], chance: &mut Congruential, now: u64, timers_percent: u64) -> (u64, bool) {
-    let mut at = chance.below(ranges.iter().map(|range| range.weight).sum());
+fn draw(ranges: &[[u64; 3]], chance: &mut Chance, now: u64, timers_percent: u64) -> (u64, bool) {
+    let mut at = chance.below(ranges.iter().map(|[weight, ..]| weight).sum());
     let mut length_ns = 0;
-    for range in ranges {
-        if at < range.weight {
-            length_ns = (range.least_us + chance.below(range.spread_us.max(1))) * 1_000 + chance.below(1_000);
+    for &[weight, least_us, spread_us] in ranges {
+        if at < weight {
+            length_ns = (least_us + chance.below(spread_us.max(1))) * 1_000 + chance.below(1_000);
             break;
         }
-        at -= range.weight;
+        at -= weight;
     }
     (now + length_ns, chance.below(100) < timers_percent)
 }
 
-fn live(workload: &Workload, states: &States, governor: &str, timers_percent: u64, seed: u64) -> Misses {
-    let (tick_ns, phase) = (workload.tick_us * 1_000, &workload.phase[0]);
+fn live(workload: &Workload, governor: &str, timers_percent: u64, seed: u64) -> Misses {
+    let Workload { tick_ns, work_ns, ranges, states } = workload;
+    let tick_ns = *tick_ns;
     let mut governor = Governor::new(Kind::find(governor).expect("a release"), states, tick_ns);
-    let mut chance = Congruential::new(seed);
+    let mut chance = Chance(seed);
     let mut accounting = Accounting::default();
     let (mut now, mut stopped) = (0, false);
-    let mut next = draw(&phase.answers, &mut chance, 0, timers_percent);
+    let mut next = draw(ranges, &mut chance, 0, timers_percent);
     while now < LENGTH_NS {
         let fires = if next.1 { next.0.max(now) } else { (now / FAR_NS + 1) * FAR_NS };
         let tick = (now / tick_ns + 1) * tick_ns;
@@ -94,10 +106,10 @@ fn live(workload: &Workload, states: &States, governor: &str, timers_percent: u6
         let is_over = next.0 <= wake;
         if !got_tick || is_over {
             stopped = false;
-            now += phase.work_us * 1_000;
+            now += work_ns;
         }
         if is_over {
-            next = draw(&phase.answers, &mut chance, now, timers_percent);
+            next = draw(ranges, &mut chance, now, timers_percent);
         }
     }
     let sum =
@@ -112,19 +124,14 @@ fn error(one: Misses, other: Misses) -> f64 {
 }
 
 fn main() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../data/workloads/idle");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/workloads/idle");
     println!("workload       share  fit  prediction  no change  without timers");
     let mut sums = [0.0; 3];
     for (name, governors, published) in CASES {
         let text = std::fs::read_to_string(format!("{folder}/{name}.toml")).expect("a workload");
-        let workload: Workload = toml::from_str(&text).expect("a workload");
-        let state = |read: &StateRead| match read.polling {
-            true => State::polling(),
-            false => State::new(read.exit_latency_us * 1_000, read.residency_us * 1_000),
-        };
-        let states = States::new(&workload.state.iter().map(state).collect::<Vec<_>>()).expect("states in order");
+        let workload = Workload::read(&text);
         let mean = |governor: &str, percent: u64| {
-            let each = (1..=SEEDS).map(|seed| live(&workload, &states, governor, percent, seed));
+            let each = (1..=SEEDS).map(|seed| live(&workload, governor, percent, seed));
             each.fold([0.0; 2], |sum, one| [sum[0] + one[0] / SEEDS as f64, sum[1] + one[1] / SEEDS as f64])
         };
         let fits = (0..=10).map(|tenth| (10 * tenth, error(mean(governors[0], 10 * tenth), published[0])));
