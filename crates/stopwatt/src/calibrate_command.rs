@@ -13,6 +13,7 @@ use experiment::{Files, Progress};
 use miette::{IntoDiagnostic, miette};
 use platforms::PlatformFiles;
 use published::{PsciReference, StrideReference};
+use recording::metrics::{POWERDOWN, WAKEUP};
 use serde_json::json;
 use soc::config::{Costs, Platform, Release};
 use std::collections::BTreeMap;
@@ -210,7 +211,7 @@ const CREDIBLE_US: std::ops::RangeInclusive<f64> = 1.0..=100_000.0;
 fn doubtful(calibration: &Calibration) -> Option<String> {
     let is_doubtful = |cell: &&calibrate::CellFit| {
         let cell = &cell.cell;
-        ["powerdown", "wakeup"].contains(&&*cell.metric) && !CREDIBLE_US.contains(&cell.value_us)
+        [POWERDOWN.name, WAKEUP.name].contains(&&*cell.metric) && !CREDIBLE_US.contains(&cell.value_us)
     };
     let mut cells = calibration.cells.iter().filter(is_doubtful);
     let first = &cells.next()?.cell;

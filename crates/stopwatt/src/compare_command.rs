@@ -68,8 +68,8 @@ pub struct CompareOptions {
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: CompareFormat,
-    /// Also write a report, such as changes.html; the ending says which: html, md, json, xml (JUnit)
-    /// or txt.
+    /// Also write a report, such as changes.html; the ending says which: html, md, json, xml
+    /// (JUnit) or txt.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }

@@ -15,8 +15,8 @@ impl Style {
     /// Plain text, 100 columns wide.
     pub const PLAIN: Self = Self { colour: false, width: 100 };
 
-    /// Colour on a terminal unless NO_COLOR is set or TERM is `dumb`, and the width that COLUMNS says, or the
-    /// terminal's, or 100 where there is none.
+    /// Colour on a terminal unless NO_COLOR is set or TERM is `dumb`, and the width that COLUMNS
+    /// says, or the terminal's, or 100 where there is none.
     pub(crate) fn from_terminal() -> Self {
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");

@@ -71,7 +71,7 @@ fn compared(a: &Recording, b: &Recording) -> Comparison {
 /// All costs of the file, with their values.
 fn costs() -> Vec<(String, String)> {
     fn walk(costs: &mut Vec<(String, String)>, path: &str, table: &toml::Table) {
-        for (key, value) in table.iter().filter(|(key, _)| *key != "release" && *key != "fit") {
+        for (key, value) in table.iter().filter(|(key, _)| !["release", "session", "fit"].contains(&key.as_str())) {
             match value {
                 toml::Value::Table(table) => walk(costs, &format!("{path}{key}."), table),
                 toml::Value::String(text) => costs.push((format!("{path}{key}"), text.clone())),

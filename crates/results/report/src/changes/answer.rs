@@ -21,7 +21,8 @@ pub(super) fn answer(comparison: &Comparison) -> String {
         let (row, side, change) = group[0];
         (shift.side, &shift.metric) == (side, &row.key.metric) && shift.percent * change.absolute > 0.0
     };
-    // A common change tells more than rows alone where they moved alike, and less where they did not.
+    // A common change tells more than rows alone where they moved alike, and less where they did
+    // not.
     let (alike, others): (Vec<&Shift>, Vec<&Shift>) =
         comparison.shifts.iter().filter(|shift| matters(shift.verdict)).partition(|shift| is_alike(comparison, shift));
     groups.retain(|group| !alike.iter().any(|shift| is_of(group, shift)));
