@@ -101,7 +101,9 @@ class PsciLatencyAccuracy:
     median_error_percent: float
     """Median of the absolute errors."""
     within_10_percent: int
-    """The number of cells whose error is within the larger of 10 % and 1 us."""
+    """The number of cells whose error is within 10 %, or within half of the last printed digit or a tick of the counter
+    where those are more.
+    """
     worst_error_percent: float
     """The largest absolute error."""
     guess: Optional[PsciLatencyErrors]
@@ -121,7 +123,9 @@ class PsciLatencyErrors:
     median_error_percent: float
     """Median of the absolute errors."""
     within_10_percent: int
-    """The number of cells whose error is within the larger of 10 % and 1 us."""
+    """The number of cells whose error is within 10 %, or within half of the last printed digit or a tick of the counter
+    where those are more.
+    """
     worst_error_percent: float
     """The largest absolute error."""
 

@@ -8,9 +8,9 @@ from conftest import ROOT
 # What each must show, beside pages in frames: a word of its answer.
 SHOWN = {
     "firmware": ["376", "scp-wait"],
-    "releases": ["powerdown", "True"],
+    "releases": ["scp.take", "cannot-be-judged"],
     "dataplane": ["single"],
-    "idle": ["menu-3.10", "idle_below"],
+    "idle": ["menu@6.1", "idle_below"],
     "placement": ["all-big", "seconds"],
 }
 
