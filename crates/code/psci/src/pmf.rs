@@ -85,7 +85,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         }
         let point = match (id >> 24, id >> 10 & 0x3fff, id & 0x3ff) {
             (OWNER, RT_INSTR, point @ 0..=5) => point as u16,
-            // What PSCI_STAT times is the same as two of the other service's stamps.
+            // PSCI_STAT's times are two of the stamps of runtime instrumentation.
             (OWNER, PSCI_STAT, 0) => point::ENTER_HW_LOW_PWR.id(),
             (OWNER, PSCI_STAT, 1) => point::EXIT_HW_LOW_PWR.id(),
             _ => return Err(Error::InvalidParameters),

@@ -21,7 +21,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// may run before any CPU does. All CPUs are off until [`Psci::boot`].
     ///
     /// # Errors
-    /// What is wrong with the topology, the storage's size or the platform's settings.
+    /// The topology, the storage's size or a setting of the platform is wrong.
     pub fn new(platform: &'a P, topology: &Topology<'_>, mut storage: StorageRef<'a, P>) -> Result<Self, ConfigError> {
         topology.check(platform)?;
         storage.initialize(topology)?;

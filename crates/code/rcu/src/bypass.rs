@@ -107,7 +107,7 @@ impl<P: Platform> Rcu<P> {
         let thread_sleeps = cpu.thread_sleeps.load_relaxed(p);
         cpu.offload_lock.release(p);
         if nothing_waited {
-            // What waits is in the bypass list and lazy: it may wait longer.
+            // All waiting callbacks are lazy and in the bypass list: they may wait longer.
             if lazy > 0 && lazy == bypass {
                 self.defer_wake(p, cpu.group, deferred::LAZY);
             } else if p.may_wake() {

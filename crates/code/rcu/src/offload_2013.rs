@@ -38,8 +38,9 @@ impl<P: Platform> Rcu<P> {
     /// passed, or invokes one callback.
     pub(crate) fn step_2013(&self, p: &P, cpu: &Cpu<P>) -> Step {
         let Some(at) = cpu.batch_at.get(p) else { return self.take_queue(p, cpu) };
-        // What it waits for must be known before it looks, or the end could come in between. Linux,
-        // `rcu_nocb_wait_gp()`: the barrier of `set_current_state()` before, `smp_mb()` behind.
+        // The sequence waited for is stored before the check, or the end could come in between.
+        // Linux, `rcu_nocb_wait_gp()`: the barrier of `set_current_state()` before, `smp_mb()`
+        // behind.
         cpu.waits_for.store(p, at);
         if self.nodes[cpu.leaf].sequence.load(p) < at {
             return Step::Sleep { until: None };

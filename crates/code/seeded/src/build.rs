@@ -426,11 +426,11 @@ fn write_places(table: &mut String, places: &[Place], first_places: &BTreeMap<us
 /// The library's root without what an included file may not have, and with its modules in `out`.
 fn as_included(library: &str, out: &Path) -> String {
     let mut text = String::new();
-    // Where the comment starts that belongs to the line to come.
+    // The start of the comment above the next line.
     let mut documented = 0;
     let mut lines = library.lines().filter(|line| !line.starts_with("//!") && !line.starts_with("#![")).peekable();
     while let Some(line) = lines.next() {
-        // What only the fake machine or the documentation needs.
+        // Attributes for the fake machine or the documentation alone.
         if matches!(line, r#"#[cfg(feature = "fake")]"# | "#[cfg(doctest)]") {
             while lines.next_if(|next| next.starts_with("#[")).is_some() {}
             lines.next();
