@@ -54,14 +54,16 @@ impl Chance {
 /// Shares of stays that were too deep and too shallow, in percent.
 type Misses = [f64; 2];
 
-/// A workload with its two governors, and the published misses of each.
-const CASES: [(&str, [&str; 2], [Misses; 2]); 5] = [
-    ("jasper-lake", ["menu@6.1.141", "menu@6.1.158"], [[17.93, 6.66], [28.08, 3.79]]),
-    ("oracle-sqlite", ["menu@5.15.193", "menu@5.15.196"], [[11.17, 32.55], [20.83, 33.16]]),
-    ("oracle-jbb", ["menu@5.15.193", "menu@5.15.196"], [[24.14, 9.62], [44.49, 6.32]]),
-    ("oracle-fio", ["menu@5.15.193", "menu@5.15.196"], [[21.66, 4.51], [22.10, 1.94]]),
-    ("oracle-rds", ["menu@5.15.193", "menu@5.15.196"], [[35.54, 3.95], [45.65, 1.59]]),
-];
+/// The cases that were published with a commit and with it reverted.
+const CASES: [&str; 5] = ["jasper-lake", "oracle-sqlite", "oracle-jbb", "oracle-fio", "oracle-rds"];
+
+/// The governor of a case and its published misses, with the commit or with it reverted.
+fn published(figures: &str, case: &str, which: &str) -> (String, Misses) {
+    let rows = figures.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let row = rows.into_iter().find(|row| row[..2] == [case, which]).expect("a published case");
+    let percent = |column: usize| row[column].parse().expect("a share in percent");
+    (row[2].to_owned(), [percent(6), percent(7)])
+}
 
 /// No timer is nearer than this where none ends the sleep, in nanoseconds.
 const FAR_NS: u64 = 100_000_000;
@@ -124,22 +126,25 @@ fn error(one: Misses, other: Misses) -> f64 {
 }
 
 fn main() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/workloads/idle");
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data");
+    let figures = std::fs::read_to_string(format!("{data}/published/idle-cases.csv")).expect("published figures");
     println!("workload       share  fit  prediction  no change  without timers");
     let mut sums = [0.0; 3];
-    for (name, governors, published) in CASES {
-        let text = std::fs::read_to_string(format!("{folder}/{name}.toml")).expect("a workload");
+    for name in CASES {
+        let (with, published_with) = published(&figures, name, "with the commit");
+        let (without, published_without) = published(&figures, name, "reverted");
+        let text = std::fs::read_to_string(format!("{data}/workloads/idle/{name}.toml")).expect("a workload");
         let workload = Workload::read(&text);
         let mean = |governor: &str, percent: u64| {
             let each = (1..=SEEDS).map(|seed| live(&workload, governor, percent, seed));
             each.fold([0.0; 2], |sum, one| [sum[0] + one[0] / SEEDS as f64, sum[1] + one[1] / SEEDS as f64])
         };
-        let fits = (0..=10).map(|tenth| (10 * tenth, error(mean(governors[0], 10 * tenth), published[0])));
+        let fits = (0..=10).map(|tenth| (10 * tenth, error(mean(&with, 10 * tenth), published_with)));
         let (percent, fit) = fits.min_by(|a, b| a.1.total_cmp(&b.1)).expect("some shares");
         let errors = [
-            error(mean(governors[1], percent), published[1]),
-            error(published[0], published[1]),
-            error(mean(governors[1], 0), published[1]),
+            error(mean(&without, percent), published_without),
+            error(published_with, published_without),
+            error(mean(&without, 0), published_without),
         ];
         println!("{name:14} {percent:4} % {fit:4.1} {:11.1} {:10.1} {:15.1}", errors[0], errors[1], errors[2]);
         sums.iter_mut().zip(errors).for_each(|(sum, error)| *sum += error / CASES.len() as f64);

@@ -24,10 +24,10 @@ static ABOUT: About = About {
     summary: "What other idle governors would have done with a trace, and what that would have cost",
     details: "The replay is open loop: what woke a CPU stays where it was; a deeper state delays the work by its exit latency, and \
               nothing else moves. What entering and leaving a state costs is known only as a range, so energy is one too. With --predict the \
-              loop is closed, and counts are predicted: the open loop does as well (within 10 points and 10 % in 16 of 72 pairs of runs, the closed \
-              loop in 14). With --case a CPU lives through workloads of reports: only what the reports say is known of them, so only the order \
-              of the governors can be compared. Trivial rules do as well: sizes of published cases are 16.9 points off, and 6.7 by \"no change\"; of \
-              12 published orders of a reverted commit 11 hold here, and 11 by \"reverted goes deeper\".",
+              loop is closed, and counts are predicted: the open loop does as well (docs/idle-prediction.md has the figures). With --case a CPU \
+              lives through workloads of reports: only what the reports say is known of them, so only the order of the governors can be \
+              compared. Trivial rules do as well: \"no change\" is nearer to the published sizes, and \"reverted goes deeper\" has as many \
+              orders right (docs/idle-cases.md).",
     worlds: &[WorldAbout { world: World::Sim, about: "governors on the intervals of the trace", needs: &[] }],
     settings: &[&TRACE, &PLATFORM_OR_USUAL, &GOVERNORS, &HZ_OR_USUAL, &PREDICT, &OBSERVED, &CASE, &SEED, &SEEDS],
     cases: &[],
