@@ -180,10 +180,14 @@ fn fit(
     let progress: Arc<Progress> = Arc::default();
     let shown = console.show_only(progress.clone());
     let mut first = plan.carry_from.clone();
+    let kept = |release: &str| {
+        let document = files.document(&format!("{}/costs/{release}.toml", opened.name())).ok();
+        document.map(|document| Costs::read(&document, platform)).transpose()
+    };
     if let Some(carried) = first.clone().filter(|carried| !wanted.contains(carried))
-        && let Ok(document) = files.document(&format!("{}/costs/{carried}.toml", opened.name()))
+        && let Some(costs) = kept(&carried)?
     {
-        fitted.insert(carried, Costs::read(&document, platform)?);
+        fitted.insert(carried, costs);
         first = None;
     }
     let others = wanted.iter().filter(|&release| Some(release) != first.as_ref()).cloned();
@@ -194,7 +198,9 @@ fn fit(
         let release = Release::read(&opened.release(&release_name)?, platform)?;
         let carried = plan.carry_from.as_ref().and_then(|carried| fitted.get(carried));
         let calibration = calibrate::fit(platform, &release, reference, plan, carried).into_diagnostic()?;
-        fitted.insert(release_name.clone(), calibration.costs.clone());
+        // What a fit is not trusted with is not carried either, if there are costs from before.
+        let before = if calibration.gate.passed() { None } else { kept(&release_name)? };
+        fitted.insert(release_name.clone(), before.unwrap_or_else(|| calibration.costs.clone()));
         if wanted.contains(&release_name) {
             calibrations.push(calibration);
         }

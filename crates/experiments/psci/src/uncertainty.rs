@@ -51,10 +51,10 @@ impl Uncertainty {
     pub(crate) fn draw(&self, costs: &mut Costs, seed: u64) {
         let mut random = SplitMix64::fork(seed, 1);
         let normals: Vec<f64> = self.keys.iter().map(|_| normal(&mut random)).collect();
-        // As many numbers are drawn with and without other valleys: the rest of the stream stays.
+        // A stream of its own, beside those of the costs and of what the fit leaves over.
         let valley = match self.valleys.len() {
             0 => None,
-            count => self.valleys.get(SplitMix64::fork(seed, 2).next() as usize % (2 * count)),
+            count => self.valleys.get(SplitMix64::fork(seed, 3).next() as usize % (2 * count)),
         };
         for (place, (key, row)) in self.keys.iter().zip(&self.factor).enumerate() {
             let moved: f64 = row.iter().zip(&normals).map(|(part, normal)| part * normal).sum();

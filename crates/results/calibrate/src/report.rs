@@ -75,14 +75,8 @@ impl Calibration {
     /// Other costs that fit alike, in the order of the uncertainty's keys.
     fn write_valleys(&self, out: &mut String) {
         for values in &self.valleys {
-            line(
-                out,
-                format_args!(
-                    "\n# Other costs that fit alike, in the order of the keys above; half of the draws begin from such."
-                ),
-            );
-            line(out, format_args!("[[fit.valley]]"));
-            line(out, format_args!("values = {values:?}"));
+            let what = "Other costs that fit alike, in the order of the keys above; half of the draws begin there.";
+            line(out, format_args!("\n# {what}\n[[fit.valley]]\nvalues = {values:?}"));
         }
     }
 
