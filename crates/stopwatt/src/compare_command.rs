@@ -36,8 +36,8 @@ runs a side: --with, or folders that hold recordings. A policy file:
   metric = \"wakeup\"
   threshold = 5.0              # and least, in the row's unit; better = \"lower\", \"higher\", \"neither\"; ignore = true
 
-Exit status: 0 without a regression, 1 with one, 2 when the recordings cannot be compared, 3 when too few runs stand
-behind a change to tell.")]
+Exit status: 0 without a regression, 1 with one, 2 when the recordings cannot be compared, 3 when too few runs, or
+two sessions of a board, stand behind a change to tell.")]
 pub struct CompareOptions {
     /// Recordings, the first being the base; RECORDING@RELEASE picks one of its releases, and
     /// COMMIT:FOLDER is a recording in a commit of the git repository at hand. A folder of
