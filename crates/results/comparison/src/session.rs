@@ -231,14 +231,22 @@ mod tests {
     use crate::testing::try_compare;
     use recording::Recording;
 
-    /// Costs of a session with their standard errors, and the powerdown that they come to.
+    /// Costs of a session with their standard errors, and the powerdown that they come to, of a
+    /// release that speaks SCMI.
     fn run(session: &str, powerdown: f64, line_ns: f64) -> Recording {
+        speaking("scmi", session, powerdown, line_ns)
+    }
+
+    fn speaking(protocol: &str, session: &str, powerdown: f64, line_ns: f64) -> Recording {
         let costs = format!(
             "release = \"v\"\nsession = \"{session}\"\n[cores.a]\nflush_l2_line = \"{line_ns} ns\"\nsmc = \"{powerdown} us\"\n\
              [fit.uncertainty]\nkeys = [\"cores.a.flush_l2_line\", \"cores.a.smc\"]\nfactor = [[1e-5], [0.1, 0.1]]\n"
         );
         let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
         recording.header.costs.insert("v".to_owned(), costs.parse().unwrap());
+        let figures = format!("[v.firmware]\nscp_protocol = \"{protocol}\"").parse().unwrap();
+        recording.header.platform =
+            Some(recording::Platform { name: "juno-r1".to_owned(), text: String::new(), figures });
         let series = recording.series("v", "suspend-level0", "serial");
         recording.measure(series, 0, "powerdown", "us", powerdown).cpu = Some(0);
         recording
@@ -270,6 +278,9 @@ mod tests {
         let [moved] = &other.sessions[0].moved[..] else { panic!("{:?}", other.sessions) };
         assert_eq!(moved.key, "cores.a.flush_l2_line");
         assert!((moved.us[0] - 4.04e-3).abs() < 1e-9 && (moved.us[1] - 4.91e-3).abs() < 1e-9);
+        // Of releases that speak another protocol nobody says whose cost it is.
+        let older = compared(&speaking("scpi", "old", 100.0, 5.32), &run("second", 130.0, 4.04));
+        assert!(older.sessions[0].moved.is_empty());
     }
 
     /// A rise and a fall of the same factor are as large, and each metric has a floor.
