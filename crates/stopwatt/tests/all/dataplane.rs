@@ -228,7 +228,7 @@ fn a_sweep_here_names_the_best_of_each_loop() {
     let to = to.to_str().unwrap();
     let result = json(&["run", "prefetch", "--repetitions", "2", "--frames", "2", "--buffers", "2048", "-o", to]);
     assert_eq!(result["cells"].as_array().unwrap().len(), 31);
-    assert_eq!(result["best"].as_array().unwrap().len(), 4);
+    assert_eq!(result["gains"].as_array().unwrap().len(), 4);
     assert_eq!((&result["world"], &result["layout"]), (&"host".into(), &"in-buffer".into()));
     for gain in ["gain_prefetch", "gain_parallel"] {
         assert!(result[gain].as_f64().is_some_and(|gain| gain > 0.0), "{result}");
@@ -338,7 +338,7 @@ fn the_slides_runtime_imports() {
     let import =
         ["import", "vpp-runtime", file.to_str().unwrap(), "-o", to.to_str().unwrap(), "--counter-hz", "25000000"];
     let text = done(&import);
-    assert!(text.starts_with("2 nodes, 1 with packets, together 0.42 clocks"), "{text}");
+    assert!(text.starts_with("0.42 clocks for each packet that came in"), "{text}");
     let recording = Recording::read(&to).unwrap();
     assert_eq!(recording.header.time.counter_hz, Some(25_000_000));
     assert!(recording.header.run.machine.is_none() && recording.header.run.more.is_empty(), "it was not measured here");
