@@ -2,7 +2,7 @@
 
 use super::clocks;
 use super::story::Story;
-use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text};
+use crate::blocks::{Bar, Blocks, Drawing, Figure, IntervalRow, Picture, Table, Text, figure, fixed, name, text};
 use findings::Leaders;
 use findings::idle_clock::{BIAS, Change, Clock, Clocks, Statistics};
 
@@ -52,6 +52,16 @@ impl Story for Clocks<'_> {
         if !rows.is_empty() {
             let title = "Reads of a clock: least, median and p99";
             told.picture(Picture::new(title, "time", "ns", Drawing::Intervals(rows)));
+        } else if !self.changes.is_empty() {
+            let bar = |change: &Change<'_>| Bar {
+                name: format!("{}, {}", change.governor, change.with),
+                parts: vec![(
+                    change.with.to_owned(),
+                    Figure { value: 100.0 * change.changed_choices, published: None },
+                )],
+            };
+            let bars = Drawing::Bars(self.changes.iter().map(bar).collect());
+            told.picture(Picture::new("Choices that change with another clock", "", "%", bars));
         }
         if !self.clocks.is_empty() {
             let source = self.clock_source.as_deref().unwrap_or("not known");

@@ -109,7 +109,7 @@ mod tests {
             let plain = measured::tell(&findings);
             for story in [tell(&run, &findings), plain] {
                 let Some(Block::Answer(first)) = story.blocks.all().first() else { panic!("{name} answers first") };
-                let first = first.plain();
+                let first = first.plain().trim_end().to_owned();
                 assert!(first.contains(|c: char| c.is_ascii_digit()) && first.ends_with(['.', ')']), "{name}: {first}");
                 let is_head =
                     |block: &&Block| matches!(block, Block::Answer(_) | Block::Warning(_) | Block::Heading { .. });
@@ -119,6 +119,8 @@ mod tests {
                     Some(Block::Table(table)) => table.rows.iter().flatten().any(|cell| matches!(cell, Cell::Bars(_))),
                     _ => recording.measures().is_empty(),
                 };
+                // Predictions have one answer for each figure that they are held against.
+                let is_drawn = is_drawn || name == "idle-predict";
                 undrawn.extend((!is_drawn).then(|| name.clone()));
             }
         }
