@@ -445,13 +445,15 @@ class Dataplane:
     errors: list[DataplaneNodeCount]
     """The reasons for which packets ended, and other counts of nodes."""
     clocks_per_packet: float
-    """Median of the ticks per packet over the windows."""
+    """Ticks per packet that came in, in the median window: that with the median of these."""
     mpps: float
-    """Median of the rate in millions of packets per second."""
-    mpps_spread: tuple[float, float]
-    """The least and the greatest rate of a window."""
+    """The rate out in millions of packets per second, in the median window."""
+    received_mpps: float
+    """The rate in, likewise."""
     windows: Optional[Spread]
-    """The rates of the windows."""
+    """The rates out of the windows."""
+    steadiness: Steadiness
+    """Whether the windows agree."""
     counter: str
     """The name of the counter whose ticks are clocks."""
     tick_ns: float
@@ -461,11 +463,13 @@ class Dataplane:
     frame_size: int
     """Packets of a frame at most."""
     received: int
-    """Packets that were received over all windows."""
+    """Packets that were received over the whole run."""
     sent: int
-    """Packets that were sent over all windows."""
+    """Packets that were sent over the whole run."""
     lost: int
-    """Packets that were dropped, punted or refused over all windows."""
+    """Packets that were dropped, punted or refused over the whole run."""
+    punted: int
+    """Packets among them that were handed to the host."""
     recording: str
     """The recording's folder, as it was named on the command line."""
 
@@ -518,7 +522,7 @@ class DataplanePublishedNode:
 
 @dataclass(frozen=True, kw_only=True)
 class DataplaneNode:
-    """A node over all windows, and in the last of them."""
+    """A node in the median window."""
 
     name: str
     """The node's name."""
@@ -527,7 +531,9 @@ class DataplaneNode:
     vectors: int
     """Packets that it took."""
     clocks_per_packet: float
-    """Ticks per packet, above 0."""
+    """Ticks for each packet that it took, at least 0."""
+    clocks_of_path: float
+    """The same for each packet that came in: its part of the whole path, which leaves out packets that never met it."""
     empty_polls: int
     """The number of times that it found no packets."""
 
@@ -558,10 +564,10 @@ class PrefetchMeasuredStudy:
     """The name of the counter whose ticks are clocks."""
     tick_ns: float
     """Length of a tick of the counter in nanoseconds; 0 where its frequency is not known."""
+    steadiness: Steadiness
+    """Whether the machine repeats itself."""
     cells: list[PrefetchCells]
     """The cells of the study, in the order in which they ran."""
-    best: list[PrefetchBestCell]
-    """The best strides of each loop."""
     gains: list[PrefetchGain]
     """The gains of each loop."""
     gain_prefetch: Optional[float]
@@ -613,22 +619,6 @@ class PrefetchStall:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrefetchBestCell:
-    """The best strides of a loop on this machine."""
-
-    loop: str
-    """The loop's name, such as `single` or `dual`."""
-    stride_first: int
-    """Packets ahead at which the first line is prefetched; 0 for no prefetch."""
-    stride_second: int
-    """Packets ahead at which the second line is prefetched; 0 for no prefetch."""
-    clocks_per_packet: float
-    """Ticks per packet, above 0."""
-    saves_percent: float
-    """The share that it saves against no prefetch, in percent; 0 for the split loop, which has no such cell."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class PrefetchGain:
     """The parts of a loop's gain. The whole gain is their product."""
 
@@ -644,6 +634,8 @@ class PrefetchGain:
     """Clocks of this loop without prefetch over those at its best strides."""
     gain: float
     """Product of both parts: the clocks of the single loop without prefetch over the fewest of this loop."""
+    clocks: float
+    """Ticks per packet at the best strides."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -654,6 +646,8 @@ class PrefetchPredictedStudy:
     """The world that it ran in: `sim`."""
     platform: str
     """The platform's name; empty where it is not known."""
+    counter: str
+    """The name of the counter whose ticks are clocks."""
     tick_ns: float
     """Length of a tick of the counter in nanoseconds; 0 where its frequency is not known."""
     cells: list[PrefetchCells]
@@ -721,6 +715,8 @@ class PrefetchBestStrides:
     """The strides with the fewest published clocks."""
     cost_percent: float
     """The amount by which the published clocks are more at the model's best than at the published best, in percent."""
+    longest_cost_percent: float
+    """The same at the longest strides that were tried: what needs no model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -805,6 +801,12 @@ class Batch:
     """The frame sizes, in the order in which they ran."""
     accesses: list[BatchAccess]
     """The kinds of accesses to a cold packet."""
+    steadiness: Steadiness
+    """Whether the machine repeats itself."""
+    counter: str
+    """The name of the counter whose ticks are clocks."""
+    tick_ns: float
+    """Length of a tick of the counter in nanoseconds; 0 where its frequency is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -816,7 +818,7 @@ class BatchRow:
     clocks_per_packet: tuple[float, float]
     """Clocks without prefetch, and with it: medians of the repetitions."""
     outlier: bool
-    """True if the row is not to be trusted."""
+    """True if the repetitions of the row scatter."""
     bytes: tuple[int, int, int, int]
     """Bytes of indices, metadata, header lines, data lines."""
     instruction_bytes: int
@@ -847,6 +849,8 @@ class Tune:
     """The name of the counter whose ticks are clocks."""
     tick_ns: float
     """Length of a tick of the counter in nanoseconds; 0 where its frequency is not known."""
+    steadiness: Steadiness
+    """Whether the machine repeats itself."""
     best: Optional[TuneBest]
     """The best of the largest working set at the batch that was asked for."""
     groups: list[TuneGroup]
@@ -889,10 +893,6 @@ class TunedLoop:
     """The share of the records' memory in huge pages, where the system says it."""
     model: Optional[TunedModel] = None
     """A model, its cells and its numbers; `None` without a model."""
-    repeats_percent: Optional[float] = None
-    """The share by which the machine repeats itself, in percent: the median over cells of how far the medians of odd and
-    of even rounds are apart.
-    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1059,6 +1059,8 @@ class FindRate:
     """Packets of a frame, at least 1."""
     drivers: list[FindRateDriver]
     """Rates and latencies of each driver."""
+    steadiness: Steadiness
+    """Whether the windows at full load agree."""
     threads: list[FindRateThread]
     """The rate of each worker of each driver."""
     latency_us: Optional[dict[str, float]]
@@ -1101,12 +1103,10 @@ class FindRateDriver:
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """The range of some windows."""
+    """The range of some values."""
 
     range: tuple[float, float]
     """The least and the greatest."""
-    relative_width: float
-    """Width of the range as a share of the median."""
     scatters: bool
     """True if they lie too far apart for one figure."""
 
@@ -1409,6 +1409,12 @@ class IdleClock:
     """Sentences that the run left about itself."""
     recording: str
     """The recording's folder, as it was named on the command line."""
+    steadiness: Steadiness
+    """Whether the machine repeats itself."""
+    tick_ns: float
+    """Length of a tick of the counter that times reads, in nanoseconds; 0 where it is not known. A read that takes less is
+    not told from none.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1479,6 +1485,22 @@ class IdleClockChange:
     """The share of the choices that change, from 0 to 1."""
     changed_energy: Optional[float]
     """The relative change of the energy, signed; `None` where no energy is known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steadiness:
+    """Whether a machine repeats itself, over all that an experiment measured several times."""
+
+    cells: int
+    """The number of cells that were measured more than once."""
+    scattering: int
+    """The cells among them whose repetitions scatter: their quartiles lie apart by more than a tenth of the median."""
+    apart_percent: float
+    """The distance between the quartiles of a cell's repetitions in percent of their median: the median over the cells."""
+    repeats: bool
+    """True if what the answer rests on was repeated and does not scatter, and neither do three quarters of the cells.
+    Otherwise no factor may be told.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1772,9 +1794,9 @@ class RcuEnergy:
     predictors: list[RcuEnergyPredictor]
     """The medians beside other predictors of the published benefits, the nearest first."""
     nearest: Optional[str]
-    """The name of the nearest predictor."""
+    """The name of the nearest predictor; `None` where several are as near."""
     best_order: Optional[str]
-    """The name of the predictor that orders the benefits best."""
+    """The name of the predictor that orders the benefits best; `None` where several do as well."""
     without_a_fit: RcuEnergyUnfittedFigures
     """Figures that no fit was made for."""
     claims: list[RcuEnergyClaim]
@@ -2149,6 +2171,12 @@ class EasEnergyBoard:
     """The board's name as a title."""
     unit: str
     """`J`, or `unit s` where nobody says how many watts a unit is."""
+    assumed: list[str]
+    """What was assumed, a run each: numbers are round trips into idle states in parts of 1024 of their range."""
+    gain_percent: Optional[Interval]
+    """The gains of all rules with an energy model over all seeds, numbers of tasks and assumptions; `None` without rules
+    to compare.
+    """
     rules: list[EasEnergyRules]
     """Each of the rules of placement that ran."""
     published: list[Optional[float]]
@@ -2163,10 +2191,13 @@ class EasEnergyRules:
 
     name: str
     """The name of the rules."""
-    energy: tuple[list[float], list[float], list[float]]
-    """Means over the seeds, with the cheapest round trip into an idle state, the usual and the dearest."""
-    gain_percent: tuple[list[float], list[float], list[float]]
-    """The share of the energy that the energy model gains, in percent, with the same round trips."""
+    energy: list[list[float]]
+    """Means over the seeds, by what is assumed, in the order of the board's list."""
+    gain_percent: list[Interval]
+    """The share of the energy that the energy model gains, in percent: the least and the most over all seeds and all that
+    is assumed, and the mean with the usual assumptions. Empty for the rules without an energy model, and where those
+    did not run.
+    """
     big_runs_percent: list[float]
     """The share of the time in which the fastest domain runs, in percent."""
     p95_ms: list[float]
@@ -2303,7 +2334,9 @@ class PlacementTask:
 
 @dataclass(frozen=True, kw_only=True)
 class PlacementWins:
-    """The policies for which something is least: several where it is the same to the last digit."""
+    """The policies for which something is least: several where three digits do not tell them apart, and none where that is
+    all of them.
+    """
 
     latency: list[str]
     """The policies with the lowest latency."""

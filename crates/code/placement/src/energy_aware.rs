@@ -32,6 +32,8 @@ pub struct EnergyAware {
     overutilised: Option<u64>,
     /// True if energy never counts.
     is_off: bool,
+    /// The CPU on which whoever starts tasks runs, where that is not told by the machine.
+    parent: Option<usize>,
 }
 
 impl EnergyAware {
@@ -42,13 +44,19 @@ impl EnergyAware {
 
     /// The policy with the search of a kernel.
     pub fn with_rules(model: Model, rules: Rules) -> Self {
-        Self { model, rules, loads: FairLoads::default(), overutilised: None, is_off: false }
+        Self { model, rules, loads: FairLoads::default(), overutilised: None, is_off: false, parent: None }
     }
 
     /// The policy of the same kernel without an energy model: it does always what the other one
     /// does while a CPU is overutilised.
     pub fn without_energy(model: Model) -> Self {
         Self { overutilised: Some(0), is_off: true, ..Self::new(model) }
+    }
+
+    /// The same policy, with tasks that are started from a CPU.
+    #[must_use]
+    pub fn started_from(self, parent: usize) -> Self {
+        Self { parent: Some(parent), ..self }
     }
 
     fn is_cpu_overutilised(&self, view: &dyn View, cpu: usize) -> bool {
@@ -211,6 +219,7 @@ impl Placement for EnergyAware {
     }
 
     fn start(&mut self, view: &dyn View, task: TaskId, parent: usize) -> usize {
+        let parent = self.parent.unwrap_or(parent);
         let to = match view.policy(task) {
             Policy::RealTime { priority } => spread::real_time(view, view.allowed(task), priority, parent),
             Policy::Fair { .. } => self.idlest(view, view.allowed(task), parent),

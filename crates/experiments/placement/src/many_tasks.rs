@@ -26,9 +26,40 @@ const PLACINGS: [(&str, PlacementRules); 3] = [
     ("off", PlacementRules::WithoutEnergy),
 ];
 
-/// The places of a round trip into an idle state within its range, of 1024: the lowest, the usual,
-/// the highest.
-const ROUND_TRIPS: [u64; 3] = [0, 300, 1024];
+/// What no source says, in one of the ways in which it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Assumed {
+    /// The mode of its measures.
+    name: &'static str,
+    /// The place of a round trip into an idle state within its range, of 1024.
+    round_trip: u64,
+    /// True if the duty is of the slowest core: rt-app measures its loop on the first CPU.
+    of_slowest: bool,
+    /// The power that does not hang on work, of clusters and idle states, in percent of the
+    /// platform's.
+    still_percent: u64,
+    /// True if the tasks are started from the fastest core.
+    from_fastest: bool,
+}
+
+/// The usual assumptions.
+const ASSUMED: Assumed =
+    Assumed { name: "300", round_trip: 300, of_slowest: false, still_percent: 100, from_fastest: false };
+
+/// What is assumed, each with the others as usual: the lowest round trip, the usual one, the
+/// highest, and what else may be otherwise.
+const ASSUMPTIONS: [Assumed; 7] = [
+    Assumed { name: "0", round_trip: 0, ..ASSUMED },
+    ASSUMED,
+    Assumed { name: "1024", round_trip: 1024, ..ASSUMED },
+    Assumed { name: "duty of the slowest core", of_slowest: true, ..ASSUMED },
+    Assumed { name: "half the power of clusters and idle states", still_percent: 50, ..ASSUMED },
+    Assumed { name: "twice the power of clusters and idle states", still_percent: 200, ..ASSUMED },
+    Assumed { name: "started from the fastest core", from_fastest: true, ..ASSUMED },
+];
+/// Places of round trips, which every seed runs with; the others run with a few seeds.
+const ROUND_TRIPS: usize = 3;
+const FEW_SEEDS: u32 = 3;
 /// The most tasks that a run may have.
 const MOST_TASKS: u32 = 500;
 
@@ -92,7 +123,7 @@ const USUAL_SEEDS: u32 = 10;
 /// A run that is to be made.
 struct Job<'a> {
     board: &'a Board,
-    round_trip: u64,
+    assumed: Assumed,
     name: &'static str,
     placing: PlacementRules,
     tasks: u32,
@@ -100,7 +131,7 @@ struct Job<'a> {
 }
 
 struct TasksRequest {
-    boards: Vec<[Board; ROUND_TRIPS.len()]>,
+    boards: Vec<Vec<(Assumed, Board)>>,
     tasks: Vec<u32>,
     placings: Vec<(&'static str, PlacementRules)>,
     period_ns: u64,
@@ -116,8 +147,12 @@ impl TasksRequest {
         let seeds = if settings.is_given(&SEEDS) { settings.get(SEEDS) } else { USUAL_SEEDS };
         let names = settings.get(PLATFORMS).unwrap_or_else(|| vec!["juno-r2-a72".to_owned(), "juno-r2-a57".to_owned()]);
         let read = |name: &String| {
-            let [low, usual, high] = ROUND_TRIPS.map(|part| Board::read(request.platforms, name, None, part, &[]));
-            Ok([low?, usual?, high?])
+            let of = |assumed: Assumed| {
+                let mut board = Board::read(request.platforms, name, None, assumed.round_trip, &[])?;
+                board.hardware.scale_still(assumed.still_percent);
+                Ok((assumed, board))
+            };
+            ASSUMPTIONS.into_iter().map(of).collect()
         };
         Ok(Self {
             boards: names.iter().map(read).collect::<Result<_, Error>>()?,
@@ -134,11 +169,12 @@ impl TasksRequest {
     fn jobs(&self) -> Vec<Job<'_>> {
         let mut jobs = Vec::new();
         for boards in &self.boards {
-            for (board, round_trip) in boards.iter().zip(ROUND_TRIPS) {
+            for (at, (assumed, board)) in boards.iter().enumerate() {
+                let seeds = if at < ROUND_TRIPS { self.seeds.1 } else { self.seeds.1.min(FEW_SEEDS) };
                 for &(name, placing) in &self.placings {
                     for &tasks in &self.tasks {
-                        let seeds = self.seeds.0..self.seeds.0 + u64::from(self.seeds.1);
-                        jobs.extend(seeds.map(|seed| Job { board, round_trip, name, placing, tasks, seed }));
+                        let seeds = self.seeds.0..self.seeds.0 + u64::from(seeds);
+                        jobs.extend(seeds.map(|seed| Job { board, assumed: *assumed, name, placing, tasks, seed }));
                     }
                 }
             }
@@ -146,13 +182,14 @@ impl TasksRequest {
         jobs
     }
 
-    /// Tasks that each compute for the duty of the fastest core. rt-app's threads count their
+    /// Tasks that each compute for the duty of the fastest core, or of the slowest. rt-app's threads count their
     /// periods from when they first run, which the source leaves to chance: each starts at any time
     /// within a period.
     fn workload(&self, job: &Job<'_>) -> Workload {
         let mut random = engine::SplitMix64::fork(job.seed, u64::from(job.tasks));
         let top = job.board.hardware.domains.iter().filter_map(|domain| domain.points.last());
-        let capacity = top.map(|point| point.capacity).max().unwrap_or(1024);
+        let top = top.map(|point| point.capacity);
+        let capacity = if job.assumed.of_slowest { top.min() } else { top.max() }.unwrap_or(1024);
         let time = Draw::Fixed(self.period_ns * self.duty_percent / 100);
         let task = |number: u32| TaskSpec {
             start: Start::At(random.next() % self.period_ns),
@@ -176,10 +213,13 @@ impl TasksRequest {
             ..Settings::default()
         };
         let model = hardware.energy_model().map_err(Error::failed)?;
-        let policy: Box<dyn Placement> = Box::new(match job.placing {
+        let policy = match job.placing {
             PlacementRules::Searching(rules) => EnergyAware::with_rules(model, rules),
             PlacementRules::WithoutEnergy => EnergyAware::without_energy(model),
-        });
+        };
+        let first = hardware.domains[fastest(hardware)].cpus.start;
+        let policy = if job.assumed.from_fastest { policy.started_from(first) } else { policy };
+        let policy: Box<dyn Placement> = Box::new(policy);
         let rcu = rcu_of(&settings, hardware.cpus(), RcuChoice::Ordinary)?;
         let workload = self.workload(job);
         minikernel::run(hardware, &settings, &workload, policy, Some(Box::new(rcu)), self.seconds * 1_000_000_000)
@@ -187,8 +227,8 @@ impl TasksRequest {
     }
 
     fn facts(&self) -> facts::ManyTasks {
-        let board = |boards: &[Board; ROUND_TRIPS.len()]| {
-            let board = &boards[0];
+        let board = |boards: &Vec<(Assumed, Board)>| {
+            let board = &boards[0].1;
             let domain = |domain: &minikernel::Domain| {
                 (domain.cpus.len() as u32, domain.points.last().map_or(0, |point| point.capacity))
             };
@@ -229,7 +269,7 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     header.set_facts(&asked.facts());
     (header.seed, header.iterations) = asked.seeds;
-    header.seeded_modes = ROUND_TRIPS.map(|part| part.to_string()).to_vec();
+    header.seeded_modes = ASSUMPTIONS.map(|assumed| assumed.name.to_owned()).to_vec();
     let mut recording = Recording::new(header);
     let jobs = asked.jobs();
     let progress = sink.progress();
@@ -250,10 +290,10 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
     sink.append(&recording)
 }
 
-/// Adds what a run took: the platform is the variant, the rules are the case, the round trip is the
+/// Adds what a run took: the platform is the variant, the rules are the case, what is assumed is the
 /// mode, and the number of tasks is the subject.
 fn add(recording: &mut Recording, first: u64, job: &Job<'_>, outcome: &Outcome) {
-    let series = recording.series(&job.board.name, job.name, &job.round_trip.to_string());
+    let series = recording.series(&job.board.name, job.name, job.assumed.name);
     let subject = recording.name(&format!("{} tasks", job.tasks));
     let iteration = (job.seed - first) as u32;
     let mut measure = |metric: metrics::Metric, role: &str, value: f64| {

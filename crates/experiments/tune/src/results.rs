@@ -92,7 +92,6 @@ pub fn facts(
         batch: grid.batch,
         huge,
         rounds: measured.rounds as u64,
-        repeats_percent: Some(measured.repeats * 100.0).filter(|percent| percent.is_finite()),
         at_the_end: measured.at_the_end,
         quick,
         knobs: about.knobs.iter().enumerate().filter(|(_, knob)| knob.kind != KnobKind::Line).map(knob).collect(),

@@ -57,9 +57,6 @@ pub struct Measurements {
     pub values: Vec<Vec<f64>>,
     /// The rounds.
     pub rounds: usize,
-    /// The share by which the machine repeats itself: the median over cells of how far the medians
-    /// of odd and even rounds are apart.
-    pub repeats: f64,
     /// Why it ended before its time, if it did: the loop crashed or hung.
     pub ended: Option<String>,
     /// True if the best cell is at an end of what can be tried.
@@ -121,7 +118,7 @@ pub fn sweep(
         }
     }
     let at_the_end = best(grid, &values).is_some_and(|best| grid.is_longest(best));
-    Ok(Measurements { repeats: repeats(&values), values, rounds, ended, at_the_end })
+    Ok(Measurements { values, rounds, ended, at_the_end })
 }
 
 /// The best cell of the largest set, at the batch that was asked for.
@@ -149,14 +146,4 @@ fn contends(grid: &Grid, values: &[Vec<f64>], cell: usize) -> bool {
 fn is_certain(grid: &Grid, values: &[Vec<f64>]) -> bool {
     let contending = (0..values.len()).filter(|cell| contends(grid, values, *cell));
     contending.into_iter().all(|cell| values[cell].len() >= 5 && uncertainty(&values[cell]) <= CERTAIN)
-}
-
-/// The share by which the machine repeats itself: [`Measurements::repeats`].
-pub fn repeats(values: &[Vec<f64>]) -> f64 {
-    let apart = values.iter().filter(|values| values.len() >= 4).map(|values| {
-        let half = |odd: usize| median(&values.iter().skip(odd).step_by(2).copied().collect::<Vec<_>>());
-        (half(0) / half(1) - 1.0).abs()
-    });
-    let apart: Vec<f64> = apart.collect();
-    if apart.is_empty() { f64::INFINITY } else { median(&apart) }
 }

@@ -179,9 +179,8 @@ fn without_sweep(
         })?;
     }
     let at_the_end = sweep::best(grid, &values).is_some_and(|best| grid.is_longest(best));
-    let repeats = sweep::repeats(&values);
     Ok(TunedLoop {
-        measured: Measurements { values, rounds: choose::ROUNDS, repeats, ended: None, at_the_end },
+        measured: Measurements { values, rounds: choose::ROUNDS, ended: None, at_the_end },
         predicted,
         chosen,
     })

@@ -1,7 +1,9 @@
 //! `batch`: frame sizes.
 
-use crate::Run;
-use crate::rows::{median, subjects, sum, values};
+use crate::rows::{subjects, sum, values};
+use crate::spread::{Steadiness, apart, quartiles, scatters};
+use crate::ticks::Ticks;
+use crate::{Leaders, Run};
 use published::{DataplaneReference, FootprintFigure};
 use recording::{Recording, Series, metrics, stats};
 use schemars::JsonSchema;
@@ -14,6 +16,11 @@ pub struct Batch<'r> {
     pub rows: Vec<Row>,
     /// The kinds of accesses to a cold packet.
     pub accesses: Vec<Access<'r>>,
+    /// Whether the machine repeats itself.
+    pub steadiness: Steadiness,
+    /// The counter whose ticks are clocks.
+    #[serde(flatten)]
+    pub ticks: Ticks,
     /// Published bytes that a frame touches.
     #[serde(skip)]
     pub reference: Option<&'r DataplaneReference<FootprintFigure>>,
@@ -26,7 +33,7 @@ pub struct Row {
     pub frame_size: u64,
     /// Clocks without prefetch, and with it: medians of the repetitions.
     pub clocks_per_packet: [f64; 2],
-    /// True if the row is not to be trusted.
+    /// True if the repetitions of the row scatter.
     pub outlier: bool,
     /// Bytes of indices, metadata, header lines, data lines.
     pub bytes: [u64; 4],
@@ -34,9 +41,9 @@ pub struct Row {
     pub instruction_bytes: u64,
     /// Published KB of indices, descriptors and buffers.
     pub published_kb: Option<[f64; 3]>,
-    /// True if half of the repetitions of a cell lie further apart than [`SCATTER`].
+    /// The repetitions without prefetch, and with it.
     #[serde(skip)]
-    pub scatters: bool,
+    pub repetitions: [Vec<f64>; 2],
 }
 
 /// A kind of access to a cold packet, by itself.
@@ -48,27 +55,6 @@ pub struct Access<'r> {
     pub quartiles: [f64; 3],
     /// True if the quartiles lie too far apart for the median to stand for them.
     pub scatters: bool,
-}
-
-/// The distance between the quartiles of a cell's repetitions, as a share of their median, above
-/// which its median is flagged.
-const SCATTER: f64 = 0.2;
-
-/// True if the median of some repetitions does not stand for them.
-fn scatters(values: &[f64]) -> bool {
-    let at = |q| stats::quantile(values, q).unwrap_or(0.0);
-    at(0.75) - at(0.25) > SCATTER * at(0.5)
-}
-
-/// A row whose clocks are above those of both its neighbours by more than this factor is flagged:
-/// frames of similar sizes take similar times.
-const OUTLIER: f64 = 1.5;
-
-/// True if the n-th of some clocks stands out of its neighbours.
-fn is_outlier(clocks: &[f64], number: usize) -> bool {
-    let neighbours = [number.checked_sub(1), Some(number + 1)].into_iter().flatten();
-    let mut neighbours = neighbours.filter_map(|number| clocks.get(number)).peekable();
-    neighbours.peek().is_some() && neighbours.all(|other| clocks[number] > OUTLIER * other)
 }
 
 /// The loops that are measured, and the kinds of data whose bytes are counted.
@@ -93,24 +79,28 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
     let row = |(size, variant): &(u64, String)| {
         let own = only(recording, variant);
         let published = reference.and_then(|of| of.figures.iter().find(|row| row.frame_size == *size));
+        let repetitions = LOOPS.map(|cell| values(&own, "prefetch", metrics::CLOCKS_PER_PACKET, cell));
         Row {
             frame_size: *size,
-            scatters: LOOPS.iter().any(|cell| scatters(&values(&own, "prefetch", metrics::CLOCKS_PER_PACKET, cell))),
-            outlier: false,
-            clocks_per_packet: LOOPS.map(|cell| median(&own, "prefetch", metrics::CLOCKS_PER_PACKET, cell)),
+            outlier: repetitions.iter().any(|values| scatters(values)),
+            clocks_per_packet: repetitions.each_ref().map(|values| stats::median(values).unwrap_or(0.0)),
+            repetitions,
             instruction_bytes: sum(&own, "footprint", metrics::FOOTPRINT, "instructions") as u64,
             bytes: KINDS.map(|kind| sum(&own, "footprint", metrics::FOOTPRINT, kind) as u64),
             published_kb: published.map(|row| [row.vector_4b_kb, row.descriptor_32b_kb, row.buffer_128b_kb]),
         }
     };
-    let mut rows: Vec<Row> = sizes.iter().map(row).collect();
-    for which in 0..2 {
-        let clocks: Vec<f64> = rows.iter().map(|row| row.clocks_per_packet[which]).collect();
-        for (number, row) in rows.iter_mut().enumerate() {
-            row.outlier |= row.scatters || is_outlier(&clocks, number);
-        }
-    }
-    Batch { rows, accesses: accesses(recording), reference }
+    let rows: Vec<Row> = sizes.iter().map(row).collect();
+    let apart = |row: &Row| row.repetitions.each_ref().map(|values| apart(values));
+    let best = best(&rows).into_iter().flat_map(|best| best.items);
+    let steadiness = Steadiness::new(rows.iter().flat_map(apart), best.flat_map(apart));
+    Batch { accesses: accesses(recording), reference, steadiness, ticks: Ticks::new(recording), rows }
+}
+
+/// The frame sizes with the fewest clocks with prefetch, of those that are to be trusted: as far as
+/// their repetitions tell them apart.
+pub fn best(rows: &[Row]) -> Option<Leaders<&Row>> {
+    Leaders::least(rows.iter().filter(|row| !row.outlier), |row| Some(quartiles(&row.repetitions[1])))
 }
 
 /// The measures of one variant.
@@ -127,8 +117,9 @@ fn accesses(recording: &Recording) -> Vec<Access<'_>> {
     let kinds = subjects(recording, CASE, metrics::CLOCKS).into_iter();
     let access = |kind| {
         let values = values(recording, CASE, metrics::CLOCKS, kind);
-        let at = |q| stats::quantile(&values, q).unwrap_or(0.0);
-        Access { kind, quartiles: [at(0.25), at(0.5), at(0.75)], scatters: scatters(&values) }
+        let [low, high] = quartiles(&values);
+        let median = stats::median(&values).unwrap_or(0.0);
+        Access { kind, quartiles: [low, median, high], scatters: scatters(&values) }
     };
     kinds.map(access).collect()
 }
@@ -136,19 +127,4 @@ fn accesses(recording: &Recording) -> Vec<Access<'_>> {
 /// Bytes in KB of 1024.
 pub fn kb(bytes: u64) -> f64 {
     bytes as f64 / 1024.0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_stands_out_or_scatters_is_flagged() {
-        let clocks = [330.0, 320.0, 981.0, 318.0, 500.0];
-        let found: Vec<bool> = (0..clocks.len()).map(|number| is_outlier(&clocks, number)).collect();
-        assert_eq!(found, [false, false, true, false, true]);
-        assert!(!is_outlier(&[320.0], 0));
-        assert!(!scatters(&[318.0, 320.0, 322.0, 900.0, 319.0]), "one repetition alone does not move the median");
-        assert!(scatters(&[318.0, 320.0, 500.0, 900.0, 319.0]));
-    }
 }

@@ -1,7 +1,8 @@
 //! `eas-energy`: more and more equal tasks with the energy model of Linux and without.
 
-use crate::Run;
+use crate::placement::distinct;
 use crate::rows::{Row, named};
+use crate::{Interval, Run};
 use published::EasReference;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
@@ -13,12 +14,9 @@ pub const MEASURED: &str = "eas";
 
 const OFF: &str = "off";
 
-/// The places of round trips into idle states within their ranges, of 1024: the lowest, the usual,
-/// the highest.
-pub const ROUND_TRIPS: [&str; 3] = ["0", "300", "1024"];
-
-/// The index of the usual round trip into an idle state among the three.
-pub const USUAL: usize = 1;
+/// The mode with the usual assumptions: a round trip into an idle state takes 300 of 1024 parts of
+/// its range.
+const USUAL: &str = "300";
 
 /// A CPU is full when it is used by this part, in percent.
 const FULL: f64 = 80.0;
@@ -55,6 +53,12 @@ pub struct Board<'r> {
     pub title: String,
     /// `J`, or `unit s` where nobody says how many watts a unit is.
     pub unit: &'static str,
+    /// What was assumed, a run each: numbers are round trips into idle states in parts of 1024 of
+    /// their range.
+    pub assumed: Vec<&'r str>,
+    /// The gains of all rules with an energy model over all seeds, numbers of tasks and assumptions;
+    /// `None` without rules to compare.
+    pub gain_percent: Option<Interval>,
     /// Each of the rules of placement that ran.
     pub rules: Vec<Rules<'r>>,
     /// Published energy in joules by number of tasks; `None` where none was published.
@@ -64,6 +68,9 @@ pub struct Board<'r> {
     /// The name of the domain of the fastest CPUs.
     #[serde(skip)]
     pub big: String,
+    /// The place of the usual assumptions among them.
+    #[serde(skip)]
+    pub usual: usize,
 }
 
 /// Rules of placement on a board; lists are by number of tasks.
@@ -71,11 +78,12 @@ pub struct Board<'r> {
 pub struct Rules<'r> {
     /// The name of the rules.
     pub name: &'r str,
-    /// Means over the seeds, with the cheapest round trip into an idle state, the usual and the
-    /// dearest.
-    pub energy: [Vec<f64>; ROUND_TRIPS.len()],
-    /// The share of the energy that the energy model gains, in percent, with the same round trips.
-    pub gain_percent: [Vec<f64>; ROUND_TRIPS.len()],
+    /// Means over the seeds, by what is assumed, in the order of the board's list.
+    pub energy: Vec<Vec<f64>>,
+    /// The share of the energy that the energy model gains, in percent: the least and the most over
+    /// all seeds and all that is assumed, and the mean with the usual assumptions. Empty for the
+    /// rules without an energy model, and where those did not run.
+    pub gain_percent: Vec<Interval>,
     /// The share of the time in which the fastest domain runs, in percent.
     pub big_runs_percent: Vec<f64>,
     /// The 95th percentile of the tasks' response in milliseconds.
@@ -205,47 +213,40 @@ fn read_board<'r>(
 ) -> Board<'r> {
     let own: Vec<&Row<'r>> = rows.iter().filter(|row| row.variant == board.name).collect();
     let watts = board.watts_per_unit;
+    let values = |case: &str, mode: &str, metric: Metric, role: &str, tasks: u32| -> Vec<f64> {
+        let subject = format!("{tasks} tasks");
+        let is_it =
+            |row: &&&Row<'_>| row.is_of(case, metric) && (row.mode, row.subject, row.role) == (mode, &*subject, role);
+        own.iter().filter(is_it).map(|row| row.value).collect()
+    };
     let by_tasks = |case: &str, mode: &str, metric: Metric, role: &str| -> Vec<f64> {
-        let of = |tasks: &u32| {
-            let subject = format!("{tasks} tasks");
-            let is_it = |row: &&&Row<'_>| {
-                row.is_of(case, metric) && (row.mode, row.subject, row.role) == (mode, &*subject, role)
-            };
-            mean(&own.iter().filter(is_it).map(|row| row.value).collect::<Vec<_>>())
-        };
-        facts.tasks.iter().map(of).collect()
+        facts.tasks.iter().map(|tasks| mean(&values(case, mode, metric, role, *tasks))).collect()
     };
-    let mut cases: Vec<&'r str> = Vec::new();
-    own.iter().for_each(|row| {
-        if !cases.contains(&row.case) {
-            cases.push(row.case);
-        }
-    });
-    let energy = |case: &str| {
-        ROUND_TRIPS.map(|mode| -> Vec<f64> {
-            by_tasks(case, mode, metrics::ENERGY, "").into_iter().map(|units| units * watts.unwrap_or(1.0)).collect()
-        })
+    let cases = distinct(own.iter().map(|row| row.case));
+    let assumed = distinct(own.iter().map(|row| row.mode));
+    // With and without an energy model, seed by seed.
+    let gains = |case: &str, mode: &str, tasks: u32| -> Vec<f64> {
+        let energy = |case: &str| values(case, mode, metrics::ENERGY, "", tasks);
+        energy(case).iter().zip(energy(OFF)).map(|(own, other)| 100.0 * (1.0 - own / other)).collect()
     };
-    let without = cases.contains(&OFF).then(|| energy(OFF));
+    let gain = |case: &str, tasks: u32| {
+        let all: Vec<f64> = assumed.iter().flat_map(|mode| gains(case, mode, tasks)).collect();
+        Some(Interval { median: mean(&gains(case, USUAL, tasks)), ..Interval::of_all(&all)? })
+    };
     let rules = |case: &&'r str| {
-        let energy = energy(case);
-        let gain = |at: usize| match &without {
-            Some(without) if *case != OFF => {
-                energy[at].iter().zip(&without[at]).map(|(own, other)| 100.0 * (1.0 - own / other)).collect()
-            }
-            _ => Vec::new(),
+        let energy = |mode: &&str| -> Vec<f64> {
+            let units = by_tasks(case, mode, metrics::ENERGY, "").into_iter();
+            units.map(|units| units * watts.unwrap_or(1.0)).collect()
         };
-        let percent = |share: f64| 100.0 * share;
+        let of_usual = |metric, role: &str| by_tasks(case, USUAL, metric, role);
+        let tasks = facts.tasks.iter().filter(|_| *case != OFF);
         Rules {
             name: case,
-            gain_percent: [gain(0), gain(1), gain(2)],
-            energy,
-            big_runs_percent: by_tasks(case, ROUND_TRIPS[USUAL], metrics::RUNNING, &board.big)
-                .into_iter()
-                .map(percent)
-                .collect(),
-            p95_ms: by_tasks(case, ROUND_TRIPS[USUAL], metrics::RESPONSE, "p95"),
-            moves: by_tasks(case, ROUND_TRIPS[USUAL], metrics::MIGRATIONS, ""),
+            gain_percent: tasks.filter_map(|tasks| gain(case, *tasks)).collect(),
+            energy: assumed.iter().map(energy).collect(),
+            big_runs_percent: of_usual(metrics::RUNNING, &board.big).into_iter().map(|share| 100.0 * share).collect(),
+            p95_ms: of_usual(metrics::RESPONSE, "p95"),
+            moves: of_usual(metrics::MIGRATIONS, ""),
         }
     };
     let rules: Vec<Rules<'r>> = cases.iter().map(rules).collect();
@@ -256,16 +257,28 @@ fn read_board<'r>(
         name: own.first().map_or("", |row| row.variant),
         title: board.title.clone(),
         unit: if watts.is_some() { "J" } else { "unit s" },
-        predictors: predictors(&rules, board, facts, &published),
+        predictors: predictors(&rules, &assumed, board, facts, &published),
+        gain_percent: all_gains(&rules),
+        usual: assumed.iter().position(|mode| *mode == USUAL).unwrap_or(0),
+        assumed,
         rules,
         published,
         big: board.big.clone(),
     }
 }
 
+/// The gains of all rules and numbers of tasks, with the mean of the usual ones.
+fn all_gains(rules: &[Rules<'_>]) -> Option<Interval> {
+    let gains = || rules.iter().flat_map(|rules| &rules.gain_percent);
+    let usual: Vec<f64> = gains().map(|gain| gain.median).collect();
+    let all: Vec<f64> = gains().flat_map(|gain| [gain.low, gain.high]).collect();
+    Some(Interval { median: mean(&usual), ..Interval::of_all(&all)? })
+}
+
 /// The model with each end of what is assumed, and predictors that know nothing of schedulers.
 pub fn predictors(
     rules: &[Rules<'_>],
+    assumed: &[&str],
     board: &facts::TaskBoard,
     facts: &facts::ManyTasks,
     published: &[Option<f64>],
@@ -277,8 +290,8 @@ pub fn predictors(
     };
     let mut all = Vec::new();
     for rules in rules {
-        for (energy, part) in rules.energy.iter().zip(ROUND_TRIPS) {
-            all.extend(scaled(format!("{}, trip {part}", rules.name), &of_known(energy), &known));
+        for (energy, part) in rules.energy.iter().zip(assumed).filter(|(_, part)| part.parse::<u32>().is_ok()) {
+            all.extend(scaled(predictor_name(rules.name, part), &of_known(energy), &known));
         }
     }
     let tasks: Vec<f64> = known.iter().map(|(tasks, _)| f64::from(*tasks)).collect();
@@ -295,10 +308,9 @@ impl EasEnergy<'_> {
     }
 }
 
-/// The least and the greatest of some values.
-pub fn ends(values: &[f64]) -> (f64, f64) {
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    (low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+/// The name of rules with something assumed, as a predictor.
+pub fn predictor_name(rules: &str, assumed: &str) -> String {
+    format!("{rules}, {assumed}")
 }
 
 #[cfg(test)]
@@ -316,5 +328,31 @@ mod tests {
         let line = line(&published).unwrap();
         assert!(line.rms_percent < constant.rms_percent, "a line has a parameter more");
         assert!(scaled("one".to_owned(), &[1.0], &published[..1]).is_none());
+    }
+
+    #[test]
+    fn gains_span_all_that_is_assumed() {
+        let facts = facts::ManyTasks {
+            boards: vec![facts::TaskBoard { name: "board".to_owned(), ..Default::default() }],
+            tasks: vec![24],
+            ..Default::default()
+        };
+        let mut header = recording::Header::new("eas-energy", "sim", "ns");
+        header.set_facts(&facts);
+        let mut recording = recording::Recording::new(header);
+        let subject = recording.name("24 tasks");
+        for (mode, seed, eas, off) in [("300", 0, 96.0, 100.0), ("300", 1, 94.0, 100.0), ("other", 0, 110.0, 100.0)] {
+            for (case, value) in [("eas", eas), ("off", off)] {
+                let series = recording.series("board", case, mode);
+                recording.measure(series, seed, metrics::ENERGY.name, metrics::ENERGY.unit, value).subject =
+                    Some(subject);
+            }
+        }
+        let published = published::Published::default();
+        let found = read(&Run { recording: &recording, folder: "", published: &published }).unwrap();
+        let gain = found.boards[0].gain_percent.unwrap();
+        let rounded = gain.all().map(f64::round);
+        assert_eq!(rounded, [-10.0, 5.0, 6.0], "its sign is not known");
+        assert_eq!((found.boards[0].usual, found.boards[0].assumed.len()), (0, 2));
     }
 }

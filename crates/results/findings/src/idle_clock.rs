@@ -1,7 +1,8 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
 use crate::Run;
-use crate::rows::subject;
+use crate::rows::{subject, tick_ns};
+use crate::spread::Steadiness;
 use published::ClockReference;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
@@ -28,6 +29,11 @@ pub struct Clocks<'r> {
     pub notes: &'r [String],
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
+    /// Whether the machine repeats itself.
+    pub steadiness: Steadiness,
+    /// Length of a tick of the counter that times reads, in nanoseconds; 0 where it is not known. A
+    /// read that takes less is not told from none.
+    pub tick_ns: f64,
     /// The clocks whose difference is saved.
     #[serde(skip)]
     pub saved_by: String,
@@ -180,8 +186,17 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
         }
         _ => None,
     };
+    let tick_ns = tick_ns(recording);
+    // Reads are whole ticks: a mean that is within one of the median is as near as it can be.
+    let apart = |(_, _, times): &(&str, &str, Statistics)| {
+        let (median, mean) = times.p50_ns.zip(times.trimmed_ns)?;
+        Some(((mean - median).abs() - tick_ns).max(0.0) / median.max(tick_ns).max(f64::MIN_POSITIVE))
+    };
+    let clocks: Vec<_> = clocks.collect();
     Ok(Clocks {
+        steadiness: Steadiness::new(clocks.iter().map(apart), []),
         clocks: clocks
+            .into_iter()
             .map(|(name, mode, times)| Clock {
                 name,
                 threads: mode.parse().ok(),
@@ -199,6 +214,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
         clock_source: facts.source,
         notes: &recording.header.notes,
         recording: run.folder,
+        tick_ns,
         saved_by: saving.map(|(by, _)| by).unwrap_or_default(),
         reference: run.published.clocks.as_ref(),
     })

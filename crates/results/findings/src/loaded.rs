@@ -3,11 +3,12 @@
 use crate::Run;
 use crate::errors::{self, NodeCount};
 use crate::nodes::{self, Nodes};
-use crate::rows::{counter, measures_of, median, role, subject, subjects, sum, tick_ns, values};
-use crate::spread::Spread;
+use crate::rows::{measures_of, median, role, subject, subjects, sum, values};
+use crate::spread::{Spread, Steadiness, apart};
+use crate::ticks::Ticks;
 use published::{DataplaneReference, NodeFigure};
 use recording::facts::{self, FactsError};
-use recording::{Recording, metrics, stats};
+use recording::{Recording, metrics};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -42,34 +43,37 @@ pub struct LoadedGraph<'r> {
     pub nodes: Nodes<'r>,
     /// The reasons for which packets ended, and other counts of nodes.
     pub errors: Vec<NodeCount<'r>>,
-    /// Median of the ticks per packet over the windows.
+    /// Ticks per packet that came in, in the median window: that with the median of these.
     pub clocks_per_packet: f64,
-    /// Median of the rate in millions of packets per second.
+    /// The rate out in millions of packets per second, in the median window.
     pub mpps: f64,
-    /// The least and the greatest rate of a window.
-    pub mpps_spread: [f64; 2],
-    /// The rates of the windows.
+    /// The rate in, likewise.
+    pub received_mpps: f64,
+    /// The rates out of the windows.
     pub windows: Option<Spread>,
-    /// The name of the counter whose ticks are clocks.
-    pub counter: String,
-    /// Length of a tick of the counter in nanoseconds; 0 where its frequency is not known.
-    pub tick_ns: f64,
+    /// Whether the windows agree.
+    pub steadiness: Steadiness,
+    /// The counter whose ticks are clocks.
+    #[serde(flatten)]
+    pub ticks: Ticks,
     /// True if header checksums were verified.
     pub checksum_verified: bool,
     /// Packets of a frame at most.
     pub frame_size: u64,
-    /// Packets that were received over all windows.
+    /// Packets that were received over the whole run.
     pub received: u64,
-    /// Packets that were sent over all windows.
+    /// Packets that were sent over the whole run.
     pub sent: u64,
-    /// Packets that were dropped, punted or refused over all windows.
+    /// Packets that were dropped, punted or refused over the whole run.
     pub lost: u64,
+    /// Packets among them that were handed to the host.
+    pub punted: u64,
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
     /// The settings of the run.
     #[serde(skip)]
     pub facts: facts::GraphLoad,
-    /// The ticks per packet of the windows.
+    /// The ticks per packet of the windows; the median is that of the median window.
     #[serde(skip)]
     pub clocks: Option<Spread>,
     /// The number of windows.
@@ -122,8 +126,13 @@ pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
     let recording = run.recording;
     let facts: facts::GraphLoad = recording.header.facts()?;
     let whole = |metric| sum(recording, CASE, metric, "") as u64;
-    let rates = values(recording, CASE, metrics::RATE, "");
+    let sent = sum(recording, CASE, metrics::SENT, "") / sum(recording, CASE, metrics::RECEIVED, "").max(1.0);
+    let received = values(recording, CASE, metrics::RATE, "");
+    let rates: Vec<f64> = received.iter().map(|rate| rate * sent).collect();
     let clocks = values(recording, CASE, metrics::CLOCKS_PER_PACKET, "");
+    let window = median_window(&clocks);
+    let of_window = |values: &[f64]| values.get(window).copied().unwrap_or(0.0);
+    let told = |values: &[f64]| Some(Spread { median: of_window(values), ..Spread::new(values)? });
     let kinds = kinds(recording);
     let threads = subjects(recording, THREADS, metrics::RATE).into_iter().map(|worker| Thread {
         name: worker,
@@ -135,33 +144,42 @@ pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
         (node, of_node.collect())
     });
     let published = run.published.node_clocks.as_ref().filter(|_| facts.graph == "l2-xconnect");
+    let nodes = nodes::read(recording, CASE, window as u32);
     Ok(LoadedGraph {
         threads: threads.collect(),
         drivers: [facts::Driver { name: "memory".to_owned(), mode: facts.driver.clone() }],
         latency_us: rounds(recording),
-        published_nodes: published.map_or_else(Vec::new, |published| beside(recording, published)),
+        published_nodes: published.map_or_else(Vec::new, |published| beside(&nodes, published)),
         events_per_packet: by_node.collect(),
         graph: facts.graph.clone(),
-        nodes: nodes::read(recording, CASE),
         errors: errors::read(recording),
-        clocks_per_packet: median(recording, CASE, metrics::CLOCKS_PER_PACKET, ""),
-        mpps: stats::median(&rates).unwrap_or(0.0),
-        mpps_spread: stats::summary(&rates).map_or([0.0; 2], |summary| [summary.min, summary.max]),
-        windows: Spread::new(&rates),
-        counter: counter(recording).to_owned(),
-        tick_ns: tick_ns(recording),
+        clocks_per_packet: of_window(&clocks),
+        mpps: of_window(&rates),
+        received_mpps: of_window(&received),
+        windows: told(&rates),
+        steadiness: Steadiness::new([apart(&clocks), apart(&received)], [apart(&clocks)]),
+        ticks: nodes.ticks.clone(),
+        nodes,
         checksum_verified: facts.checksum,
         frame_size: facts.frame_size,
         received: whole(metrics::RECEIVED),
         sent: whole(metrics::SENT),
         lost: whole(metrics::DROPPED) + whole(metrics::PUNTED) + whole(metrics::REFUSED),
+        punted: whole(metrics::PUNTED),
         recording: run.folder,
-        clocks: Spread::new(&clocks),
+        clocks: told(&clocks),
         window_count: rates.len(),
         facts,
         kinds,
         published,
     })
+}
+
+/// The window with the median of some values, the lower of two in the middle.
+fn median_window(values: &[f64]) -> usize {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    order.get(order.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
 fn rounds(recording: &Recording) -> Rounds<'_> {
@@ -184,11 +202,11 @@ fn counterpart(published: &str) -> Option<&str> {
     }
 }
 
-fn beside<'r>(recording: &'r Recording, published: &'r DataplaneReference<NodeFigure>) -> Vec<PublishedNode<'r>> {
+fn beside<'r>(nodes: &Nodes<'r>, published: &'r DataplaneReference<NodeFigure>) -> Vec<PublishedNode<'r>> {
     let rows = published.figures.iter().filter_map(|figure| {
         let ours = counterpart(&figure.node)?;
-        let clocks = median(recording, CASE, metrics::CLOCKS_PER_PACKET, ours);
-        let (node, ns) = (figure.node.as_str(), clocks * tick_ns(recording));
+        let clocks = nodes.nodes.iter().find(|node| node.name == ours)?.clocks_per_packet;
+        let (node, ns) = (figure.node.as_str(), clocks * nodes.ticks.tick_ns);
         (clocks > 0.0).then_some(PublishedNode { node, published_ns: figure.slide_ns, our_node: ours, ns })
     });
     rows.collect()
@@ -211,4 +229,64 @@ fn events(recording: &Recording, node: &str, kind: &str) -> Option<f64> {
     let mut there = measures_of(recording, EVENTS, metrics::EVENTS);
     let found = there.find(|measure| subject(recording, measure) == node && role(recording, measure) == kind);
     found.map(|measure| measure.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use published::Published;
+    use recording::Header;
+
+    /// Three windows of a graph in which half of the packets meet the second node, and a fifth
+    /// leaves it again.
+    fn recorded() -> Recording {
+        let mut header = Header::new("dataplane", "host", "ticks");
+        header.set_facts(&facts::GraphLoad { graph: "ip4-route".to_owned(), ..facts::GraphLoad::default() });
+        let mut recording = Recording::new(header);
+        let series = recording.series("ip4-route", CASE, "");
+        for (window, clocks, mpps) in [(0, 653.0, 4.0), (1, 260.0, 10.0), (2, 369.2, 8.0)] {
+            for (metric, value) in [
+                (metrics::RATE, mpps),
+                (metrics::CLOCKS_PER_PACKET, clocks),
+                (metrics::WINDOW, 0.5),
+                (metrics::LOOPS, 9.0),
+            ] {
+                recording.measure(series, window, metric.name, metric.unit, value);
+            }
+            for (node, share) in [("input", 1.0), ("lookup", 0.5)] {
+                let subject = recording.name(node);
+                let values = [
+                    (metrics::CALLS, 10.0),
+                    (metrics::VECTORS, share * mpps * 0.5e6),
+                    (metrics::CLOCKS_PER_PACKET, 0.5 * clocks),
+                ];
+                for (metric, value) in values {
+                    recording.measure(series, window, metric.name, metric.unit, value).subject = Some(subject);
+                }
+            }
+        }
+        let counts =
+            [(metrics::RECEIVED, 100.0), (metrics::SENT, 20.0), (metrics::DROPPED, 70.0), (metrics::PUNTED, 10.0)];
+        for (metric, count) in counts {
+            recording.measure(series, 0, metric.name, metric.unit, count);
+        }
+        recording
+    }
+
+    #[test]
+    fn everything_is_of_the_median_window_and_the_rate_is_that_out() {
+        let (recording, published) = (recorded(), Published::default());
+        let found = read(&Run { recording: &recording, folder: "", published: &published }).unwrap();
+        assert_eq!((found.clocks_per_packet, found.received_mpps, found.mpps), (369.2, 8.0, 1.6));
+        assert_eq!((found.clocks.unwrap().median, found.windows.unwrap().median), (369.2, 1.6));
+        assert_eq!(found.windows.unwrap().range, [0.8, 2.0]);
+        let nodes = &found.nodes.nodes;
+        let clocks: Vec<f64> = nodes.iter().map(|node| node.clocks_per_packet).collect();
+        assert_eq!(clocks, [184.6, 184.6]);
+        let of_path: f64 = nodes.iter().map(|node| node.clocks_of_path).sum();
+        assert!((of_path - 0.75 * 369.2).abs() < 1e-9, "{of_path}: half of the packets met the second");
+        assert_eq!(found.nodes.dearest().unwrap().alone().unwrap().name, "input");
+        assert_eq!((found.lost, found.punted), (80, 10));
+        assert!(!found.steadiness.repeats, "260 to 653");
+    }
 }

@@ -1,11 +1,13 @@
 //! The nodes of a graph: what each did, in the words that users of VPP know.
 
-use crate::rows::{counter, measures_of, median, subject, subjects, sum, tick_ns};
+use crate::Leaders;
+use crate::rows::{measures_of, subject, subjects, sum};
+use crate::ticks::Ticks;
 use recording::{Recording, metrics};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A node over all windows, and in the last of them.
+/// A node in the median window.
 #[derive(Serialize, JsonSchema)]
 pub struct Node<'r> {
     /// The node's name.
@@ -14,84 +16,84 @@ pub struct Node<'r> {
     pub calls: u64,
     /// Packets that it took.
     pub vectors: u64,
-    /// Ticks per packet, above 0.
+    /// Ticks for each packet that it took, at least 0.
     pub clocks_per_packet: f64,
+    /// The same for each packet that came in: its part of the whole path, which leaves out packets
+    /// that never met it.
+    pub clocks_of_path: f64,
     /// The number of times that it found no packets.
     pub empty_polls: u64,
     /// The node's state, as VPP says it.
     #[serde(skip)]
     pub state: &'r str,
-    /// Calls, vectors, clocks per packet, empty polls and empty clocks of the last window.
+    /// Ticks of all calls that found no packets.
     #[serde(skip)]
-    pub last: [f64; 5],
+    pub empty_clocks: f64,
 }
 
-/// The nodes of a case with the rates of the whole graph; the JSON has the nodes alone.
+/// The nodes of a case with the rates of the whole graph, all in the window whose clocks per packet
+/// are the median; the JSON has the nodes alone.
 #[derive(Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Nodes<'r> {
     /// The nodes, in the order of the graph.
     pub nodes: Vec<Node<'r>>,
-    /// Seconds of the last window.
+    /// Seconds of the window.
     #[serde(skip)]
     pub seconds: f64,
-    /// Rounds of the graph per second in the last window.
+    /// Rounds of the graph per second.
     #[serde(skip)]
     pub loops: f64,
-    /// Packets in, out, dropped and punted per second, over all windows.
+    /// Packets in, out, dropped and punted per second.
     #[serde(skip)]
     pub rates: [f64; 4],
-    /// The name of the counter whose ticks are clocks.
+    /// The counter whose ticks are clocks.
     #[serde(skip)]
-    pub counter: String,
-    /// Length of a tick of the counter in nanoseconds; 0 where its frequency is not known.
-    #[serde(skip)]
-    pub tick_ns: f64,
+    pub ticks: Ticks,
 }
 
-/// Reads the nodes of a case.
-pub fn read<'r>(recording: &'r Recording, case: &'static str) -> Nodes<'r> {
-    let last = measures_of(recording, case, metrics::CALLS).map(|measure| measure.iteration).max().unwrap_or(0);
+/// Reads the nodes of a case in a window. Packets were counted over the whole run by what became of
+/// them: those of the window part in the same way.
+pub fn read<'r>(recording: &'r Recording, case: &'static str, window: u32) -> Nodes<'r> {
     let at = |metric, node: &str| {
-        let mut there = measures_of(recording, case, metric).filter(|measure| measure.iteration == last);
+        let mut there = measures_of(recording, case, metric).filter(|measure| measure.iteration == window);
         there.find(|measure| subject(recording, measure) == node).map_or(0.0, |measure| measure.value)
     };
+    let received = 1e6 * at(metrics::RATE, "");
+    let seconds = at(metrics::WINDOW, "");
     let node = |name: &'r str| {
-        let count = |metric| sum(recording, case, metric, name) as u64;
-        let shown =
-            [metrics::CALLS, metrics::VECTORS, metrics::CLOCKS_PER_PACKET, metrics::EMPTY_POLLS, metrics::EMPTY_CLOCKS];
+        let (clocks_per_packet, vectors) = (at(metrics::CLOCKS_PER_PACKET, name), at(metrics::VECTORS, name));
         Node {
             name,
-            calls: count(metrics::CALLS),
-            vectors: count(metrics::VECTORS),
-            clocks_per_packet: median(recording, case, metrics::CLOCKS_PER_PACKET, name),
-            empty_polls: count(metrics::EMPTY_POLLS),
+            calls: at(metrics::CALLS, name) as u64,
+            vectors: vectors as u64,
+            clocks_per_packet,
+            clocks_of_path: clocks_per_packet * vectors / (received * seconds).max(1.0),
+            empty_polls: at(metrics::EMPTY_POLLS, name) as u64,
             state: recording.header.state_of(name),
-            last: shown.map(|metric| at(metric, name)),
+            empty_clocks: at(metrics::EMPTY_CLOCKS, name),
         }
     };
-    let seconds: f64 = sum(recording, case, metrics::WINDOW, "").max(1e-9);
-    let rate = |metric| sum(recording, case, metric, "") / seconds;
+    let all = sum(recording, case, metrics::RECEIVED, "").max(1.0);
+    let rate = |metric| received * sum(recording, case, metric, "") / all;
     Nodes {
         nodes: subjects(recording, case, metrics::CALLS).into_iter().map(node).collect(),
-        seconds: at(metrics::WINDOW, ""),
-        loops: at(metrics::LOOPS, "") / at(metrics::WINDOW, "").max(1e-9),
-        rates: [
-            rate(metrics::RECEIVED),
-            rate(metrics::SENT),
-            rate(metrics::DROPPED) + rate(metrics::REFUSED),
-            rate(metrics::PUNTED),
-        ],
-        counter: counter(recording).to_owned(),
-        tick_ns: tick_ns(recording),
+        seconds,
+        loops: at(metrics::LOOPS, "") / seconds.max(1e-9),
+        rates: [received, rate(metrics::SENT), rate(metrics::DROPPED) + rate(metrics::REFUSED), rate(metrics::PUNTED)],
+        ticks: Ticks::new(recording),
     }
 }
 
-impl Nodes<'_> {
-    /// Packets per call of a node in the last window, over all nodes; 0 without calls.
+impl<'r> Nodes<'r> {
+    /// Packets per call of a node, over all nodes; 0 without calls.
     pub fn vectors_per_call(&self) -> f64 {
-        let total = |at: usize| self.nodes.iter().map(|node| node.last[at]).sum::<f64>();
-        let calls = total(0);
-        if calls == 0.0 { 0.0 } else { total(1) / calls }
+        let total = |of: fn(&Node<'_>) -> u64| self.nodes.iter().map(of).sum::<u64>() as f64;
+        total(|node| node.vectors) / total(|node| node.calls).max(1.0)
+    }
+
+    /// The nodes that take most of the whole path, as far as their clocks tell them apart.
+    pub fn dearest(&self) -> Option<Leaders<&Node<'r>>> {
+        Leaders::most(&self.nodes, |node| Some([node.clocks_of_path; 2]))
     }
 }

@@ -1,8 +1,8 @@
 //! `find-rate`: rates and latencies between interfaces, driver by driver.
 
-use crate::Run;
 use crate::rows::{measures_of, role, subject};
-use crate::spread::Spread;
+use crate::spread::{Spread, Steadiness, apart};
+use crate::{Leaders, Run};
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording, stats};
@@ -25,6 +25,8 @@ pub struct Rates<'r> {
     pub frame_size: u64,
     /// Rates and latencies of each driver.
     pub drivers: Vec<Driver<'r>>,
+    /// Whether the windows at full load agree.
+    pub steadiness: Steadiness,
     /// The rate of each worker of each driver.
     pub threads: Vec<Thread<'r>>,
     /// Percentiles of the first driver at the load in the middle.
@@ -121,11 +123,14 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Rates<'r>, FactsError> {
         workers.map(|(name, rates)| Thread { name, driver: driver.name.clone(), mpps: stats::median(&rates) })
     });
     let middle = facts.loads.len() as u32 / 2;
+    let windows = |driver: &facts::Driver| apart(&all(recording, &driver.name, FULL_LOAD, metrics::RATE));
+    let steadiness = Steadiness::new(facts.drivers.iter().map(windows), facts.drivers.iter().map(windows));
     Ok(Rates {
         graph: facts.graph.clone(),
         checksum_verified: facts.checksum,
         frame_size: facts.frame_size,
         threads: threads.collect(),
+        steadiness,
         latency_us: facts.drivers.first().map(|driver| latency(recording, &driver.name, middle)),
         drivers: facts.drivers.iter().map(|of| driver(recording, &facts, of)).collect(),
         recording: run.folder,
@@ -239,6 +244,17 @@ fn processors(recording: &Recording, driver: &str) -> [String; 2] {
         let values = found.iter().filter(|(there, _)| *there == role).flat_map(|(_, values)| values);
         values.map(f64::to_string).collect::<Vec<_>>().join(", ")
     })
+}
+
+impl<'r> Rates<'r> {
+    /// The drivers with the highest rates without loss, as far as their bounds tell them apart.
+    pub fn best(&self) -> Option<Leaders<&Driver<'r>>> {
+        let ends = |driver: &&Driver<'_>| {
+            let [low, high] = driver.ndr_mpps;
+            Some([low?, high.or(low)?])
+        };
+        Leaders::most(&self.drivers, ends)
+    }
 }
 
 impl Driver<'_> {

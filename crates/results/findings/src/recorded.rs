@@ -3,6 +3,7 @@
 use crate::accuracy::{Accuracy, accuracy};
 use crate::compared::{ComparedCell, Spread, compare, spread, with_intervals};
 use crate::rows::{role, subject, tick_ns};
+use crate::spread::quartiles;
 use crate::strides;
 use attribution::{Timelines, microseconds};
 use published::{Layout, PsciReference, Published};
@@ -57,8 +58,17 @@ pub struct MeasureRow {
     pub median: f64,
     /// The largest.
     pub max: f64,
+    /// The first and the third quartile.
+    pub quartiles: [f64; 2],
     /// The published value, in the same unit.
     pub published: Option<f64>,
+}
+
+impl MeasureRow {
+    /// The distance between the quartiles as a share of the median; `None` of a single value.
+    pub fn apart(&self) -> Option<f64> {
+        (self.count > 1).then(|| (self.quartiles[1] - self.quartiles[0]) / self.median.abs().max(f64::MIN_POSITIVE))
+    }
 }
 
 impl<'a> Findings<'a> {
@@ -301,6 +311,7 @@ fn measures(recording: &Recording) -> Vec<MeasureRow> {
                 min: summary.min,
                 median: summary.median,
                 max: summary.max,
+                quartiles: quartiles(&values),
                 published: None,
             })
         })

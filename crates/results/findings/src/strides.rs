@@ -1,7 +1,9 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
-use crate::Run;
-use crate::rows::{counter, measures_of, role, subject, subjects, tick_ns, values};
+use crate::rows::{measures_of, role, subject, subjects, tick_ns, values};
+use crate::spread::{Steadiness, apart, quartiles};
+use crate::ticks::Ticks;
+use crate::{Leaders, Run};
 use published::{Published, StrideCell, StrideReference};
 use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, stats};
@@ -64,14 +66,13 @@ pub struct MeasuredStudy<'r> {
     pub world: &'r str,
     /// The layout of the metadata, such as `lanes`.
     pub layout: &'r str,
-    /// The name of the counter whose ticks are clocks.
-    pub counter: String,
-    /// Length of a tick of the counter in nanoseconds; 0 where its frequency is not known.
-    pub tick_ns: f64,
+    /// The counter whose ticks are clocks.
+    #[serde(flatten)]
+    pub ticks: Ticks,
+    /// Whether the machine repeats itself.
+    pub steadiness: Steadiness,
     /// The cells of the study, in the order in which they ran.
     pub cells: Vec<Cells>,
-    /// The best strides of each loop.
-    pub best: Vec<BestCell>,
     /// The gains of each loop.
     #[serde(flatten)]
     pub gains: Gains,
@@ -92,8 +93,9 @@ pub struct PredictedStudy<'r> {
     pub world: &'r str,
     /// The platform's name; empty where it is not known.
     pub platform: &'r str,
-    /// Length of a tick of the counter in nanoseconds; 0 where its frequency is not known.
-    pub tick_ns: f64,
+    /// The counter whose ticks are clocks.
+    #[serde(flatten)]
+    pub ticks: Ticks,
     /// The cells of the study, in the order in which they ran.
     pub cells: Vec<Cells>,
     /// Errors of the model and of trivial predictors, by loop.
@@ -178,23 +180,6 @@ pub struct Stall {
     pub blocked: f64,
 }
 
-/// The best strides of a loop on this machine.
-#[derive(Serialize, JsonSchema)]
-pub struct BestCell {
-    /// The loop's name, such as `single` or `dual`.
-    #[serde(rename = "loop")]
-    pub loop_name: String,
-    /// Packets ahead at which the first line is prefetched; 0 for no prefetch.
-    pub stride_first: usize,
-    /// Packets ahead at which the second line is prefetched; 0 for no prefetch.
-    pub stride_second: usize,
-    /// Ticks per packet, above 0.
-    pub clocks_per_packet: f64,
-    /// The share that it saves against no prefetch, in percent; 0 for the split loop, which has no
-    /// such cell.
-    pub saves_percent: f64,
-}
-
 /// The parts of a loop's gain. The whole gain is their product.
 #[derive(Clone, Serialize, JsonSchema)]
 pub struct Gain {
@@ -213,8 +198,10 @@ pub struct Gain {
     /// this loop.
     pub gain: f64,
     /// Ticks per packet at the best strides.
-    #[serde(skip)]
     pub clocks: f64,
+    /// Its quartiles over the repetitions.
+    #[serde(skip)]
+    pub quartiles: [f64; 2],
 }
 
 /// The gains of each loop that has a cell without prefetch, and of the best of all.
@@ -255,6 +242,8 @@ pub struct BestStrides {
     /// The amount by which the published clocks are more at the model's best than at the published
     /// best, in percent.
     pub cost_percent: f64,
+    /// The same at the longest strides that were tried: what needs no model.
+    pub longest_cost_percent: f64,
 }
 
 /// Strides in short: `+4`, or `+2/+9` where both differ.
@@ -270,7 +259,7 @@ impl Cells {
 
     /// The first and the third quartile of the repetitions, in ticks per packet.
     pub fn quartiles(&self) -> [f64; 2] {
-        [0.25, 0.75].map(|q| stats::quantile(&self.values, q).unwrap_or(0.0))
+        quartiles(&self.values)
     }
 
     /// Ticks per packet for which the data of an access was waited for, at least 0.
@@ -300,7 +289,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
         return Ok(Strides::Predicted(PredictedStudy {
             world: &header.world,
             platform: header.platform.as_ref().map_or("", |platform| &platform.name),
-            tick_ns: tick_ns(recording),
+            ticks: Ticks::new(recording),
             scores: scores(&cells),
             cores: cores(recording, rest.as_ref()),
             rest,
@@ -319,9 +308,8 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
     Ok(Strides::Measured(MeasuredStudy {
         world: &header.world,
         layout: layout.map_or("", |measure| recording.series_texts(measure.series).2),
-        counter: counter(recording).to_owned(),
-        tick_ns: tick_ns(recording),
-        best: best_here(&cells),
+        ticks: Ticks::new(recording),
+        steadiness: steadiness(&cells, &gains),
         cells,
         gains,
         recording: run.folder,
@@ -387,24 +375,12 @@ fn fewest<'c>(cells: impl Iterator<Item = &'c Cells>) -> Option<&'c Cells> {
     cells.min_by(|a, b| a.clocks_per_packet.total_cmp(&b.clocks_per_packet))
 }
 
-/// The best strides of each loop.
-pub fn best_here(cells: &[Cells]) -> Vec<BestCell> {
-    let best = |name| {
-        let best = fewest(of_loop(cells, name))?;
-        let none = of_loop(cells, name).find(|cell| cell.stride_first == 0).unwrap_or(best).clocks_per_packet;
-        Some(BestCell {
-            loop_name: best.loop_name.clone(),
-            stride_first: best.stride_first,
-            stride_second: best.stride_second,
-            clocks_per_packet: best.clocks_per_packet,
-            saves_percent: (1.0 - best.clocks_per_packet / none) * 100.0,
-        })
-    };
-    LOOPS.into_iter().filter_map(best).collect()
-}
-
 fn gains(cells: &[Cells]) -> Gains {
-    let none = |name| of_loop(cells, name).find(|cell| cell.is_plain()).map(|cell| cell.clocks_per_packet);
+    // Without prefetch no strides are apart: the split loop is the single one.
+    let none = |name| {
+        let name = if name == "single-split" { "single" } else { name };
+        of_loop(cells, name).find(|cell| cell.is_plain()).map(|cell| cell.clocks_per_packet)
+    };
     let gain = |name| {
         let (base, best, none) = (none("single")?, fewest(of_loop(cells, name))?, none(name)?);
         let (gain_parallel, gain_prefetch) = (base / none, none / best.clocks_per_packet);
@@ -416,17 +392,29 @@ fn gains(cells: &[Cells]) -> Gains {
             gain_prefetch,
             gain: gain_parallel * gain_prefetch,
             clocks: best.clocks_per_packet,
+            quartiles: best.quartiles(),
         })
     };
-    let gains: Vec<Gain> = LOOPS[..3].iter().filter_map(|name| gain(*name)).collect();
-    let best = best_gain(&gains);
+    let gains: Vec<Gain> = LOOPS.into_iter().filter_map(gain).collect();
+    let best = best_gains(&gains).map(|best| best.items[0]);
     let (gain_prefetch, gain_parallel) = (best.map(|gain| gain.gain_prefetch), best.map(|gain| gain.gain_parallel));
     Gains { gain_prefetch, gain_parallel, gains }
 }
 
-/// The gain of the loop that is best of all.
-pub fn best_gain(gains: &[Gain]) -> Option<&Gain> {
-    gains.iter().min_by(|a, b| a.clocks.total_cmp(&b.clocks))
+/// The gains of the loops that are best of all, as far as repetitions tell them apart.
+pub fn best_gains(gains: &[Gain]) -> Option<Leaders<&Gain>> {
+    Leaders::least(gains, |gain| Some(gain.quartiles))
+}
+
+/// Whether the machine repeats itself, above all at the loops without prefetch and at the best
+/// strides, of which the gains are factors.
+fn steadiness(cells: &[Cells], gains: &Gains) -> Steadiness {
+    let is_best = |cell: &Cells| {
+        let at = (&cell.loop_name, cell.stride_first, cell.stride_second);
+        gains.gains.iter().any(|gain| (&gain.loop_name, gain.stride_first, gain.stride_second) == at)
+    };
+    let decisive = cells.iter().filter(|cell| cell.is_plain() || is_best(cell));
+    Steadiness::new(cells.iter().map(|cell| apart(&cell.values)), decisive.map(|cell| apart(&cell.values)))
 }
 
 /// The cells of a loop that have a published figure.
@@ -520,8 +508,16 @@ fn best_strides(cells: &[Cells]) -> Vec<BestStrides> {
             };
             let (predicted, there) = least(&|cell, _| cell.clocks_per_packet)?;
             let (published, minimum) = least(&|_, published| published)?;
-            let cost_percent = (there / minimum - 1.0) * 100.0;
-            Some(BestStrides { loop_name, predicted: predicted.label(), published: published.label(), cost_percent })
+            let (_, longest) =
+                published_of(cells, loop_name).max_by_key(|(cell, _)| (cell.stride_second, cell.stride_first))?;
+            let cost = |clocks: f64| (clocks / minimum - 1.0) * 100.0;
+            Some(BestStrides {
+                loop_name,
+                predicted: predicted.label(),
+                published: published.label(),
+                cost_percent: cost(there),
+                longest_cost_percent: cost(longest),
+            })
         })
         .collect()
 }

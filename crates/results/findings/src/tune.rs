@@ -1,7 +1,9 @@
 //! `tune`: distances and batch of a loop that somebody wrote.
 
 use crate::Run;
-use crate::rows::{counter, named, tick_ns};
+use crate::rows::named;
+use crate::spread::{Steadiness, apart};
+use crate::ticks::Ticks;
 use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, stats};
 use schemars::JsonSchema;
@@ -26,10 +28,11 @@ pub struct Tune<'r> {
     /// The settings of the run and of its loop.
     #[serde(rename = "loop")]
     pub facts: facts::TunedLoop,
-    /// The name of the counter whose ticks are clocks.
-    pub counter: String,
-    /// Length of a tick of the counter in nanoseconds; 0 where its frequency is not known.
-    pub tick_ns: f64,
+    /// The counter whose ticks are clocks.
+    #[serde(flatten)]
+    pub ticks: Ticks,
+    /// Whether the machine repeats itself.
+    pub steadiness: Steadiness,
     /// The best of the largest working set at the batch that was asked for.
     pub best: Option<Best>,
     /// Each working set and batch.
@@ -63,6 +66,9 @@ pub struct TunedCell {
     pub first_clocks: f64,
     /// The number of rounds that were measured; 0 for a cell that was not.
     pub rounds: usize,
+    /// Ticks per record in each of them.
+    #[serde(skip)]
+    pub measured: Vec<f64>,
     /// Ticks per record by the model; `None` without a model.
     pub modelled: Option<f64>,
     /// True if the model was fitted to this cell.
@@ -148,16 +154,16 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
     let far = facts.sets.last().map_or("", |set| &set.name);
     let best = best(&facts, &cells, far);
     let groups = groups(&facts, &cells);
-    type Ticks = fn(&TunedCell) -> Option<f64>;
-    let error = |is_known: fn(&TunedCell) -> bool, ticks: Ticks| {
+    type Clocks = fn(&TunedCell) -> Option<f64>;
+    let error = |is_known: fn(&TunedCell) -> bool, ticks: Clocks| {
         let errors = cells.iter().filter(|cell| !is_known(cell));
         let errors: Vec<f64> =
             errors.filter_map(|cell| Some((ticks(cell)? / cell.clocks - 1.0).abs() * 100.0)).collect();
         stats::median(&errors)
     };
     Ok(Tune {
-        counter: counter(run.recording).to_owned(),
-        tick_ns: tick_ns(run.recording),
+        ticks: Ticks::new(run.recording),
+        steadiness: steadiness(&facts, &cells, best.as_ref()),
         best,
         predictors: predictors(&groups),
         groups,
@@ -207,6 +213,7 @@ fn cells(recording: &Recording, facts: &facts::TunedLoop) -> Vec<TunedCell> {
             clocks: stats::median(&rounds).or(expected)?,
             first_clocks: stats::median(&rounds[..rounds.len().min(LOOKED_AT)]).or(expected)?,
             rounds: rounds.len(),
+            measured: rounds,
             modelled,
             used_in_fit: is_among(used),
             expected,
@@ -262,6 +269,17 @@ fn best(facts: &facts::TunedLoop, cells: &[TunedCell], far: &str) -> Option<Best
         today: clocks(&group, &today),
         defines: facts.knobs.iter().zip(&best.values).filter_map(define).collect(),
     })
+}
+
+/// Whether the machine repeats itself, above all at the best values and those that stand beside
+/// them.
+fn steadiness(facts: &facts::TunedLoop, cells: &[TunedCell], best: Option<&Best>) -> Steadiness {
+    let today: Vec<u32> = facts.knobs.iter().map(|knob| knob.today as u32).collect();
+    let told = [best.map_or_else(Vec::new, |best| best.values.clone()), all(facts, 0), today];
+    let far = facts.sets.last().map_or("", |set| &set.name);
+    let is_decisive = |cell: &&TunedCell| cell.set == far && cell.batch == facts.batch && told.contains(&cell.values);
+    let apart = |cell: &TunedCell| apart(&cell.measured);
+    Steadiness::new(cells.iter().map(apart), cells.iter().filter(is_decisive).map(apart))
 }
 
 fn groups(facts: &facts::TunedLoop, cells: &[TunedCell]) -> Vec<Group> {

@@ -3,6 +3,7 @@
 use crate::blocks::{Bar, Blocks, Curve, Drawing, Figure, Picture, Sample, Table, figure, whole};
 use crate::words::case_title;
 use crate::{Style, terminal};
+use findings::Leaders;
 use findings::what_if::{WhatIf, WhatIfPoint};
 use serde_json::{Value, json};
 
@@ -44,15 +45,21 @@ fn line_name(point: &WhatIfPoint) -> String {
 
 /// From the combination with the shortest longest to the one with the longest.
 fn answer(what_if: &WhatIf) -> Option<String> {
-    let by_longest = |a: &&WhatIfPoint, b: &&WhatIfPoint| a.longest.total_cmp(&b.longest);
-    let least = what_if.points.iter().min_by(by_longest)?;
-    let most = what_if.points.iter().max_by(by_longest)?;
+    let shortest = Leaders::least(&what_if.points, |point| Some([point.longest; 2]))?;
+    let least = shortest.items[0];
+    let most = what_if.points.iter().max_by(|a, b| a.longest.total_cmp(&b.longest))?;
     let (metric, is_time) = (&what_if.measured.2, what_if.is_of_time());
     let (most_of, comes_to) = if is_time { ("longest", "takes") } else { ("largest", "is") };
     let why =
         most.hung_on.map_or_else(String::new, |(what, part)| format!("; {:.0} % of that go to {what}", part * 100.0));
     Some(match what_if.points.len() {
         1 => format!("The {most_of} {metric} {comes_to} {}{why}.", with_seeds(most, what_if.unit())),
+        of if shortest.behind == 0 => {
+            format!(
+                "The {most_of} {metric} {comes_to} {} with all {of} combinations{why}.",
+                with_seeds(most, what_if.unit())
+            )
+        }
         _ => format!(
             "The {most_of} {metric} {comes_to} {} with {} and {} with {}{why}.",
             with_seeds(least, what_if.unit()),

@@ -257,10 +257,10 @@ fn tasks_stand_beside_the_published_joules_and_the_model_beats_a_constant() {
     };
     let constant = rms("a constant per task");
     assert!((constant - 5.57).abs() < 0.01, "{constant}");
-    assert!(rms("eas, trip 300") < constant, "{}", rms("eas, trip 300"));
+    assert!(rms("eas, 300") < constant, "{}", rms("eas, 300"));
     let scale = board["predictors"][1]["scale"].as_f64().unwrap();
     assert!((0.9..1.1).contains(&scale), "joules are right without a scale, too: {scale}");
-    assert_eq!(board["rules"][0]["gain_percent"][0].as_array().unwrap().len(), 5);
+    assert_eq!(board["rules"][0]["gain_percent"].as_array().unwrap().len(), 5);
     // Other tasks than the published ones have no figures beside them.
     let given = ["run", "placement", "--platforms", "juno-r2-a72", "--duty", "6", "--seeds", "1", "--seconds", "1"];
     let other = folder.path().join("other");

@@ -134,6 +134,20 @@ impl Hardware {
         Ok(Self { machine: machine.clone(), domains, milliwatt })
     }
 
+    /// Makes the power that does not hang on work, that of clusters and of idle states, a part of
+    /// what it was, in percent.
+    pub fn scale_still(&mut self, percent: u64) {
+        let scale = |power: u64| power.saturating_mul(percent) / 100;
+        for domain in &mut self.domains {
+            for point in &mut domain.points {
+                point.domain_power = u32::try_from(scale(point.domain_power.into())).unwrap_or(u32::MAX);
+            }
+            for IdlePower { core, domain, .. } in domain.states.iter_mut().map(|state| &mut state.power) {
+                (*core, *domain) = (scale(*core), scale(*domain));
+            }
+        }
+    }
+
     /// Number of CPUs.
     pub fn cpus(&self) -> usize {
         self.domains.iter().map(|domain| domain.cpus.len()).sum()

@@ -19,9 +19,9 @@ pub struct OperatingPoint {
     pub domain_power: u32,
 }
 
-/// Work: capacity times picoseconds. What a core of capacity 1024 does in an hour fits.
+/// Work: capacity times picoseconds. What any core does in any time fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Work(pub u64);
+pub struct Work(pub u128);
 
 impl Work {
     /// No work.
@@ -29,12 +29,13 @@ impl Work {
 
     /// The work that a core of this capacity does in that time.
     pub const fn done(capacity: u32, time: Time) -> Self {
-        Self(time.saturating_mul(capacity as u64))
+        Self(time as u128 * capacity as u128)
     }
 
     /// The time that a core of this capacity takes, in ps, rounded up.
     pub const fn time(self, capacity: u32) -> Time {
-        if capacity == 0 { Time::MAX } else { self.0.div_ceil(capacity as u64) }
+        let time = if capacity == 0 { Time::MAX as u128 } else { self.0.div_ceil(capacity as u128) };
+        if time < Time::MAX as u128 { time as Time } else { Time::MAX }
     }
 }
 
@@ -77,5 +78,7 @@ mod tests {
         let first = Work::done(430, 1_000_001);
         assert_eq!((work - first).time(430) + 1_000_001, work.time(430));
         assert_eq!(work - Work::done(430, work.time(430)), Work::NONE);
+        let minute = 60_000_000_000_000;
+        assert_eq!(Work::done(1_000_000, minute).time(1_000_000), minute, "18 s of such a core fill 64 bits");
     }
 }

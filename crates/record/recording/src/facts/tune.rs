@@ -18,10 +18,6 @@ pub struct TunedLoop {
     pub huge: Option<f64>,
     /// Rounds in which cells were measured in turn.
     pub rounds: u64,
-    /// The share by which the machine repeats itself, in percent: the median over cells of how far
-    /// the medians of odd and of even rounds are apart.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeats_percent: Option<f64>,
     /// True if the best cell is at an end of what can be tried.
     pub at_the_end: bool,
     /// True if there was no sweep: only the cells of the choice were measured.

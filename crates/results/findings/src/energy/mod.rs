@@ -41,9 +41,9 @@ pub struct Savings<'r> {
     pub watts_per_unit: Option<f64>,
     /// The medians beside other predictors of the published benefits, the nearest first.
     pub predictors: Vec<Predictor>,
-    /// The name of the nearest predictor.
+    /// The name of the nearest predictor; `None` where several are as near.
     pub nearest: Option<&'static str>,
-    /// The name of the predictor that orders the benefits best.
+    /// The name of the predictor that orders the benefits best; `None` where several do as well.
     pub best_order: Option<&'static str>,
     /// Figures that no fit was made for.
     pub without_a_fit: UnfittedFigures<'r>,
@@ -95,12 +95,13 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
     let measured = EnergyMeasures::read(run.recording);
     let cells = Cells::read(run, &measured, &facts.benchmarks);
     let predictors = predictions::predictors(&cells);
+    let [nearest, best_order] = predictions::best(&predictors);
     Ok(Savings {
         claims: effects::claims(&measured, &cells),
         owners: effects::shares(&measured, &cells),
         watts_per_unit: cells.scale,
-        nearest: predictors.first().map(|best| best.name),
-        best_order: predictions::best_order(&predictors).map(|best| best.name),
+        nearest,
+        best_order,
         predictors,
         without_a_fit: predictions::read(&measured, &cells, &facts),
         effects: effects::read(&measured, &cells),

@@ -4,6 +4,7 @@ use super::cells::{Cells, REFERENCE};
 use super::measured::{EnergyMeasures, Values, at};
 use super::statistics::spearman;
 use crate::Interval;
+use crate::Leaders;
 use recording::{facts, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -124,10 +125,12 @@ pub(super) fn predictors(cells: &Cells<'_>) -> Vec<Predictor> {
     predictors
 }
 
-/// The predictor that orders the benefits best; the first of equals.
-pub(super) fn best_order(predictors: &[Predictor]) -> Option<&Predictor> {
-    let ordered = predictors.iter().filter(|predictor| predictor.spearman.is_some());
-    ordered.reduce(|best, other| if other.spearman > best.spearman { other } else { best })
+/// The predictor that is nearest, and the one that orders the benefits best; `None` where figures do
+/// not tell one from the others.
+pub(super) fn best(predictors: &[Predictor]) -> [Option<&'static str>; 2] {
+    let nearest = Leaders::least(predictors, |predictor| Some([predictor.rms; 2]));
+    let order = Leaders::most(predictors, |predictor| Some([predictor.spearman?; 2]));
+    [nearest, order].map(|of| Some(of?.alone()?.name))
 }
 
 /// Reads the figures.

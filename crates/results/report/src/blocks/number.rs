@@ -19,7 +19,7 @@ pub(crate) enum Tone {
 /// The digits with which a number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Digits {
-    /// Four or so: 1234, 123.4, 12.34.
+    /// Four or so, and three of what is small: 1234, 123.4, 12.34, 0.0213.
     Few,
     /// This many decimals.
     Decimals(usize),
@@ -114,9 +114,16 @@ impl Number {
     fn digits(&self) -> String {
         let value = self.value;
         let decimals = match self.digits {
-            Digits::Few if value.abs() >= 1000.0 => 0,
-            Digits::Few if value.abs() >= 100.0 => 1,
-            Digits::Few => 2,
+            Digits::Few => match value.abs() {
+                large if large >= 1000.0 => 0,
+                middle if middle >= 100.0 => 1,
+                // At least three digits that count, down to a millionth.
+                small if small < 1.0 && small != 0.0 => {
+                    let zeros = (1..7).take_while(|zeros| small < 10_f64.powi(-zeros)).count();
+                    if zeros == 6 { return with(value, Digits::Scientific(2)).digits() } else { 3 + zeros }
+                }
+                _ => 2,
+            },
             Digits::Decimals(decimals) => decimals,
             Digits::Scientific(decimals) => return format!("{value:.decimals$e}"),
             Digits::All => return if self.signed { format!("{value:+}") } else { value.to_string() },
@@ -155,6 +162,10 @@ mod tests {
             figure(1234.5).to_string(),
             figure(123.45).to_string(),
             figure(1.0).to_string(),
+            figure(0.0213).to_string(),
+            figure(-0.5).to_string(),
+            figure(0.0).to_string(),
+            figure(3e-8).to_string(),
             fixed(2.0, 3).to_string(),
             fixed(5.25, 1).signed().after(" %").to_string(),
             fixed(0.5, 2).before("<").to_string(),
@@ -162,7 +173,13 @@ mod tests {
             percent(0.125, 1).to_string(),
             scientific(12345.0, 2).to_string(),
         ];
-        assert_eq!(texts, ["1234", "123.5", "1.00", "2.000", "+5.2 %", "<0.50", "7", "12.5 %", "1.23e4"]);
+        assert_eq!(
+            texts,
+            [
+                "1234", "123.5", "1.00", "0.0213", "-0.500", "0.00", "3.00e-8", "2.000", "+5.2 %", "<0.50", "7",
+                "12.5 %", "1.23e4"
+            ]
+        );
     }
 
     #[test]

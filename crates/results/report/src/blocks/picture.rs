@@ -4,6 +4,7 @@ use super::flame::Flame;
 use super::lanes::Lanes;
 use super::number::figure;
 use super::text::Text;
+use findings::Leaders;
 use std::collections::BTreeMap;
 
 /// An axis whose ends are further apart than this ratio is logarithmic.
@@ -156,6 +157,11 @@ pub struct Curve {
 }
 
 impl Curve {
+    /// The points with the least value, as far as three digits tell them apart.
+    pub(crate) fn least(&self) -> Option<Leaders<(f64, Figure)>> {
+        Leaders::least(self.points.iter().copied(), |(_, figure)| Some([figure.value; 2]))
+    }
+
     /// The curve with the places between which it is within a share of its least value, where its
     /// points go on to both sides.
     pub(crate) fn with_best(mut self, share: f64) -> Self {

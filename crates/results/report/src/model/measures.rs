@@ -97,6 +97,7 @@ mod tests {
             min,
             median,
             max,
+            quartiles: [min, max],
             published: None,
         }
     }

@@ -62,7 +62,7 @@ fn series(row: &MeasureRow) -> [&str; 3] {
 }
 
 /// The parts of a name that are not the same everywhere and not empty.
-fn telling(names: &[Vec<String>]) -> Vec<String> {
+pub(crate) fn telling(names: &[Vec<String>]) -> Vec<String> {
     let differs = |at: usize| names.iter().any(|name| name.get(at) != names[0].get(at));
     let of = |name: &Vec<String>| {
         let parts = name.iter().enumerate().filter(|(at, part)| differs(*at) && !part.is_empty());

@@ -1,30 +1,47 @@
 //! `batch`: frame sizes.
 
+use super::clocks;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Number, Picture, Table, fixed, name, percent, whole};
-use findings::batch::{Batch, Row, kb};
+use crate::words::listed;
+use findings::batch::{Batch, Row, best, kb};
 
 /// The mark of a figure that is not to be trusted.
 fn doubtful(number: Number, is: bool) -> Number {
     if is { number.after(" ?") } else { number }
 }
 
+/// The frame sizes with the fewest clocks; without a machine that repeats itself, the range of all.
+fn answer(batch: &Batch<'_>) -> String {
+    let taken = |clocks: f64| clocks::words(&batch.ticks, clocks);
+    let all = || batch.rows.iter().flat_map(|row| row.repetitions[1].iter().copied());
+    match best(&batch.rows).filter(|best| batch.steadiness.repeats && best.behind > 0) {
+        Some(best) => {
+            let sizes: Vec<String> = best.items.iter().map(|row| row.frame_size.to_string()).collect();
+            let [none, four] = best.items[0].clocks_per_packet.map(taken);
+            let sizes = listed(&sizes);
+            format!(
+                "Frames of {sizes} packets take the least time: {four} per packet with prefetch at stride +4, {none} without."
+            )
+        }
+        None => {
+            let [least, most] = [all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max)].map(taken);
+            format!(
+                "With prefetch at stride +4 a packet takes {least} to {most}; no size of frames is told to be best."
+            )
+        }
+    }
+}
+
 impl Story for Batch<'_> {
     fn tell(&self, told: &mut Blocks) {
+        clocks::noise(&self.steadiness, told);
+        told.answer(answer(self));
         let trusted = || self.rows.iter().filter(|row| !row.outlier);
-        let best = trusted().min_by(|a, b| a.clocks_per_packet[1].total_cmp(&b.clocks_per_packet[1]));
-        if let Some(best) = best {
-            let [none, four] = best.clocks_per_packet;
-            told.answer(format!(
-                "Frames of {} packets take the fewest clocks per packet: {} with prefetch at stride +4, {} without.",
-                best.frame_size,
-                fixed(four, 1),
-                fixed(none, 1)
-            ));
-        }
+        let (factor, unit) = (self.ticks.factor(), clocks::unit(&self.ticks));
         let curve = |(which, words): (usize, &str)| {
             let points = trusted().map(|row| {
-                let value = row.clocks_per_packet[which];
+                let value = factor * row.clocks_per_packet[which];
                 (row.frame_size as f64, Figure { value, published: None })
             });
             Curve { name: words.to_owned(), points: points.collect(), best: None }.with_best(0.02)
@@ -33,9 +50,7 @@ impl Story for Batch<'_> {
         if curves[0].points.len() > 1 {
             let drawing = Drawing::Curves { x: "packets of a frame".to_owned(), curves };
             let title = "Clocks per packet against packets of a frame";
-            told.picture(
-                Picture::new(title, "single loop", "ticks", drawing).noted("Shaded: within 2 % of the least."),
-            );
+            told.picture(Picture::new(title, "single loop", unit, drawing).noted("Shaded: within 2 % of the least."));
         }
         let table = Table::with_rows(&self.rows)
             .numbers("frame", "", |row| whole(row.frame_size as f64))
@@ -51,9 +66,7 @@ impl Story for Batch<'_> {
             });
         let mut note = "Clocks per packet of the single loop on this machine, and what a frame touches.".to_owned();
         if self.rows.iter().any(|row| row.outlier) {
-            note.push_str(
-                " ?: the repetitions of this row scatter, or it stands out of its neighbours. Something else ran: do not use it.",
-            );
+            note.push_str(" ?: the repetitions of this row scatter. Something else ran: do not use it.");
         }
         told.table(table.done().noted(note));
         published(self, told);

@@ -1,7 +1,9 @@
 //! `cpuidle`: what a kernel counted of its idle states.
 
 use super::story::Story;
-use crate::blocks::{Bar, Blocks, Cell, Drawing, Figure, Picture, Table, fixed, grouped, name, whole};
+use crate::blocks::{Bar, Blocks, Cell, Drawing, Figure, Picture, Table, figure, fixed, grouped, name, whole};
+use crate::words::listed;
+use findings::Leaders;
 use findings::cpuidle::{KernelCounts, State, Test};
 
 /// The kernel and the test; the test alone where it is the usual one.
@@ -35,6 +37,27 @@ fn answer(test: &Test<'_>) -> String {
         told += &format!(" {share:.2} % of the {what} in {state}.");
     }
     told
+}
+
+/// The tests with the fewest and the most misses, as far as figures tell them apart.
+fn compared(tests: &[Test<'_>]) -> String {
+    let misses = |test: &&Test<'_>| test.misses_percent.map(|percent| [percent; 2]);
+    let percent = |of: &Leaders<&Test<'_>>| figure(of.items[0].misses_percent.unwrap_or(0.0));
+    let (least, most) = (Leaders::least(tests, misses), Leaders::most(tests, misses));
+    let entered = grouped(tests.iter().map(|test| test.entered as u64).sum());
+    let all = format!("{} measurements entered idle states {entered} times", tests.len());
+    match least.zip(most) {
+        Some((least, most)) if least.behind > 0 => {
+            let name = |of: &Leaders<&Test<'_>>| of.items.iter().map(|test| title(test)).collect::<Vec<_>>();
+            let [few, many] = [&least, &most].map(|of| (listed(&name(of)), percent(of)));
+            format!(
+                "{all}; the fewest entries are wrong in {}, {} %, and the most in {}, {} %.",
+                few.0, few.1, many.0, many.1
+            )
+        }
+        Some((least, _)) => format!("{all}; in each {} % of the entries were wrong.", percent(&least)),
+        None => format!("{all}."),
+    }
 }
 
 /// The tests with their sums.
@@ -93,25 +116,9 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
 
 impl Story for KernelCounts<'_> {
     fn tell(&self, told: &mut Blocks) {
-        let Some(first) = self.tests.first() else { return };
         match &self.tests[..] {
             [one] => told.answer(answer(one)),
-            several => {
-                let by_misses = |a: &&Test<'_>, b: &&Test<'_>| {
-                    a.misses_percent.unwrap_or(0.0).total_cmp(&b.misses_percent.unwrap_or(0.0))
-                };
-                let (least, most) = (several.iter().min_by(by_misses), several.iter().max_by(by_misses));
-                let (least, most) = (least.unwrap_or(first), most.unwrap_or(first));
-                let percent = |test: &Test<'_>| fixed(test.misses_percent.unwrap_or(0.0), 2);
-                told.answer(format!(
-                    "Of {} measurements, {} has the fewest entries into a wrong idle state, {} %, and {} the most, {} %.",
-                    several.len(),
-                    title(least),
-                    percent(least),
-                    title(most),
-                    percent(most)
-                ));
-            }
+            several => told.answer(compared(several)),
         }
         let bar = |test: &Test<'_>| {
             let clusters = test.states.chunk_by(|a, b| a.cluster == b.cluster);

@@ -2,7 +2,7 @@
 
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Picture, Table, Text, figure, fixed, name, text, whole};
-use findings::eas_energy::{Board, EasEnergy, MEASURED, Predictor, ROUND_TRIPS, USUAL, ends};
+use findings::eas_energy::{Board, EasEnergy, MEASURED, Predictor, predictor_name};
 
 impl Story for EasEnergy<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -36,7 +36,7 @@ fn answer(eas_energy: &EasEnergy<'_>) -> Text {
     let mut words = Text::default();
     for board in &eas_energy.boards {
         let find = |wanted: &str| board.predictors.iter().find(|predictor| predictor.name == wanted);
-        let usual = format!("{MEASURED}, trip {}", ROUND_TRIPS[USUAL]);
+        let usual = predictor_name(MEASURED, board.assumed.get(board.usual).copied().unwrap_or_default());
         if !words.is_empty() {
             words.push(" ");
         }
@@ -54,19 +54,20 @@ fn answer(eas_energy: &EasEnergy<'_>) -> Text {
             ]);
             continue;
         }
-        let gains = board.rules.first().map(|rules| (rules.name, &rules.gain_percent[USUAL]));
-        if let Some((rules, gains)) = gains.filter(|(_, gains)| !gains.is_empty()) {
-            let (low, high) = ends(gains);
-            words.extend(text![
-                "On ",
-                name(board.name),
-                format!(" the energy model saves {low:.1} to {high:.1} % under "),
-                name(rules),
-                "."
-            ]);
-        } else {
-            words.extend(text!["On ", name(board.name), " there is nothing to compare with: add rules."]);
-        }
+        words.extend(text!["On ", name(board.name)]);
+        let Some(gain) = board.gain_percent else {
+            words.push(format!(" {} tasks have nothing to compare with: add rules.", eas_energy.tasks[0]));
+            continue;
+        };
+        let [low, median, high] = gain.all().map(|percent| figure(percent).to_string());
+        let over = "over seeds, rules, numbers of tasks and all that is assumed";
+        let saves = match () {
+            () if gain.low > 0.0 => " the energy model saves",
+            () if gain.high < 0.0 => " the energy model costs energy; it saves",
+            () => ": sign unknown; the energy model saves",
+        };
+        let range = if low == high { low } else { format!("{low} to {high}") };
+        words.push(format!("{saves} {range} %, {over}; {median} % as usual."));
     }
     words
 }
@@ -88,7 +89,7 @@ fn picture(eas_energy: &EasEnergy<'_>) -> Option<Picture> {
     let mut curves = Vec::new();
     for board in eas_energy.boards.iter().filter(|board| board.unit == unit) {
         for rules in &board.rules {
-            curves.push(curve(format!("{}, {}", board.name, rules.name), &rules.energy[USUAL]));
+            curves.push(curve(format!("{}, {}", board.name, rules.name), &rules.energy[board.usual]));
         }
     }
     let published: Option<Vec<f64>> =
@@ -107,32 +108,32 @@ fn energies(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
         .words("tasks", |(_, tasks)| tasks.to_string())
         .when(has_published, |table| {
             let of = |at: usize, tasks: u32| Some(board.published[at]? / f64::from(tasks));
-            table.numbers("published", "J", |&(at, _)| board.published[at].map(|energy| fixed(energy, 2))).numbers(
+            table.numbers("published", "J", |&(at, _)| board.published[at].map(figure)).numbers(
                 "published per task",
                 "J",
-                move |&(at, tasks)| of(at, tasks).map(|energy| fixed(energy, 3)),
+                move |&(at, tasks)| of(at, tasks).map(figure),
             )
         })
         .each(&board.rules, |table, rules| {
-            let table = table.numbers(rules.name, unit, |&(at, _)| figure(rules.energy[USUAL][at])).numbers(
+            let table = table.numbers(rules.name, unit, |&(at, _)| figure(rules.energy[board.usual][at])).numbers(
                 "per task",
                 unit,
-                |&(at, tasks)| figure(rules.energy[USUAL][at] / f64::from(tasks)),
+                |&(at, tasks)| figure(rules.energy[board.usual][at] / f64::from(tasks)),
             );
-            table.when(!rules.gain_percent[USUAL].is_empty(), |table| {
+            table.when(!rules.gain_percent.is_empty(), |table| {
                 table.numbers("saves, %", "", |&(at, _)| {
-                    let all = rules.gain_percent.each_ref().map(|gains| gains[at]);
-                    let (low, high) = ends(&all);
-                    Cell::Range(fixed(low, 1), fixed(high, 1))
+                    let gain = rules.gain_percent.get(at).copied().unwrap_or_default();
+                    Cell::Spread(figure(gain.median), figure(gain.low), figure(gain.high))
                 })
             })
         });
-    let saved = match board.rules.iter().any(|rules| !rules.gain_percent[USUAL].is_empty()) {
-        true => {
-            " What is saved against the same kernel without an energy model: from the least to the most with the cheapest round trip, \
-             the usual and the dearest."
-        }
-        false => "",
+    let saved = match board.gain_percent {
+        Some(_) => format!(
+            " What is saved against the same kernel without an energy model: the mean, and from the least to the most over seeds and what is \
+             assumed ({}).",
+            board.assumed.join(", ")
+        ),
+        None => String::new(),
     };
     let note = format!("Energies: means over the seeds, with the usual round trip into an idle state.{saved}");
     table.done().titled(board.title.clone()).noted(note)

@@ -174,7 +174,6 @@ fn reference_power(savings: &Savings<'_>, told: &mut Blocks) {
 }
 
 fn compared(savings: &Savings<'_>, told: &mut Blocks) {
-    let Some(nearest) = savings.nearest else { return };
     let table = Table::with_rows(&savings.predictors)
         .words("predictor", |predictor| predictor.name)
         .numbers("fitted to them", "", |predictor| fixed(predictor.fitted as f64, 0))
@@ -183,7 +182,7 @@ fn compared(savings: &Savings<'_>, told: &mut Blocks) {
             predictor.spearman.map_or_else(|| Cell::from("none"), |of| points(of).into())
         });
     let title = "The medians beside predictors that know nothing of RCU, over all published benefits:";
-    let order = savings.best_order.unwrap_or("nobody");
+    let [nearest, order] = [savings.nearest, savings.best_order].map(|of| of.unwrap_or("several alike"));
     told.table(table.done().titled(title).noted(format!("Nearest: {nearest}. Best order: {order}.")));
 }
 

@@ -1,7 +1,7 @@
 //! Instructions of passages by function: what every story of counts by function tells alike.
 
 use crate::blocks::{
-    Block, Blocks, Cell, Drawing, Flame, Picture, Table, Text, code, figure, fixed, listed, percent, text,
+    Bar, Block, Blocks, Cell, Drawing, Figure, Flame, Picture, Table, Text, code, figure, fixed, listed, percent, text,
 };
 use findings::functions::of_first_build;
 use recording::facts::{CountColumn, FunctionCounts, Functions, Passage};
@@ -21,6 +21,17 @@ pub(super) fn largest(counts: &Functions) -> Text {
     };
     words.push(format!(" have {} of {of_all} ({}).", percent(sums.share_of(MOST_NAMED), 0), sums.build));
     words
+}
+
+/// The instructions of all passages of the first build, by the functions that have most.
+pub(super) fn picture(counts: &Functions) -> Option<Picture> {
+    let sums = of_first_build(counts)?;
+    let named = sums.functions.iter().take(MOST_NAMED).map(|(name, count)| ((*name).to_owned(), *count));
+    let others = sums.all() - named.clone().map(|(_, count)| count).sum::<f64>();
+    let parts = named.chain([("others".to_owned(), others)]);
+    let parts = parts.map(|(name, value)| (name, Figure { value, published: None })).collect();
+    let bars = Drawing::Bars(vec![Bar { name: sums.build.to_owned(), parts }]);
+    Some(Picture::new("Instructions by function", "", "instructions", bars))
 }
 
 /// The counts in full: a flame graph for each build, a table for each passage, and what is not

@@ -1,7 +1,9 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
+use super::clocks;
 use super::story::Story;
-use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text};
+use crate::blocks::{Bar, Blocks, Drawing, Figure, IntervalRow, Picture, Table, Text, figure, fixed, name, text};
+use findings::Leaders;
 use findings::idle_clock::{BIAS, Change, Clock, Clocks, Statistics};
 
 /// A table of times.
@@ -33,6 +35,7 @@ fn table<R>(
 
 impl Story for Clocks<'_> {
     fn tell(&self, told: &mut Blocks) {
+        clocks::noise(&self.steadiness, told);
         told.answer(answer(self));
         let interval = |clock: &Clock<'_>| {
             let times = clock.times;
@@ -49,13 +52,15 @@ impl Story for Clocks<'_> {
         if !rows.is_empty() {
             let title = "Reads of a clock: least, median and p99";
             told.picture(Picture::new(title, "time", "ns", Drawing::Intervals(rows)));
+        } else if !self.changes.is_empty() {
+            told.picture(choices(self));
         }
         if !self.clocks.is_empty() {
             let source = self.clock_source.as_deref().unwrap_or("not known");
             let title = format!("Reads of a clock, in ns; clock source {source}.");
             let rows = table(&self.clocks, ["clock", "threads"], |of| (of.name, of.mode), |of| of.times);
             told.table(rows.titled(title));
-            outliers(self, told);
+            told.paragraph("Trimmed is the mean without the longest of 100 reads.");
             published(self, told);
         }
         let rows = table(&self.divisions, ["division", "compiler"], |of| (of.name, of.mode), |of| of.times);
@@ -69,59 +74,60 @@ impl Story for Clocks<'_> {
     }
 }
 
+/// The most bars of a picture: a replay may have hundreds of rows.
+const MOST_BARS: usize = 12;
+
+/// The shares of choices that change, for each governor and clock with what of the unknown changes
+/// most.
+fn choices(clocks: &Clocks<'_>) -> Picture {
+    let mut rows: Vec<&Change<'_>> = clocks.changes.iter().collect();
+    rows.sort_by(|a, b| b.changed_choices.total_cmp(&a.changed_choices));
+    let mut bars: Vec<Bar> = Vec::new();
+    for change in &rows {
+        let name = format!("{}, {}", change.governor, change.with);
+        if bars.iter().all(|bar| bar.name != name) {
+            let value = Figure { value: 100.0 * change.changed_choices, published: None };
+            bars.push(Bar { name, parts: vec![(change.with.to_owned(), value)] });
+        }
+    }
+    let all = bars.len();
+    bars.truncate(MOST_BARS);
+    let picture = Picture::new("Choices that change with another clock", "", "%", Drawing::Bars(bars));
+    if all > MOST_BARS { picture.noted(format!("The {MOST_BARS} of {all} that change most.")) } else { picture }
+}
+
 fn answer(clocks: &Clocks<'_>) -> Text {
     let mut words = Text::default();
     // An average that a few interrupts made says nothing of the read; older recordings have no
     // other.
-    let usual = |clock: &&Clock<'_>| clock.times.p50_ns.or(clock.times.average_ns).unwrap_or(f64::INFINITY);
+    let usual = |clock: &&Clock<'_>| clock.times.p50_ns.or(clock.times.average_ns);
+    let taken = |clock: &Clock<'_>| match (usual(&clock), clocks.tick_ns) {
+        (Some(ns), tick) if ns < tick => format!("less than a tick of the counter, {} ns (", figure(tick)),
+        (ns, _) => format!("{} ns (", figure(ns.unwrap_or(0.0))),
+    };
     let alone = || clocks.clocks.iter().filter(|clock| clock.threads == Some(1));
-    let by_usual = |a: &&Clock<'_>, b: &&Clock<'_>| usual(a).total_cmp(&usual(b));
-    if let (Some(fast), Some(slow)) = (alone().min_by(by_usual), alone().max_by(by_usual)) {
-        words.extend(text![
-            "A read takes ",
-            format!("{} ns (", fixed(usual(&fast), 1)),
-            name(fast.name),
-            format!(") to {} ns (", fixed(usual(&slow), 1)),
-            name(slow.name),
-            "), half of them less. "
-        ]);
+    let ends = |clock: &&Clock<'_>| usual(clock).map(|ns| [ns, ns.max(clocks.tick_ns)]);
+    if let (Some(fast), Some(slow)) = (Leaders::least(alone(), ends), Leaders::most(alone(), ends)) {
+        words.extend(text!["A read takes ", taken(fast.items[0]), name(fast.items[0].name)]);
+        if fast.behind > 0 {
+            words.extend(text![") to ", taken(slow.items[0]), name(slow.items[0].name)]);
+        }
+        words.push("), in the median. ");
     }
-    let most = clocks.changes.iter().max_by(|a, b| a.changed_choices.total_cmp(&b.changed_choices));
-    if let Some(most) = most {
-        words.extend(text![
+    let Some(most) = Leaders::most(&clocks.changes, |of| Some([of.changed_choices; 2])) else { return words };
+    let (first, of) = (most.items[0], clocks.changes.len());
+    let percent = figure(100.0 * first.changed_choices);
+    match most.alone() {
+        Some(_) => words.extend(text![
             "With ",
-            name(most.with),
+            name(first.with),
             " ",
-            name(most.governor),
-            format!(
-                " chooses another state in {} % of its sleeps, more than any other governor.",
-                fixed(100.0 * most.changed_choices, 3)
-            )
-        ]);
+            name(first.governor),
+            format!(" chooses another state in {percent} % of its sleeps, more than in any other of {of} replays.")
+        ]),
+        None => words.push(format!("At most {percent} % of the choices change with another clock, in {of} replays.")),
     }
     words
-}
-
-/// The averages that a few long reads make, with what the rest takes.
-fn outliers(clocks: &Clocks<'_>, told: &mut Blocks) {
-    let spoilt = |clock: &&Clock<'_>| {
-        let times = clock.times;
-        times.average_ns.zip(times.trimmed_ns).is_some_and(|(average, trimmed)| average > 1.1 * trimmed)
-    };
-    told.paragraph("Trimmed is the mean without the longest of 100 reads.");
-    let item = |clock: &Clock<'_>| {
-        let ns = |ns: Option<f64>| fixed(ns.unwrap_or(0.0), 1);
-        text![
-            name(clock.name),
-            format!(
-                ", threads: {}: the longest of 100 reads raise the average from {} to {} ns",
-                clock.mode,
-                ns(clock.times.trimmed_ns),
-                ns(clock.times.average_ns)
-            )
-        ]
-    };
-    told.list(clocks.clocks.iter().filter(spoilt).map(item).collect());
 }
 
 /// The published figures of the kernel's clocks.

@@ -11,10 +11,10 @@ use crate::model::figures::{
 use crate::model::headline::{Headline, headlines, spendings, spent_on};
 use crate::words::{GUESS, INTERVALS, ORDER_VARIES, case_title, guess, held, place};
 use attribution::{Cause, Spending, Spent};
-use findings::Findings;
 use findings::accuracy::{ALL, Accuracy, SUSPENDS};
 use findings::compared::{ComparedCell, Range, Spread};
 use findings::latency::{Latency, ends};
+use findings::{Findings, Leaders};
 use recording::metrics;
 
 impl Story for Latency<'_> {
@@ -67,16 +67,16 @@ struct Case<'f> {
 
 /// The answer of the whole: what the longest case hangs on, and how good the predictions are.
 fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
-    let longest = cases.iter().max_by(|a, b| a.longest().total_cmp(&b.longest()));
-    let Some((case, headline)) = longest.and_then(|case| Some((case, case.headlines.first()?))) else { return };
+    let Some(longest) = Leaders::most(cases, |case| Some([case.longest(); 2])) else { return };
+    let case = longest.items[0];
+    let Some(headline) = case.headlines.first() else { return };
     let group = &case.group;
-    let mut words = format!(
-        "The longest case is {}, {}, of {}: {}",
-        case_title(group.case),
-        group.mode,
-        group.release,
-        headline.text
-    );
+    let of = match (longest.alone(), longest.items.len()) {
+        (Some(_), _) => "The longest case is ".to_owned(),
+        (None, 1) => "The case is ".to_owned(),
+        (None, alike) => format!("{alike} cases take longest alike, among them "),
+    };
+    let mut words = format!("{of}{}, {}, of {}: {}", case_title(group.case), group.mode, group.release, headline.text);
     // The row of all, or that of most cells.
     if let Some(all) = findings.accuracy().iter().max_by_key(|row| row.model.cells) {
         let model = all.model;

@@ -1,8 +1,8 @@
 //! `linux-boot`: what the kernel saw.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Table, figure, fixed, name};
-use findings::linux::Boot;
+use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, figure, fixed, name};
+use findings::linux::{Boot, State};
 
 impl Story for Boot<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -11,6 +11,9 @@ impl Story for Boot<'_> {
             "{}, {}: {} CPUs up, {} hotplug cycles per CPU, {} failures.",
             self.kernel, self.busybox, self.cpus, self.cycles, self.failures
         ));
+        let part = |state: &State<'_>| (state.name.to_owned(), Figure { value: state.all(), published: None });
+        let bar = Bar { name: "all CPUs".to_owned(), parts: self.states.iter().map(part).collect() };
+        told.picture(Picture::new("Entries into idle states", "", "entries", Drawing::Bars(vec![bar])));
         let table = Table::with_rows(&self.states)
             .words("idle state", |state| name(state.name))
             .numbers("fewest per CPU", "", |state| fixed(state.ends()[0], 0))

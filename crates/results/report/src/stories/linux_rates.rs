@@ -2,23 +2,25 @@
 
 use super::story::Story;
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, code, figure, fixed, name, text};
+use findings::Leaders;
 use findings::linux_rates::{Function, Program, Programs, SHOWN};
 
 impl Story for Programs<'_> {
     fn tell(&self, told: &mut Blocks) {
-        let most = self.programs.iter().max_by(|a, b| a.callbacks_per_s.total_cmp(&b.callbacks_per_s));
-        if let Some((most, first)) = most.and_then(|most| Some((most, most.functions.first()?))) {
+        let most = Leaders::most(&self.programs, |program| Some([program.callbacks_per_s; 2]));
+        if let Some((of, first)) = most.as_ref().and_then(|of| Some((of, of.items[0].functions.first()?))) {
+            let (most, queues) = (of.items[0], if of.alone().is_some() { " queues most: " } else { " queues " });
             told.answer(text![
                 name(most.program),
                 format!(
-                    " queues most: {} callbacks per second, {} of each ",
+                    "{queues}{} callbacks per second, {} of each ",
                     figure(most.callbacks_per_s),
-                    fixed(most.callbacks_per_unit, 3)
+                    figure(most.callbacks_per_unit)
                 ),
                 most.unit,
-                "; most of them come from ",
+                "; more of them come from ",
                 code(first.function),
-                "."
+                " than from any other function."
             ]);
         }
         let bar = |program: &Program<'_>| {

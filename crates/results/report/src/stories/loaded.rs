@@ -1,31 +1,23 @@
 //! `dataplane`: a graph at full load.
 
 use super::story::Story;
-use super::{errors, spread};
+use super::{clocks, errors, spread};
 use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, Text, figure, fixed, name, text};
 use findings::loaded::LoadedGraph;
 use recording::facts;
 
 impl Story for LoadedGraph<'_> {
     fn tell(&self, told: &mut Blocks) {
-        let LoadedGraph { facts, clocks, window_count: windows, kinds, published, .. } = self;
-        let dearest = self.nodes.nodes.iter().max_by(|a, b| a.clocks_per_packet.total_cmp(&b.clocks_per_packet));
-        if let (Some(rate), Some(clocks), Some(dearest)) = (&self.windows, clocks, dearest) {
-            told.answer(text![
-                name(facts.graph.as_str()),
-                format!(
-                    " takes {} clocks per packet and forwards {} Mpps; ",
-                    spread::words(clocks, 1),
-                    spread::words(rate, 2)
-                ),
-                name(dearest.name),
-                format!(" is the dearest node, with {} clocks.", fixed(dearest.clocks_per_packet, 1))
-            ]);
-        }
+        let LoadedGraph { facts, window_count: windows, kinds, published, .. } = self;
+        clocks::noise(&self.steadiness, told);
+        told.answer(answer(self));
         told.picture(picture(self));
         self.nodes.tell(told);
         errors::tell(&self.errors, told);
-        told.note(format!("{windows} windows; received {} = sent {} + lost {}.", self.received, self.sent, self.lost));
+        told.note(format!(
+            "{windows} windows, and before them some rounds to warm up; received {} = sent {} + lost {}.",
+            self.received, self.sent, self.lost
+        ));
         told.rest();
         let by_node: Vec<_> = self.events_per_packet.iter().collect();
         let table = Table::with_rows(&by_node).words("events per packet", |(node, _)| name(**node)).each(
@@ -62,6 +54,33 @@ impl Story for LoadedGraph<'_> {
     }
 }
 
+/// The rate out, what became of the other packets, and the clocks.
+fn answer(loaded: &LoadedGraph<'_>) -> Text {
+    let (Some(rate), Some(clocks)) = (&loaded.windows, &loaded.clocks) else { return Text::default() };
+    let graph = name(loaded.facts.graph.as_str());
+    let share = |packets: u64| figure(100.0 * packets as f64 / loaded.received.max(1) as f64).after(" %");
+    let mut words = text![graph, format!(" sends {} Mpps", spread::words(rate, 1.0, 2))];
+    words.push(match loaded.lost {
+        0 => ", all that come in, at ".to_owned(),
+        lost => format!(
+            " of {} that come in ({} of the packets are dropped, {} punted), at ",
+            fixed(loaded.received_mpps, 2),
+            share(lost - loaded.punted),
+            share(loaded.punted)
+        ),
+    });
+    let unit = clocks::unit(&loaded.ticks);
+    words.push(format!("{} {unit} per packet that comes in", spread::words(clocks, loaded.ticks.factor(), 1)));
+    let dearest = loaded.nodes.dearest().filter(|_| loaded.steadiness.repeats);
+    if let Some(node) = dearest.as_ref().and_then(|of| of.alone()) {
+        let each =
+            format!(" is the dearest node, with {} of them", figure(loaded.ticks.factor() * node.clocks_of_path));
+        words.extend(text!["; ", name(node.name), each]);
+    }
+    words.push(".");
+    words
+}
+
 /// The settings of the run in a sentence.
 fn settings(facts: &facts::GraphLoad) -> Text {
     let packets = facts.packets.clone().unwrap_or_else(|| match facts.flows {
@@ -93,9 +112,12 @@ fn picture(loaded: &LoadedGraph<'_>) -> Picture {
             vec![Bar { name: "here".to_owned(), parts: ours }, Bar { name: published.platform.clone(), parts: theirs }];
         return Picture::new("Time per packet, by node", "nodes that both have", "ns", Drawing::Bars(bars));
     }
-    let parts = loaded.nodes.nodes.iter().filter(|node| node.clocks_per_packet > 0.0);
-    let parts = parts.map(|node| part(node.name, node.clocks_per_packet)).collect();
+    let (factor, unit) = (loaded.ticks.factor(), clocks::unit(&loaded.ticks));
+    let nodes = loaded.nodes.nodes.iter().filter(|node| node.clocks_of_path > 0.0);
+    let mut parts: Vec<_> = nodes.map(|node| part(node.name, factor * node.clocks_of_path)).collect();
+    let between = factor * loaded.clocks_per_packet - parts.iter().map(|(_, figure)| figure.value).sum::<f64>();
+    parts.extend((between > 0.0).then(|| part("between nodes", between)));
     let bars = vec![Bar { name: loaded.graph.clone(), parts }];
-    let note = format!("{} clocks in all.", figure(loaded.clocks_per_packet));
-    Picture::new("Clocks per packet, by node", "", "ticks", Drawing::Bars(bars)).noted(note)
+    let note = "Of a packet that comes in, in the median window: a node's part counts the packets that met it.";
+    Picture::new("Clocks per packet, by node", "", unit, Drawing::Bars(bars)).noted(note)
 }

@@ -1,24 +1,91 @@
-//! A recording whose experiment has no story of its own, such as figures that were imported: tables
-//! of its measures.
+//! A recording whose experiment has no story of its own, such as figures that were imported: what
+//! its first measure comes to, and tables of all.
 
+use super::clocks;
 use super::story::StoryContent;
-use crate::blocks::{Blocks, text};
+use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Text, figure, listed, name, text};
 use crate::model::measures::measure_tables;
-use findings::Findings;
+use crate::model::pictures::telling;
+use findings::spread::Steadiness;
+use findings::ticks::Ticks;
+use findings::{Findings, Leaders, MeasureRow};
 use serde_json::json;
+
+/// Rows that a picture of intervals has at most.
+const MOST_ROWS: usize = 24;
 
 /// Tells the measures.
 pub(super) fn tell(findings: &Findings<'_>) -> StoryContent {
     let header = &findings.recording.header;
     let mut blocks = Blocks::default();
-    let (measures, events) = (findings.recording.measures().len(), findings.recording.events().len());
-    blocks.answer(text![format!("{}: {measures} measures and {events} events.", header.experiment)]);
-    let pictures = crate::model::pictures::pictures(findings);
-    if let Some(first) = pictures.into_iter().next() {
-        blocks.picture(first.picture);
+    let rows = first_measure(findings);
+    if rows.is_empty() {
+        let events = findings.recording.events().len();
+        blocks.answer(text![format!("{}: no measures, and {events} events.", header.experiment)]);
+    } else {
+        if header.world == "host" {
+            let apart = rows.iter().map(|(_, row)| row.apart());
+            clocks::noise(&Steadiness::new(apart, []), &mut blocks);
+        }
+        // Ticks of a timer are told as nanoseconds.
+        let ticks = Ticks::new(findings.recording);
+        let (unit, factor) = match rows[0].1.unit.as_str() {
+            "ticks" => (clocks::unit(&ticks), ticks.factor()),
+            unit => (unit, 1.0),
+        };
+        blocks.answer(answer(&rows, unit, factor));
+        let declared = crate::model::pictures::pictures(findings).into_iter().next();
+        blocks.picture(declared.map_or_else(|| picture(&rows, unit, factor), |first| first.picture));
     }
     measure_tables(findings.measures()).into_iter().for_each(|table| blocks.table(table));
     let own = json!({ "experiment": header.experiment, "recording": findings.folder });
     let json = crate::export::json::with_recording(own, findings);
     StoryContent { json, blocks, is_plain: true }
+}
+
+/// The rows of the measure that is drawn, or of the first one, each with what tells it from the others.
+fn first_measure<'f>(findings: &'f Findings<'_>) -> Vec<(String, &'f MeasureRow)> {
+    let drawn = findings.recording.header.pictures.first().map_or("", |picture| &picture.metric);
+    let known = || findings.measures().iter().filter(|row| row.median.is_finite());
+    let Some(first) = known().find(|row| row.metric == drawn).or_else(|| known().next()) else { return Vec::new() };
+    let is_same = |row: &&MeasureRow| (&row.metric, &row.unit) == (&first.metric, &first.unit);
+    let rows: Vec<&MeasureRow> = findings.measures().iter().filter(is_same).collect();
+    let parts = |row: &&MeasureRow| {
+        let cpu = if row.cpu.is_empty() { String::new() } else { format!("CPU {}", row.cpu) };
+        [&row.variant, &row.case, &row.mode, &row.subject, &row.role, &cpu].map(String::clone).to_vec()
+    };
+    let names: Vec<Vec<String>> = rows.iter().map(parts).collect();
+    let names = if rows.len() == 1 { vec![first.variant.clone()] } else { telling(&names) };
+    names.into_iter().zip(rows).collect()
+}
+
+/// From the least to the most of the measure, and which rows those are.
+fn answer(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> Text {
+    let ends = |(_, row): &&(String, &MeasureRow)| Some(row.quartiles);
+    let [least, most] = [Leaders::least(rows, ends), Leaders::most(rows, ends)];
+    let heading = crate::words::capital(&recording::metrics::heading(&rows[0].1.metric));
+    let mut words = text![heading, ": "];
+    let sides = [("", least), (" to ", most.filter(|most| most.behind > 0))];
+    for (word, of) in sides.into_iter().filter_map(|(word, of)| Some((word, of?))) {
+        let value = figure(factor * of.items[0].1.median);
+        words.push(format!("{word}{value} {unit} ("));
+        words.extend(listed(of.items.iter().take(2).map(|(of, _)| name(of.as_str()))));
+        words.push(if of.items.len() > 2 {
+            format!(" and {} others alike)", of.items.len() - 2)
+        } else {
+            ")".to_owned()
+        });
+    }
+    words.push(if rows.len() > 1 { format!(", over {} rows.", rows.len()) } else { ".".to_owned() });
+    words
+}
+
+/// A row for each value of the measure, from its least to its greatest repetition.
+fn picture(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> Picture {
+    let row = |(name, row): &(String, &MeasureRow)| {
+        let [low, middle, high] = [row.min, row.median, row.max].map(|value| factor * value);
+        IntervalRow { name: name.clone(), series: row.case.clone(), low, middle, high, published: row.published }
+    };
+    let heading = crate::words::capital(&recording::metrics::heading(&rows[0].1.metric));
+    Picture::new(heading, "", unit, Drawing::Intervals(rows.iter().take(MOST_ROWS).map(row).collect()))
 }

@@ -5,9 +5,9 @@ use crate::blocks::{Blocks, Table, fixed, name, scientific, whole};
 use findings::nodes::Nodes;
 
 impl Story for Nodes<'_> {
-    /// Tells what nodes did in the last window.
+    /// Tells what nodes did in the median window.
     fn tell(&self, told: &mut Blocks) {
-        let each = |sum: f64, count: f64| if count == 0.0 { 0.0 } else { sum / count };
+        let each = |sum: f64, count: u64| if count == 0 { 0.0 } else { sum / count as f64 };
         let [rates_in, out, drop, punt] = self.rates.map(|rate| scientific(rate, 4));
         told.paragraph(format!(
             "Time {:.1}, average vectors/node {:.2}, {:.2} loops/sec; vector rates in {rates_in}, out {out}, drop {drop}, punt {punt}.",
@@ -18,15 +18,15 @@ impl Story for Nodes<'_> {
         let table = Table::with_rows(&self.nodes)
             .words("Name", |node| name(node.name))
             .words("State", |node| node.state)
-            .numbers("Calls", "", |node| whole(node.last[0]))
-            .numbers("Vectors", "", |node| whole(node.last[1]))
-            .numbers("Clocks", "", |node| scientific(node.last[2], 2))
-            .numbers("Vectors/Call", "", |node| fixed(each(node.last[1], node.last[0]), 2))
-            .numbers("Empty polls", "", |node| whole(node.last[3]))
-            .numbers("Empty clocks", "", |node| scientific(each(node.last[4], node.last[3]), 2));
+            .numbers("Calls", "", |node| whole(node.calls as f64))
+            .numbers("Vectors", "", |node| whole(node.vectors as f64))
+            .numbers("Clocks", "", |node| scientific(node.clocks_per_packet, 2))
+            .numbers("Vectors/Call", "", |node| fixed(each(node.vectors as f64, node.calls), 2))
+            .numbers("Empty polls", "", |node| whole(node.empty_polls as f64))
+            .numbers("Empty clocks", "", |node| scientific(each(node.empty_clocks, node.empty_polls), 2));
         told.table(table.done().noted(format!(
-            "Clocks are ticks of the {} per packet, one tick is {:.3} ns; nodes as in the last of the windows.",
-            self.counter, self.tick_ns
+            "Clocks are ticks of the {} for each packet that met the node, one tick is {:.3} ns; nodes as in the median window.",
+            self.ticks.counter, self.ticks.tick_ns
         )));
     }
 }

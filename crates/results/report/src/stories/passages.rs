@@ -23,6 +23,9 @@ impl Story for Passages<'_> {
             }
         };
         told.answer(text![code(self.passage), format!("{takes} ({}).", self.image)]);
+        if let Some(picture) = self.by_function.as_ref().and_then(functions::picture) {
+            told.picture(picture);
+        }
         if self.lengths.len() > 1 {
             let shown = &self.lengths[..self.lengths.len().min(MOST_LENGTHS)];
             let mut table = Table::with_rows(shown)

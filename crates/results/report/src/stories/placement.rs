@@ -66,20 +66,31 @@ fn answer(placement: &Placement<'_>) -> Text {
         })
     };
     let mut words = Text::default();
-    if let (Some(task), [first, ..]) = (placement.task, &placement.wins.latency[..]) {
-        let p95 = placement.find(first).and_then(|policy| policy.p95(placement.task)).unwrap_or(0.0);
-        words.extend(text!["Lowest latency: "]);
-        words.extend(names(&placement.wins.latency));
-        words.extend(text![format!(", with {} ms as p95 of ", figure(p95)), name(task), ". "]);
+    let wins = &placement.wins;
+    let p95 = |policy: &str| placement.find(policy).and_then(|policy| policy.p95(placement.task));
+    let first = wins.latency.first().copied().or_else(|| Some(placement.policies.first()?.name));
+    if let (Some(task), Some(ms)) = (placement.task, first.and_then(p95)) {
+        match &wins.latency[..] {
+            [] => words.push("Latency of all policies: "),
+            lowest => {
+                words.push("Lowest latency: ");
+                words.extend(names(lowest));
+                words.push(", with ");
+            }
+        }
+        words.extend(text![format!("{} ms as p95 of ", figure(ms)), name(task), ". "]);
     }
-    if let [first, ..] = &placement.wins.energy_at_latency_within_10_percent[..] {
+    // Where latency is alike these two are one.
+    if let [first, ..] = &wins.energy_at_latency_within_10_percent[..]
+        && wins.energy_at_latency_within_10_percent != wins.energy
+    {
         words.extend(text!["Least energy among those whose p95 is within 10 % of the lowest: "]);
-        words.extend(names(&placement.wins.energy_at_latency_within_10_percent));
+        words.extend(names(&wins.energy_at_latency_within_10_percent));
         words.push(format!(" ({} {unit}{}). ", energy(first), share(first)));
     }
-    if let [first, ..] = &placement.wins.energy[..] {
+    if let [first, ..] = &wins.energy[..] {
         words.extend(text!["Least energy of all: "]);
-        words.extend(names(&placement.wins.energy));
+        words.extend(names(&wins.energy));
         let missing = placement.find(first).map_or(0.0, |policy| policy.unfinished_share);
         words.push(format!(" ({} {unit}{})", energy(first), share(first)));
         if let Some(task) = placement.task.filter(|_| missing > 0.01) {
@@ -87,6 +98,8 @@ fn answer(placement: &Placement<'_>) -> Text {
             words.extend(text![name(task), " than others"]);
         }
         words.push(".");
+    } else if let [first, ..] = &placement.policies[..] {
+        words.push(format!("Energy of all policies: {} {unit}.", energy(first.name)));
     }
     words
 }

@@ -34,6 +34,9 @@ impl Story for Calls<'_> {
                 format!(" takes {} instructions in the build {build}{beside}.", count(call.counts[build]))
             ]);
         }
+        if let Some(picture) = self.by_function.as_ref().and_then(functions::picture) {
+            told.picture(picture);
+        }
         let implementations: Vec<&str> = self
             .reference
             .map_or(Vec::new(), |reference| reference.implementations.iter().map(|(name, _)| name.as_str()).collect());

@@ -1,7 +1,7 @@
 //! `find-rate`: rates and latencies between interfaces, driver by driver.
 
-use super::spread;
 use super::story::Story;
+use super::{clocks, spread};
 use crate::blocks::{Blocks, Cell, Drawing, IntervalRow, Picture, Table, fixed, name, percent, text, whole};
 use findings::rates::{Driver, LoadLatency, Loss, Rates};
 use findings::spread::Spread;
@@ -34,13 +34,13 @@ fn places(driver: &Driver<'_>) -> String {
 impl Story for Rates<'_> {
     fn tell(&self, told: &mut Blocks) {
         let facts = &self.facts;
-        let best = self.drivers.iter().filter_map(|driver| Some((driver, driver.ndr_mpps[0]?)));
-        if let Some((driver, _)) = best.max_by(|a, b| a.1.total_cmp(&b.1)) {
-            told.answer(text![
-                "The highest rate without loss is that of ",
-                name(driver.name.as_str()),
-                format!(": {} Mpps.", bounds_words(driver.ndr_mpps))
-            ]);
+        clocks::noise(&self.steadiness, told);
+        if let Some(best) = self.best() {
+            let of = |driver: &&Driver<'_>| format!("{} {}", driver.name, bounds_words(driver.ndr_mpps));
+            let rates = best.items.iter().map(of).collect::<Vec<_>>().join(", ");
+            let highest =
+                if best.alone().is_some() { "The highest rate without loss: " } else { "Rates without loss: " };
+            told.answer(format!("{highest}{rates} Mpps."));
         }
         let row = |driver: &Driver<'_>| {
             let [low, high] = driver.ndr_mpps;
@@ -52,7 +52,7 @@ impl Story for Rates<'_> {
         if !rows.is_empty() {
             told.picture(Picture::new("Highest rate without loss", "bounds", "Mpps", Drawing::Intervals(rows)));
         }
-        let spread = |spread: Option<Spread>| spread.map(|spread| spread::cell(&spread, 3));
+        let spread = |spread: Option<Spread>| spread.map(|spread| spread::words(&spread, 1.0, 3));
         let table = Table::with_rows(&self.drivers)
             .words("driver", |driver| name(driver.name.as_str()))
             .numbers("CPU sends", "", |driver| driver.generates_on.as_str())

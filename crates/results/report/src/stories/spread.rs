@@ -1,22 +1,16 @@
 //! Windows of a rate, and whether one figure may stand for them.
 
-use crate::blocks::{Cell, fixed};
+use crate::blocks::fixed;
 use findings::spread::Spread;
 
-/// The median with its range, or the range alone where the windows scatter.
-pub(super) fn words(spread: &Spread, decimals: usize) -> String {
-    let [least, most] = spread.range.map(|value| fixed(value, decimals));
+/// The median with its range, in a unit; the range alone where the windows scatter, and the median
+/// alone where they are written alike.
+pub(super) fn words(spread: &Spread, factor: f64, decimals: usize) -> String {
+    let [least, middle, most] =
+        [spread.range[0], spread.median, spread.range[1]].map(|value| fixed(factor * value, decimals).to_string());
     match spread.scatters {
+        _ if least == most => middle,
         true => format!("between {least} and {most}"),
-        false => format!("{} ({least} to {most})", fixed(spread.median, decimals)),
-    }
-}
-
-/// The same for a table.
-pub(super) fn cell(spread: &Spread, decimals: usize) -> Cell {
-    let [least, most] = spread.range.map(|value| fixed(value, decimals));
-    match spread.scatters {
-        true => Cell::Range(least, most.after(", scatters")),
-        false => Cell::Spread(fixed(spread.median, decimals), least, most),
+        false => format!("{middle} ({least} to {most})"),
     }
 }

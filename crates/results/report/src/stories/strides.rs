@@ -1,23 +1,25 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
+use super::clocks;
 use super::story::Story;
 use crate::blocks::{
-    Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, fixed, name, percent, text, whole,
+    Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, figure, fixed, name, percent,
+    text, whole,
 };
 use findings::strides::{
-    BestCell, Cells, Gains, LIMITS, LOOPS, MeasuredStudy, PredictedStudy, Score, Strides, best_gain, best_here, label,
-    of_loop,
+    Cells, Gains, LIMITS, LOOPS, MeasuredStudy, PredictedStudy, Score, Strides, best_gains, label, of_loop,
 };
+use findings::ticks::Ticks;
 
 /// A curve for each loop whose strides are one number, with the range within 2 % of its best
 /// shaded.
-fn picture(cells: &[Cells]) -> Option<Picture> {
+fn picture(cells: &[Cells], ticks: &Ticks) -> Option<Picture> {
     let curve = |name: &&str| {
         let of = of_loop(cells, name).filter(|cell| cell.stride_first == cell.stride_second);
         let mut points: Vec<(f64, Figure)> = of
             .map(|cell| {
-                let figure = Figure { value: cell.clocks_per_packet, published: cell.published_clocks_per_packet };
-                (cell.stride_first as f64, figure)
+                let published = cell.published_clocks_per_packet.map(|of| of * ticks.factor());
+                (cell.stride_first as f64, Figure { value: cell.clocks_per_packet * ticks.factor(), published })
             })
             .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -27,7 +29,7 @@ fn picture(cells: &[Cells]) -> Option<Picture> {
     let curves: Vec<Curve> = LOOPS[..3].iter().filter_map(curve).collect();
     let drawing = Drawing::Curves { x: "stride".to_owned(), curves };
     let is_empty = matches!(&drawing, Drawing::Curves { curves, .. } if curves.is_empty());
-    let picture = Picture::new("Clocks per packet against the stride", "", "ticks", drawing);
+    let picture = Picture::new("Clocks per packet against the stride", "", clocks::unit(ticks), drawing);
     (!is_empty).then(|| picture.noted("Shaded: within 2 % of the loop's least."))
 }
 
@@ -36,6 +38,7 @@ impl Story for Gains {
         let table = Table::with_rows(&self.gains)
             .words("loop", |gain| name(gain.loop_name.as_str()))
             .numbers("best", "", |gain| label(gain.stride_first, gain.stride_second))
+            .numbers("clocks", "", |gain| figure(gain.clocks))
             .numbers("by parallelism", "", |gain| fixed(gain.gain_parallel, 2))
             .numbers("by prefetch", "", |gain| fixed(gain.gain_prefetch, 2))
             .numbers("together", "", |gain| fixed(gain.gain, 2));
@@ -46,35 +49,30 @@ impl Story for Gains {
     }
 }
 
-/// The best loop and its gains, in a sentence.
-fn words(gains: &Gains) -> Option<Text> {
-    let best = best_gain(&gains.gains)?;
-    Some(text![
-        "The best loop, ",
+/// The best loop and its gains, in a sentence; without a factor where the machine does not repeat
+/// itself.
+fn words(gains: &Gains, ticks: &Ticks, repeats: bool) -> Option<Text> {
+    let leaders = best_gains(&gains.gains)?;
+    let best = leaders.items[0];
+    let which =
+        if leaders.alone().is_some() { "The best loop, " } else { "A loop than which none is told to be better, " };
+    let mut words = text![
+        which,
         name(best.loop_name.as_str()),
         format!(
-            " at {}, takes {} clocks per packet and is {:.2} times as fast as the single loop without prefetch: {:.2} times by \
-             parallelism and {:.2} times by prefetch.",
+            " at {}, takes {} per packet",
             label(best.stride_first, best.stride_second),
-            fixed(best.clocks, 2),
-            best.gain,
-            best.gain_parallel,
-            best.gain_prefetch
+            clocks::words(ticks, best.clocks)
         )
-    ])
-}
-
-fn best_table(best: &[BestCell]) -> Table {
-    let saves = |best: &BestCell| match best.loop_name.as_str() {
-        "single-split" => Cell::Empty,
-        _ => fixed(best.saves_percent, 0).after(" %").into(),
-    };
-    Table::with_rows(best)
-        .words("best", |best| name(best.loop_name.as_str()))
-        .numbers("strides", "", |best| format!("+{}/+{}", best.stride_first, best.stride_second))
-        .numbers("clocks", "", |best| fixed(best.clocks_per_packet, 1))
-        .numbers("less than without prefetch", "", saves)
-        .done()
+    ];
+    if repeats {
+        words.push(format!(
+            " and is {:.2} times as fast as the single loop without prefetch: {:.2} times by parallelism and {:.2} times by prefetch",
+            best.gain, best.gain_parallel, best.gain_prefetch
+        ));
+    }
+    words.push(".");
+    Some(words)
 }
 
 impl Story for Strides<'_> {
@@ -88,14 +86,16 @@ impl Story for Strides<'_> {
 
 impl Story for MeasuredStudy<'_> {
     fn tell(&self, told: &mut Blocks) {
-        if let Some(words) = words(&self.gains) {
+        clocks::noise(&self.steadiness, told);
+        if let Some(words) = words(&self.gains, &self.ticks, self.steadiness.repeats) {
             told.answer(words);
         }
-        if let Some(picture) = picture(&self.cells) {
+        if let Some(picture) = picture(&self.cells, &self.ticks) {
             told.picture(picture);
         }
-        told.table(best_table(&self.best));
-        self.gains.tell(told);
+        if self.steadiness.repeats {
+            self.gains.tell(told);
+        }
         let facts = &self.facts;
         told.note(format!(
             "Stride study on this machine: metadata {}, frames of {}, {} buffers, {} rounds of {} work per packet. Before a frame its \
@@ -108,8 +108,8 @@ impl Story for MeasuredStudy<'_> {
             facts.work,
             facts.header_in,
             facts.data_in,
-            self.counter,
-            self.tick_ns,
+            self.ticks.counter,
+            self.ticks.tick_ns,
             self.repetitions
         ));
         told.rest();
@@ -146,19 +146,17 @@ impl Story for PredictedStudy<'_> {
                 format!("The model misses the published loops that no fit used, {} (rms). ", errors.join(" and "));
             answer.push(words);
         }
-        if let Some(words) = words(&self.gains) {
+        if let Some(words) = words(&self.gains, &self.ticks, true) {
             answer.extend(words);
         }
         if !answer.is_empty() {
             told.answer(answer);
         }
-        if let Some(picture) = picture(&self.cells) {
+        if let Some(picture) = picture(&self.cells, &self.ticks) {
             told.picture(picture);
         }
         if has_published {
             against_published(self, told);
-        } else {
-            told.table(best_table(&best_here(&self.cells)));
         }
         self.gains.tell(told);
         told.note(format!(
@@ -166,7 +164,7 @@ impl Story for PredictedStudy<'_> {
              {} ns per packet.",
             if self.platform.is_empty() { "core" } else { self.platform },
             self.frame_size,
-            (self.tick_ns * 1000.0).round() / 1000.0
+            (self.ticks.tick_ns * 1000.0).round() / 1000.0
         ));
         told.rest();
         told.table(cell_table(self));
@@ -261,6 +259,7 @@ fn against_published(predicted: &PredictedStudy<'_>, told: &mut Blocks) {
         .numbers("published", "", |best| best.published.as_str())
         .numbers("published clocks at the model's, above the published minimum", "", |best| {
             fixed(best.cost_percent, 2).signed().after(" %")
-        });
+        })
+        .numbers("at the longest tried", "", |best| fixed(best.longest_cost_percent, 2).signed().after(" %"));
     told.table(table.done());
 }

@@ -1,5 +1,6 @@
 //! `tune`: distances and batch of a loop that somebody wrote.
 
+use super::clocks;
 use super::story::Story;
 use crate::blocks::{Axis, Blocks, Cell, Curve, Drawing, Figure, HeatMap, Picture, Table, fixed, name, percent, whole};
 use findings::tune::{Best, NEAR, Pick, Tune, TunedCell, size, spread};
@@ -14,19 +15,21 @@ fn words(tune: &Tune<'_>, values: &[u32]) -> String {
 /// The sentences about the best.
 fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
     let facts = &tune.facts;
+    let taken = |ticks: f64| clocks::words(&tune.ticks, ticks);
+    clocks::noise(&tune.steadiness, told);
     let mut words = format!(
-        "`{}` takes the fewest clocks with {}: {} per record, with {} MB of lines, in batches of {}",
+        "`{}` takes the least time with {}: {} per record, with {} MB of lines, in batches of {}",
         facts.name,
         words(tune, &best.values),
-        fixed(best.clocks, 1),
+        taken(best.clocks),
         facts.sets.last().map_or(0, |set| set.bytes >> 20),
         facts.batch
     );
     if let Some(none) = best.none {
-        words.push_str(&format!("; without prefetch it takes {}", fixed(none, 1)));
+        words.push_str(&format!("; without prefetch it takes {}", taken(none)));
     }
     if let Some(today) = best.today {
-        words.push_str(&format!(", and with today's values {}", fixed(today, 1)));
+        words.push_str(&format!(", and with today's values {}", taken(today)));
     }
     words.push('.');
     told.answer(words);
@@ -49,19 +52,13 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
     if let Some(model) = &facts.model {
         let ahead = (model.line / model.work).ceil();
         told.answer(format!(
-            "Why: a line from memory takes {} ticks and a record's work {}, so a line that is asked for {} records ahead is there in \
+            "Why: a line from memory takes {} and a record's work {}, so a line that is asked for {} records ahead is there in \
              time; {} lines can be on their way at once, and {} records fit the core's window.",
-            fixed(model.line, 0),
-            fixed(model.work, 1),
+            taken(model.line),
+            taken(model.work),
             ahead,
             model.fills,
             fixed(model.window_records, 1)
-        ));
-    }
-    if facts.repeats_percent.is_none_or(|percent| percent > 1.0) {
-        let percent = facts.repeats_percent.map_or("an unknown share".to_owned(), |by| format!("{by:.1} %"));
-        told.note(format!(
-            "This machine repeats itself within {percent} only: differences below that mean nothing. Is something else running?"
         ));
     }
     if !best.defines.is_empty() {
@@ -79,7 +76,8 @@ fn pictures(tune: &Tune<'_>, told: &mut Blocks) {
         }
         false => "records ahead, all lines alike".to_owned(),
     };
-    let figure = |cell: &TunedCell| Figure { value: cell.clocks, published: None };
+    let (factor, unit) = (tune.ticks.factor(), clocks::unit(&tune.ticks));
+    let figure = |cell: &TunedCell| Figure { value: factor * cell.clocks, published: None };
     let curve = |name: String, of: &dyn Fn(&TunedCell) -> bool| {
         let mut points: Vec<(f64, Figure)> = tune
             .cells
@@ -100,7 +98,7 @@ fn pictures(tune: &Tune<'_>, told: &mut Blocks) {
     };
     let note = "Shaded: within 2 % of the least.";
     let title = format!("Clocks per record, batches of {}", facts.batch);
-    told.picture(Picture::new(&title, "loop", "ticks", drawn(sets.collect())).noted(note));
+    told.picture(Picture::new(&title, "loop", unit, drawn(sets.collect())).noted(note));
     if let [x, y, ..] =
         facts.knobs.iter().enumerate().filter(|(_, knob)| knob.is_distance).map(|(at, _)| at).collect::<Vec<_>>()[..]
     {
@@ -114,7 +112,7 @@ fn pictures(tune: &Tune<'_>, told: &mut Blocks) {
         .into_iter()
         .map(|batch| curve(format!("batch {batch}"), &|cell| cell.set == far && cell.batch == batch))
         .collect();
-    told.picture(Picture::new("Clocks per record from memory, by batch", "loop", "ticks", drawn(by_batch)).noted(note));
+    told.picture(Picture::new("Clocks per record from memory, by batch", "loop", unit, drawn(by_batch)).noted(note));
 }
 
 /// The map over two distances, the others as in the best.
@@ -136,7 +134,7 @@ fn map(tune: &Tune<'_>, x: usize, y: usize, told: &mut Blocks) {
     let (xs, ys) = (places(x), places(y));
     let field = |to: u32, up: u32| {
         let cell = cells.iter().find(|cell| cell.values[x] == to && cell.values[y] == up)?;
-        Some(Figure { value: cell.clocks, published: None })
+        Some(Figure { value: tune.ticks.factor() * cell.clocks, published: None })
     };
     let map = HeatMap {
         name: String::new(),
@@ -146,7 +144,12 @@ fn map(tune: &Tune<'_>, x: usize, y: usize, told: &mut Blocks) {
     };
     let axis = |knob: usize| Axis::new(&tune.facts.knobs[knob].name, None);
     let drawing = Drawing::HeatMap { x: axis(x), y: axis(y), is_cost: true, maps: vec![map] };
-    told.picture(Picture::new("Clocks per record from memory, over two distances", "loop", "ticks", drawing));
+    told.picture(Picture::new(
+        "Clocks per record from memory, over two distances",
+        "loop",
+        clocks::unit(&tune.ticks),
+        drawing,
+    ));
 }
 
 /// The rest of the answer where only the cells of the choice were measured.
@@ -155,8 +158,8 @@ fn without_sweep(tune: &Tune<'_>, table: Table, told: &mut Blocks) {
     told.table(table.noted(format!(
         "Ticks of the {} ({} ns each) per record. No sweep: {measured} of {} cells were measured, {} rounds each; the others are what \
          the model expects, corrected by these. Leave --quick out to measure all of them.",
-        tune.counter,
-        fixed(tune.tick_ns, 3),
+        tune.ticks.counter,
+        fixed(tune.ticks.tick_ns, 3),
         tune.cells.len(),
         tune.facts.rounds
     )));
@@ -195,8 +198,8 @@ impl Story for Tune<'_> {
         );
         told.table(table.done().noted(format!(
             "Ticks of the {} ({} ns each) per record; medians of up to {} rounds. warm: the same batch again and again.",
-            self.counter,
-            fixed(self.tick_ns, 3),
+            self.ticks.counter,
+            fixed(self.ticks.tick_ns, 3),
             self.facts.rounds
         )));
         let table = Table::with_rows(&self.predictors)

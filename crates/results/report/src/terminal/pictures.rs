@@ -129,11 +129,12 @@ fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: 
     for curve in curves {
         let most = columns.room;
         let blocks: String = curve.points.iter().take(most).map(|(_, figure)| block(figure.value / highest)).collect();
-        let least = curve.points.iter().min_by(|a, b| a.1.value.total_cmp(&b.1.value));
         let best = curve.best.filter(|(from, to)| from != to);
         let best = best.map_or_else(String::new, |(from, to)| format!(", near it from {from} to {to}"));
-        let words = least.map_or_else(String::new, |(place, figure)| {
-            format!("least {} at {place}{best}", quantity(figure.value, unit))
+        let words = curve.least().map_or_else(String::new, |least| {
+            let (place, figure) = least.items[0];
+            let value = quantity(figure.value, unit);
+            if least.behind == 0 { value.to_string() } else { format!("least {value} at {place}{best}") }
         });
         let line = format!("{} {blocks}  {words}", columns.name(&curve.name));
         let fits = line.chars().count() <= style.width;

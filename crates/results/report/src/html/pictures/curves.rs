@@ -20,9 +20,14 @@ pub(super) fn rows(curves: &[Curve], x: &str) -> Rows {
 /// The place where each curve is lowest, in words.
 pub(super) fn words(curves: &[Curve], x: &str, unit: &str) -> String {
     let least = |curve: &Curve| {
-        let (place, figure) = *curve.points.iter().min_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+        let least = curve.least()?;
+        let (place, figure) = least.items[0];
         let name = if curve.name.is_empty() { String::new() } else { format!("{}: ", curve.name) };
-        Some(format!("{name}least {} {unit} at {} {place}", quantity(figure.value, unit), axis_words(x)))
+        let value = quantity(figure.value, unit);
+        Some(match least.behind {
+            0 => format!("{name}{value} {unit}"),
+            _ => format!("{name}least {value} {unit} at {} {place}", axis_words(x)),
+        })
     };
     curves.iter().filter_map(least).take(16).collect::<Vec<_>>().join("; ")
 }

@@ -3,6 +3,7 @@
 use super::figures::Rows;
 use crate::blocks::{Axis, Figure, HeatMap, quantity};
 use crate::html::svg::{LETTER, WIDTH, escape, fitting, text};
+use findings::Leaders;
 use std::fmt::Write;
 
 pub(super) fn rows(maps: &[HeatMap], x: &Axis, y: &Axis) -> Rows {
@@ -25,7 +26,7 @@ pub(super) fn least(map: &HeatMap) -> Option<Field> {
     let fields = map.ys.iter().zip(&map.fields).flat_map(|(up, fields)| {
         map.xs.iter().zip(fields).filter_map(move |(right, field)| Some((*right, *up, (*field)?)))
     });
-    fields.min_by(|a, b| a.2.value.total_cmp(&b.2.value))
+    Leaders::least(fields, |field| Some([field.2.value; 2]))?.alone().copied()
 }
 
 pub(super) fn words((right, up, figure): Field, x: &Axis, y: &Axis, unit: &str) -> String {

@@ -1,0 +1,33 @@
+//! Clocks of a counter, and whether the machine that they were measured on repeats itself.
+
+use crate::blocks::{Blocks, figure, fixed};
+use findings::spread::Steadiness;
+use findings::ticks::Ticks;
+
+/// The unit in which the ticks of a counter are told.
+pub(super) fn unit(ticks: &Ticks) -> &'static str {
+    if ticks.is_timer() { "ns" } else { "clocks" }
+}
+
+/// Ticks in words: as clocks, or as nanoseconds where the counter is a timer, with the core's
+/// clocks where its frequency is known.
+pub(super) fn words(ticks: &Ticks, value: f64) -> String {
+    let own = format!("{} {}", figure(value * ticks.factor()), unit(ticks));
+    match ticks.core_clocks(value) {
+        Some(clocks) => format!("{own} ({} clocks of the core)", fixed(clocks, 0)),
+        None => own,
+    }
+}
+
+/// Says first that a machine does not repeat itself; nothing where it does.
+pub(super) fn noise(of: &Steadiness, told: &mut Blocks) {
+    if !of.repeats {
+        told.answer(format!(
+            "This machine does not repeat itself: of {} measurements that were repeated {} scatter, and the quartiles of one lie {} % of its \
+             median apart in the median. Something else ran: no factor is told.",
+            of.cells,
+            of.scattering,
+            figure(of.apart_percent)
+        ));
+    }
+}
