@@ -27,6 +27,7 @@ const MOST_NAMES: usize = 1 << 20;
 mod packet {
     pub(super) const FTRACE_EVENTS: u32 = 1;
     pub(super) const INTERNED_DATA: u32 = 12;
+    pub(super) const SYSTEM_INFO: u32 = 45;
     pub(super) const COMPRESSED_PACKETS: u32 = 50;
 }
 
@@ -225,6 +226,7 @@ impl Reader<'_, '_, '_> {
             match (number, value) {
                 (packet::FTRACE_EVENTS, Value::Bytes(bundle)) => self.bundle(bundle)?,
                 (packet::INTERNED_DATA, Value::Bytes(interned)) => self.interned(interned)?,
+                (packet::SYSTEM_INFO, Value::Bytes(info)) => self.system(info)?,
                 (packet::COMPRESSED_PACKETS, Value::Bytes(packed)) => {
                     if !may_be_compressed {
                         return Err(Damage("a compressed packet holds a compressed packet"));
@@ -245,6 +247,19 @@ impl Reader<'_, '_, '_> {
                     }
                 }
                 _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The kernel's release: `utsname.release` of a `SystemInfo`.
+    fn system(&mut self, mut info: &[u8]) -> Result<(), Damage> {
+        while let Some((number, value)) = field(&mut info)? {
+            let (1, Value::Bytes(mut names)) = (number, value) else { continue };
+            while let Some((number, value)) = field(&mut names)? {
+                if let (3, Value::Bytes(release)) = (number, value) {
+                    self.left.release(&String::from_utf8_lossy(release));
+                }
             }
         }
         Ok(())

@@ -414,7 +414,9 @@ fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> O
         if let Some(rest) = comment.strip_prefix(b" idle-state: ") {
             left.idle_state(&String::from_utf8_lossy(rest));
         }
-        if let Some(rest) = comment.strip_prefix(b" kernel-release: ") {
+        // The second is perf's.
+        let releases: [&[u8]; 2] = [b" kernel-release: ", b" os release : "];
+        if let Some(rest) = releases.iter().find_map(|prefix| comment.strip_prefix(*prefix)) {
             left.release(&String::from_utf8_lossy(rest));
         }
         if let Some(rest) = comment.strip_prefix(b" idle-governor: ") {

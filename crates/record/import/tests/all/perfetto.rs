@@ -48,6 +48,15 @@ fn the_trace_says_what_the_text_says() {
 }
 
 #[test]
+fn the_kernel_that_was_traced_is_named() {
+    // A packet with `system_info.utsname.release`.
+    let mut bytes = PERFETTO.to_vec();
+    bytes.extend(b"\x0a\x0d\xea\x02\x0a\x0a\x08\x1a\x066.6.50");
+    let (trace, _) = events(&bytes, false).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(trace.kernel.release.as_deref(), Some("6.6.50"));
+}
+
+#[test]
 fn what_is_wrong_is_named_with_its_byte() {
     let wrong = |bytes: &[u8]| match events(bytes, false) {
         Err(error) => error.to_string(),

@@ -17,6 +17,9 @@ pub struct Machine {
 
 pub const PAGE: usize = 4096;
 
+/// The machine of the trace, as `uname` has it.
+const UNAME: &[u8] = b"Linux phone 6.6.50-v8+ aarch64\0";
+
 /// The kernel's formats: name, number, fields (type and name, size, whether signed) and how they
 /// are printed.
 const FORMATS: [(&str, &str, u16, &str, &str); 13] = [
@@ -359,6 +362,8 @@ pub fn trace_dat_with(text: &str, machine: Machine, instances: &[&str]) -> Vec<u
         out.bytes.extend(b"options  \0");
         out.number(4, 2);
         out.sized(4, b"[local] global counter\0");
+        out.number(5, 2);
+        out.sized(4, UNAME);
         out.number(0, 2);
         out.bytes.extend(b"flyrecord\0");
         let mut at = (out.bytes.len() + 16 * pages.len()).div_ceil(PAGE) * PAGE;
@@ -417,6 +422,8 @@ pub fn trace_dat_with(text: &str, machine: Machine, instances: &[&str]) -> Vec<u
         buffer.number(at as u64, 8);
         buffer.number((out.bytes.len() - at) as u64, 8);
     }
+    options.number(5, 2);
+    options.sized(4, UNAME);
     options.number(3, 2);
     options.sized(4, &buffer.bytes);
     for instance in instances {

@@ -57,6 +57,7 @@ fn the_file_says_what_the_text_says() {
         let different = found.iter().zip(&right).find(|(found, right)| found != right);
         assert_eq!((different, found.len()), (None, right.len()), "{machine:?}");
         assert_eq!(trace.clock.as_deref(), Some("local"));
+        assert_eq!(trace.kernel.release.as_deref(), Some("6.6.50-v8+"));
         assert_eq!(trace.kernel.interrupts[&11], "arch_timer");
         assert_eq!(trace.kernel.tasks[&14], "rcu_sched");
         assert!(events.iter().any(|event| event.point == Point::TickExpire));

@@ -26,6 +26,8 @@ pub(super) struct Layout {
     pub(super) cpus: Vec<CpuData>,
     /// Names of the buffers beside the top one.
     pub(super) instances: Vec<String>,
+    /// The kernel's release, as `uname -r` has it.
+    pub(super) release: Option<String>,
 }
 
 /// Options: what a file says of itself.
@@ -33,6 +35,7 @@ mod option {
     pub(super) const DONE: u16 = 0;
     pub(super) const BUFFER: u16 = 3;
     pub(super) const TRACECLOCK: u16 = 4;
+    pub(super) const UNAME: u16 = 5;
     pub(super) const TSC2NSEC: u16 = 14;
     pub(super) const HEADER_INFO: u16 = 16;
     pub(super) const FTRACE_EVENTS: u16 = 17;
@@ -75,6 +78,7 @@ impl Layout {
             tsc: None,
             cpus: Vec::new(),
             instances: Vec::new(),
+            release: None,
         };
         match &*version {
             "6" => layout.read_6(file)?,
@@ -113,6 +117,7 @@ impl Layout {
                 let value = file.bytes(length.into())?;
                 match id {
                     option::TRACECLOCK => self.take_clock(&value),
+                    option::UNAME => self.take_uname(&value),
                     option::TSC2NSEC => self.take_tsc(&value),
                     _ => {}
                 }
@@ -167,6 +172,7 @@ impl Layout {
                 }
                 match id {
                     option::TRACECLOCK => self.take_clock(&value),
+                    option::UNAME => self.take_uname(&value),
                     option::TSC2NSEC => self.take_tsc(&value),
                     option::HEADER_INFO
                     | option::FTRACE_EVENTS
@@ -324,6 +330,12 @@ impl Layout {
         let text = text.trim_end_matches('\0').trim();
         let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(text, |(name, _)| name);
         self.clock = crate::error::printable(chosen);
+    }
+
+    /// `Linux host 6.1.0-13-arm64 aarch64`
+    fn take_uname(&mut self, value: &[u8]) {
+        let text = String::from_utf8_lossy(value);
+        self.release = text.split_whitespace().nth(2).map(str::to_owned);
     }
 
     fn take_tsc(&mut self, value: &[u8]) {

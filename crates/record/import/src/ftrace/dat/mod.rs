@@ -52,6 +52,7 @@ fn error(options: &Options, bad: &Bad) -> ImportError {
 fn describe(layout: &Layout, left: &mut Remainder) -> Result<(), Bad> {
     left.format = format!("trace.dat version {}", layout.version);
     left.clock = (!layout.clock.is_empty()).then(|| layout.clock.clone());
+    layout.release.iter().for_each(|release| left.release(release));
     if layout.counts_no_time() {
         let what = format!("the trace's clock `{}` does not count nanoseconds", layout.clock);
         return Err(Bad { at: 0, what, right: "record with `trace-cmd record -C local`, mono or boot" });
