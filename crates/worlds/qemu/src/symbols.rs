@@ -2,8 +2,9 @@
 
 use crate::Error;
 use elf::ElfBytes;
-use elf::abi::{EM_AARCH64, SHF_EXECINSTR, SHN_UNDEF, STT_FUNC, STT_NOTYPE};
+use elf::abi::{EM_AARCH64, SHF_EXECINSTR, SHN_UNDEF, STB_GLOBAL, STT_FUNC, STT_NOTYPE};
 use elf::endian::AnyEndian;
+use std::cmp::Reverse;
 use std::path::Path;
 
 /// Images larger than this are none.
@@ -12,9 +13,19 @@ const LARGEST: u64 = 256 << 20;
 /// The functions of an ELF file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Symbols {
-    /// Begin, end and name, in order of begins; ends are those that the file says, or where the
-    /// next one begins.
+    /// Begin, end and name, in order of begins. A function that has another one inside stands in
+    /// parts.
     functions: Vec<(u64, u64, String)>,
+}
+
+/// A name of an address.
+struct Symbol {
+    begin: u64,
+    /// The end, where the file has one.
+    end: Option<u64>,
+    section_end: u64,
+    is_global: bool,
+    name: String,
 }
 
 impl Symbols {
@@ -43,31 +54,25 @@ impl Symbols {
             .symbol_table()
             .map_err(damaged)?
             .ok_or_else(|| wrong("it has no symbols; name the file from before it was stripped"))?;
-        let mut functions = Vec::new();
+        let (mut sized, mut labels) = (Vec::new(), Vec::new());
         for symbol in table.iter().filter(|symbol| symbol.st_shndx != SHN_UNDEF) {
             let Some((_, section_end)) = executable(symbol.st_shndx) else { continue };
             let Ok(name) = names.get(symbol.st_name as usize) else { continue };
+            let (begin, is_function) = (symbol.st_value, symbol.st_symtype() == STT_FUNC);
             // `$x` and `$d` say where instructions and data begin, and `.L` is the compiler's own.
             let is_label = symbol.st_symtype() == STT_NOTYPE && !name.is_empty() && !name.starts_with(['$', '.']);
-            if symbol.st_symtype() == STT_FUNC || is_label {
-                let end = if symbol.st_size > 0 { symbol.st_value + symbol.st_size } else { section_end };
-                functions.push((
-                    symbol.st_value,
-                    end,
-                    symbol.st_size > 0,
-                    format!("{:#}", rustc_demangle::demangle(name)),
-                ));
+            if is_function || is_label {
+                let end = (symbol.st_size > 0).then(|| begin.saturating_add(symbol.st_size));
+                let name = format!("{:#}", rustc_demangle::demangle(name));
+                let symbol = Symbol { begin, end, section_end, is_global: symbol.st_bind() == STB_GLOBAL, name };
+                if is_function && end.is_some() { sized.push(symbol) } else { labels.push(symbol) }
             }
         }
+        let mut functions = parts(sized);
+        add_labels(&mut functions, labels);
         if functions.is_empty() {
             return Err(wrong("it names no function; name the file from before it was stripped"));
         }
-        // Of several names of an address, one with a length, and then the first in the alphabet.
-        functions.sort_by(|a, b| a.0.cmp(&b.0).then(b.2.cmp(&a.2)).then(a.3.cmp(&b.3)));
-        functions.dedup_by_key(|function| function.0);
-        let begins: Vec<u64> = functions.iter().map(|function| function.0).chain([u64::MAX]).collect();
-        let ends = functions.into_iter().zip(&begins[1..]);
-        let functions = ends.map(|((begin, end, _, name), &next)| (begin, end.min(next), name)).collect();
         Ok(Self { functions })
     }
 
@@ -87,6 +92,57 @@ impl Symbols {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.functions.iter().map(|(.., name)| name.as_str())
     }
+}
+
+/// Parts of functions whose lengths the file has: an address belongs to the innermost function
+/// around it.
+fn parts(mut sized: Vec<Symbol>) -> Vec<(u64, u64, String)> {
+    // Of several names of an address, a global one, and then the first in the alphabet.
+    sized.sort_by(|a, b| {
+        let key = |of: &Symbol| (of.begin, Reverse(of.end), !of.is_global);
+        key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
+    });
+    sized.dedup_by_key(|function| function.begin);
+    let mut parts: Vec<(u64, u64, String)> = Vec::new();
+    // Functions around the place, the innermost last.
+    let mut open: Vec<(u64, String)> = Vec::new();
+    let mut place = 0;
+    let last = Symbol { begin: u64::MAX, end: None, section_end: 0, is_global: false, name: String::new() };
+    for function in sized.into_iter().chain([last]) {
+        while let Some((end, name)) = open.pop() {
+            let until = end.min(function.begin);
+            if place < until {
+                parts.push((place, until, name.clone()));
+                place = until;
+            }
+            if end > function.begin {
+                open.push((end, name));
+                break;
+            }
+        }
+        place = function.begin;
+        open.extend(function.end.map(|end| (end, function.name)));
+    }
+    parts
+}
+
+/// Adds labels where no function is, each up to the next name.
+fn add_labels(functions: &mut Vec<(u64, u64, String)>, mut labels: Vec<Symbol>) {
+    let is_inside = |label: &Symbol| {
+        let after = functions.partition_point(|(begin, ..)| *begin <= label.begin);
+        after.checked_sub(1).is_some_and(|at| label.begin < functions[at].1)
+    };
+    labels.retain(|label| !is_inside(label));
+    labels.sort_by(|a, b| a.begin.cmp(&b.begin).then(b.end.cmp(&a.end)).then_with(|| a.name.cmp(&b.name)));
+    labels.dedup_by_key(|label| label.begin);
+    let mut begins: Vec<u64> = labels.iter().map(|label| label.begin).collect();
+    begins.extend(functions.iter().map(|(begin, ..)| *begin));
+    begins.sort_unstable();
+    functions.extend(labels.into_iter().map(|label| {
+        let next = begins.get(begins.partition_point(|begin| *begin <= label.begin)).copied().unwrap_or(u64::MAX);
+        (label.begin, label.end.unwrap_or(label.section_end).min(next), label.name)
+    }));
+    functions.sort_by_key(|(begin, ..)| *begin);
 }
 
 #[cfg(test)]
@@ -131,5 +187,31 @@ mod tests {
         let main = symbols.address("main").unwrap();
         assert_eq!((symbols.at(main), symbols.at(main + 1)), (Some("main"), Some("main")));
         assert!(symbols.names().any(|name| name.ends_with("tests::wrong")), "names are demangled");
+    }
+    #[test]
+    fn a_sized_function_owns_its_range_and_labels_count_elsewhere() {
+        let of = |begin, end: Option<u64>, name: &str| Symbol {
+            begin,
+            end,
+            section_end: 100,
+            is_global: name == "exit",
+            name: name.to_owned(),
+        };
+        let mut functions = parts(vec![
+            of(10, Some(30), "exit"),
+            of(10, Some(30), "alias"),
+            of(14, Some(18), "inner"),
+            of(16, Some(17), "innermost"),
+            of(40, Some(44), "last"),
+        ]);
+        let labels =
+            [(2, None, "start"), (10, None, "same"), (20, None, "no_mpam"), (30, None, "end"), (50, Some(52), "stub")];
+        add_labels(&mut functions, labels.map(|(begin, end, name)| of(begin, end, name)).into());
+        let symbols = Symbols { functions };
+        let at =
+            [1, 2, 9, 10, 13, 14, 16, 17, 18, 20, 29, 30, 39, 40, 44, 50, 52].map(|at| symbols.at(at).unwrap_or("-"));
+        let right = "- start start exit exit inner innermost inner exit exit exit end end last - stub -";
+        assert_eq!(at.join(" "), right);
+        assert_eq!(symbols.address("exit"), Some(10));
     }
 }
