@@ -165,11 +165,11 @@ fn the_address_holds_the_view_and_the_way_back_leads_back() {
     let (x, y) = middle(&first);
     first.click(x, y);
     first.wheel(x, y, -120.0);
-    std::thread::sleep(std::time::Duration::from_millis(600));
-    let zoomed = view(&first);
-    assert!(zoomed.1 - zoomed.0 < wakeup.1 - wakeup.0);
-    let hash = first.value("location.hash");
-    let hash = hash.as_str().unwrap();
+    first.wait_for("the view to be nearer", || view(&first).1 - view(&first).0 < wakeup.1 - wakeup.0);
+    let address = || first.value("location.hash").as_str().unwrap_or_default().to_owned();
+    first.wait_for("the address to name the view", || address().contains("view=wakeup&from="));
+    let (zoomed, hash) = (view(&first), address());
+    let hash = hash.as_str();
     assert!(hash.starts_with(CASE) && hash.contains("view=wakeup&from="), "{hash}");
 
     // Another reader follows the link.
@@ -181,9 +181,9 @@ fn the_address_holds_the_view_and_the_way_back_leads_back() {
     assert!((0.0..200.0).contains(&top), "the case is in the window: {top}");
 
     let back = |page: &Page| {
+        let before = address();
         page.value("history.back()");
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        page.settle();
+        page.wait_for("another address", || address() != before);
     };
     back(&first);
     // The click chose a lane, perhaps; then comes the whole wakeup, and at last how it was at

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How a page is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -171,6 +171,16 @@ impl Page {
     pub fn show(&self, selector: &str) {
         let show = format!("document.querySelector({selector:?}).scrollIntoView({{block: 'start'}})");
         self.value(&show);
+        self.settle();
+    }
+
+    /// Waits until something is so, some minutes at most.
+    pub fn wait_for(&self, what: &str, is_so: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !is_so() {
+            assert!(start.elapsed() < Duration::from_secs(300), "the page does not get {what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
         self.settle();
     }
 

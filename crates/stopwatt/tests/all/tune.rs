@@ -8,6 +8,7 @@ const BAD: &str = r#"
 #include "stopwatt_loop.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void *set_up(uint64_t count, uint64_t seed, void **records)
 {
@@ -56,7 +57,7 @@ static void hang(void *made, void *const *records, uint64_t n, const uint32_t *v
     (void)made;
     touch(records, n);
     while (values[0] == 6)
-        ;
+        pause();
 }
 
 static const struct stopwatt_knob knob[] = { { "ahead", "AHEAD", STOPWATT_DISTANCE, 0, 0, 1, STOPWATT_AFTER_NONE, 0 } };
@@ -133,7 +134,7 @@ fn what_a_loop_does_wrong_is_said_with_its_name() {
             "--memory",
             "1",
             "--patience",
-            "2",
+            if name == "hang" { "10" } else { "600" },
             "-o",
             name,
         ];
