@@ -74,7 +74,7 @@ pub fn tell_seconds(root: &Path, name: &str, seconds: f64) -> Result<(), String>
 /// Prints a value beside its limit; the complaint if it is above. Seconds are no complaint: a busy
 /// or slow machine takes twice as many, and `cargo xtask judge build` compares in turn.
 fn held(limit: &Limit, value: f64) -> Option<String> {
-    println!("{}: {value:.0}; the limit is {:.0}, the aim {:.0}", limit.what, limit.limit, limit.aim);
+    println!("{value:.0} now; the limit is {:.0} and the aim {:.0}: {}", limit.limit, limit.aim, limit.what);
     let is_above = value > limit.limit;
     if is_above && limit.name.ends_with("-seconds") {
         println!(
