@@ -16,7 +16,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   stopwatt import wattson perfetto/src/trace_processor/plugins/wattson/data/Tensor --cpus 8 --capacities 0=124,4=427,6=1024 -o phone
   stopwatt --data phone run placement --platform tensor --frequency schedutil
-  stopwatt --data phone run placement --tasks 10,20,30 --platforms tensor --rules eas,off
+  stopwatt --data phone run placement --tasks 10,20,30 --platform tensor --rules eas,off
 
 A device's folder holds cpu_1d.csv, cpu_2d.csv or both; l3.csv is not read. It does not say how fast the CPUs are: capacities are those that
 the device shows in /sys/devices/system/cpu/cpu*/cpu_capacity.")]

@@ -36,7 +36,8 @@ pub(crate) const WORKLOAD: InputFile = InputFile::new(
 
 pub(crate) const PLATFORM: Or<setting::Platform> = setting::Platform::new(
     "platform",
-    "Platform with operating points; the `name` in a file says whose firmware costs count.",
+    "Platform with operating points; the `name` in a file says whose firmware costs count. With --tasks several, parted by commas, and \
+     juno-r2-a72,juno-r2-a57 where none is named.",
 )
 .or("tc2");
 

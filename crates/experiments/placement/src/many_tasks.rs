@@ -1,7 +1,7 @@
 //! `placement --tasks`: more and more equal small tasks under the placement of Linux, with its
 //! energy model and without.
 
-use crate::input::{Board, RATE_LIMIT_NS, RcuChoice, SECONDS, SEED, SEEDS, fastest, rcu_of};
+use crate::input::{Board, PLATFORM, RATE_LIMIT_NS, RcuChoice, SECONDS, SEED, SEEDS, fastest, rcu_of};
 use experiment::setting::{CheckedSetting, Number, Or};
 use experiment::{Error, Request, Sink, World};
 use minikernel::placement::{EnergyAware, Placement, Rules};
@@ -57,16 +57,12 @@ const ASSUMPTIONS: [Assumed; 7] = [
     Assumed { name: "twice the power of clusters and idle states", still_percent: 200, ..ASSUMED },
     Assumed { name: "started from the fastest core", from_fastest: true, ..ASSUMED },
 ];
+const USUAL_PLATFORMS: &str = "juno-r2-a72,juno-r2-a57";
 /// Places of round trips, which every seed runs with; the others run with a few seeds.
 const ROUND_TRIPS: usize = 3;
 const FEW_SEEDS: u32 = 3;
 /// The most tasks that a run may have.
 const MOST_TASKS: u32 = 500;
-
-fn platforms(text: &str) -> Result<Vec<String>, String> {
-    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
-    if names.iter().any(String::is_empty) { Err("names, parted by commas".to_owned()) } else { Ok(names) }
-}
 
 fn counts(text: &str) -> Result<Vec<u32>, String> {
     let parse = |text: &str| text.trim().parse().ok().filter(|count| (1..=MOST_TASKS).contains(count));
@@ -85,13 +81,6 @@ fn placings(text: &str) -> Result<Vec<(&'static str, PlacementRules)>, String> {
     }
     Ok(PLACINGS.into_iter().filter(|(name, _)| names.contains(name)).collect())
 }
-
-pub(crate) const PLATFORMS: CheckedSetting<Vec<String>> = CheckedSetting::new(
-    "platforms",
-    "NAMES",
-    platforms,
-    "With --tasks: platforms with operating points, or their files, parted by commas [default: juno-r2-a72,juno-r2-a57].",
-);
 
 pub(crate) const TASKS: CheckedSetting<Vec<u32>> = CheckedSetting::new(
     "tasks",
@@ -145,8 +134,10 @@ impl TasksRequest {
     fn read(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
         let seeds = if settings.is_given(&SEEDS) { settings.get(SEEDS) } else { USUAL_SEEDS };
-        let names = settings.get(PLATFORMS).unwrap_or_else(|| vec!["juno-r2-a72".to_owned(), "juno-r2-a57".to_owned()]);
-        let read = |name: &String| {
+        let given = settings.is_given(&PLATFORM).then(|| settings.get(PLATFORM));
+        let names = given.unwrap_or_else(|| USUAL_PLATFORMS.to_owned());
+        let names: Vec<&str> = names.split(',').map(str::trim).collect();
+        let read = |name: &&str| {
             let of = |assumed: Assumed| {
                 let mut board = Board::read(request.platforms, name, None, assumed.round_trip, &[])?;
                 board.hardware.scale_still(assumed.still_percent);
@@ -331,6 +322,5 @@ mod tests {
         }
         assert_eq!(placings("off,eas").unwrap().len(), 2);
         assert!(placings("eas-5").unwrap_err().contains("eas, eas-6.0, off"));
-        assert!(platforms("tc2,,").is_err() && platforms("tc2, juno-r2-a72").unwrap()[1] == "juno-r2-a72");
     }
 }

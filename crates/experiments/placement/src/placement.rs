@@ -4,7 +4,7 @@ use crate::input::{
     DEVICE_RATE, FREQUENCY, IDLE, Input, MEMORY_RATE, PLATFORM, RCU, ROUND_TRIP, SECONDS, SEED, SEEDS, SET, WANTED,
     WORKLOAD,
 };
-use crate::many_tasks::{self, DUTY, PERIOD, PLATFORMS, RULES, TASKS};
+use crate::many_tasks::{self, DUTY, PERIOD, RULES, TASKS};
 use crate::seed_run::{SeedResult, one};
 use crate::{lanes, results};
 use experiment::setting::Switch;
@@ -45,7 +45,6 @@ static ABOUT: About = About {
         &TASKS,
         &DUTY,
         &PERIOD,
-        &PLATFORMS,
         &RULES,
     ],
     cases: &[],
@@ -62,7 +61,7 @@ static ABOUT: About = About {
             arguments: "--tasks 10,20,30,40,50",
             about: "equal tasks on Juno r2 with Linux's energy model and without",
         },
-        Example { arguments: "--tasks 1,2,4 --duty 10 --platforms hikey960,tc2 --rules eas,off", about: "" },
+        Example { arguments: "--tasks 1,2,4 --duty 10 --platform hikey960,tc2 --rules eas,off", about: "" },
         Example { arguments: "--operating-points", about: "energy per work, core by core" },
     ],
     sweep_defaults: &[(&SEEDS, "2")],
@@ -75,10 +74,9 @@ impl Experiment for Placement {
     }
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
-        const OF_TASKS: [&dyn Setting; 4] = [&DUTY, &PERIOD, &PLATFORMS, &RULES];
-        const OF_WORKLOADS: [&dyn Setting; 11] = [
+        const OF_TASKS: [&dyn Setting; 3] = [&DUTY, &PERIOD, &RULES];
+        const OF_WORKLOADS: [&dyn Setting; 10] = [
             &WORKLOAD,
-            &PLATFORM,
             &IDLE,
             &WANTED,
             &FREQUENCY,

@@ -238,7 +238,7 @@ fn tasks_stand_beside_the_published_joules_and_the_model_beats_a_constant() {
         "placement",
         "--tasks",
         "10,20,30,40,50",
-        "--platforms",
+        "--platform",
         "juno-r2-a72",
         "--rules",
         "eas,off",
@@ -262,7 +262,7 @@ fn tasks_stand_beside_the_published_joules_and_the_model_beats_a_constant() {
     assert!((0.9..1.1).contains(&scale), "joules are right without a scale, too: {scale}");
     assert_eq!(board["rules"][0]["gain_percent"].as_array().unwrap().len(), 5);
     // Other tasks than the published ones have no figures beside them.
-    let given = ["run", "placement", "--platforms", "juno-r2-a72", "--duty", "6", "--seeds", "1", "--seconds", "1"];
+    let given = ["run", "placement", "--platform", "juno-r2-a72", "--duty", "6", "--seeds", "1", "--seconds", "1"];
     let other = folder.path().join("other");
     let run = stopwatt(&[&given[..], &["--tasks", "2,4", "--format", "json", "-o", other.to_str().unwrap()]].concat());
     let json: Value = serde_json::from_slice(&run.stdout).unwrap();
@@ -286,8 +286,8 @@ fn equal_tasks_that_cannot_run_are_refused() {
     for (given, said) in [
         (&["placement", "--tasks", "20,10"][..], "rising whole numbers"),
         (&["placement", "--tasks", "2", "--rules", "eas-5"], "eas, eas-6.0, off"),
-        (&["placement", "--tasks", "2", "--platforms", "juno-r9"], "there is no platform"),
-        (&["placement", "--tasks", "2", "--platforms", "juno-r1"], "has no operating points"),
+        (&["placement", "--tasks", "2", "--platform", "juno-r9"], "there is no platform"),
+        (&["placement", "--tasks", "2", "--platform", "juno-r1"], "has no operating points"),
         (&["placement", "--tasks", "2", "--policies", "hmp"], "--policies means nothing here"),
         (&["placement", "--duty", "10"], "give --tasks, too"),
         (&["eas-energy"], "stopwatt run placement --tasks"),

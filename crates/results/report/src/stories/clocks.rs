@@ -23,10 +23,10 @@ pub(super) fn words(ticks: &Ticks, value: f64) -> String {
 pub(super) fn noise(of: &Steadiness, told: &mut Blocks) {
     if !of.repeats {
         told.answer(format!(
-            "This machine does not repeat itself: of {} measurements that were repeated {} scatter, and the quartiles of one lie {} % of its \
-             median apart in the median. Something else ran: no factor is told.",
-            of.cells,
+            "This machine does not repeat itself: {} of {} repeated measurements scatter by more than a tenth, and the usual one by {} % \
+             (between quartiles). Something else ran: no factor is told.",
             of.scattering,
+            of.cells,
             figure(of.apart_percent)
         ));
     }

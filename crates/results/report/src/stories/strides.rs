@@ -54,14 +54,18 @@ impl Story for Gains {
 fn words(gains: &Gains, ticks: &Ticks, repeats: bool) -> Option<Text> {
     let leaders = best_gains(&gains.gains)?;
     let best = leaders.items[0];
-    let which =
-        if leaders.alone().is_some() { "The best loop, " } else { "A loop than which none is told to be better, " };
+    let which = match (repeats, leaders.alone()) {
+        (false, _) => "The lowest median of a loop, that of ",
+        (true, Some(_)) => "The best loop, ",
+        (true, None) => "A loop than which none is told to be better, ",
+    };
     let mut words = text![
         which,
         name(best.loop_name.as_str()),
         format!(
-            " at {}, takes {} per packet",
+            " at {}, {} {} per packet",
             label(best.stride_first, best.stride_second),
+            if repeats { "takes" } else { "is" },
             clocks::words(ticks, best.clocks)
         )
     ];
