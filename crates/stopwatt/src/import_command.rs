@@ -244,14 +244,18 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
             })
         };
         let nodes: Vec<_> = runtime.rows.iter().map(node).collect();
-        return output::print_json(console, &json!({ "nodes": nodes, "recording": options.output }));
+        let total = runtime.clocks_per_packet();
+        let json = json!({ "nodes": nodes, "clocks_per_packet": total, "recording": options.output });
+        return output::print_json(console, &json);
     }
-    let active = runtime.rows.iter().filter(|row| row.vectors > 0);
-    let total: f64 = active.clone().map(|row| row.clocks).sum();
+    let nodes =
+        |rows: &mut dyn Iterator<Item = &vpp_runtime::Row>| rows.map(|row| &row.node).collect::<BTreeSet<_>>().len();
     let said = format!(
-        "{} nodes, {} with packets, together {total:.2} clocks per packet. Recording: {}\n",
-        runtime.rows.len(),
-        active.count(),
+        "{:.2} clocks for each packet that came in, over all nodes: {} nodes, {} with packets, on {} threads. Recording: {}\n",
+        runtime.clocks_per_packet(),
+        nodes(&mut runtime.rows.iter()),
+        nodes(&mut runtime.rows.iter().filter(|row| row.vectors > 0)),
+        runtime.rows.iter().map(|row| row.thread).collect::<BTreeSet<_>>().len(),
         options.output.display()
     );
     output::print_text(console, &said)

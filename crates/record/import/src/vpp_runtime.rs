@@ -4,7 +4,8 @@
 //! several threads, states of one or more words, and columns separated by tabs or blanks. What VPP
 //! prints as vectors per call is recomputed from its two terms.
 
-use recording::{Header, Recording};
+use recording::{Header, Picture, PictureKind, Recording, metrics};
+use std::collections::BTreeMap;
 
 /// Why a text cannot be imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,81 +53,112 @@ pub struct Runtime {
     pub seconds: Vec<(u16, f64)>,
     /// The name of the clocks column.
     pub clocks_column: String,
+    /// The packets that came in over all threads, by the rates that were printed.
+    pub received: f64,
     /// The rows, in order.
     pub rows: Vec<Row>,
 }
 
-/// Reads a text.
-pub fn parse(text: &str) -> Result<Runtime, ImportError> {
-    let mut runtime = Runtime::default();
-    let mut thread = 0;
-    let mut in_table = false;
-    let mut after_gap = false;
-    for (index, line) in text.lines().enumerate() {
-        let wrong = |message: &str| ImportError { line: index + 1, message: message.to_owned() };
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words[..] {
-            [] => after_gap = true,
+impl Runtime {
+    /// Clocks that all nodes together take for a packet that came in. A node's clocks weigh as many
+    /// packets as met it: three workers with the same clocks take what one takes.
+    pub fn clocks_per_packet(&self) -> f64 {
+        let mut by_node: BTreeMap<&str, u64> = BTreeMap::new();
+        for row in &self.rows {
+            *by_node.entry(&row.node).or_default() += row.vectors;
+        }
+        // The printed rates have five digits; no node meets more packets than came in.
+        let met = by_node.into_values().max().unwrap_or(0) as f64;
+        let clocks: f64 = self.rows.iter().map(|row| row.clocks * row.vectors as f64).sum();
+        clocks / if self.received > 1.001 * met { self.received } else { met.max(1.0) }
+    }
+}
+
+/// A reader of one line after the other.
+#[derive(Default)]
+struct Reader {
+    runtime: Runtime,
+    thread: u16,
+    in_table: bool,
+    /// True behind a blank line, where what is no row is what the terminal showed next.
+    after_gap: bool,
+}
+
+impl Reader {
+    fn line(&mut self, words: &[&str]) -> Result<(), String> {
+        match *words {
+            [] => self.after_gap = true,
             ["Thread", number, ..] if number.parse::<u16>().is_ok() => {
-                thread = number.parse().unwrap_or(thread);
-                in_table = false;
+                self.thread = number.parse().unwrap_or(self.thread);
+                self.in_table = false;
             }
             ["Time", seconds, ..] if seconds.trim_end_matches(',').parse::<f64>().is_ok_and(f64::is_finite) => {
-                runtime.seconds.push((thread, seconds.trim_end_matches(',').parse().unwrap_or(0.0)));
-                in_table = false;
+                self.runtime.seconds.push((self.thread, seconds.trim_end_matches(',').parse().unwrap_or(0.0)));
+                self.in_table = false;
+            }
+            ["vector", "rates", "in", rate, ..] => {
+                let seconds = self.runtime.seconds.last().filter(|of| of.0 == self.thread).map_or(0.0, |of| of.1);
+                let rate: f64 = rate.trim_end_matches(',').parse().unwrap_or(0.0);
+                self.runtime.received += if rate.is_finite() { rate * seconds } else { 0.0 };
+                self.in_table = false;
             }
             ["Name", "State", ..] => {
                 let column = words.iter().find(|w| matches!(**w, "Clocks" | "Packet-Clocks" | "Packet-Time"));
-                runtime.clocks_column =
-                    (*column.ok_or_else(|| wrong("no column Clocks, Packet-Clocks or Packet-Time"))?).to_owned();
-                (in_table, after_gap) = (true, false);
+                let column = column.ok_or("no column Clocks, Packet-Clocks or Packet-Time")?;
+                self.runtime.clocks_column = (*column).to_owned();
+                (self.in_table, self.after_gap) = (true, false);
             }
-            _ if !in_table || words.iter().all(|w| w.bytes().all(|b| matches!(b, b'-' | b'.'))) => {}
-            [name, ref rest @ ..] => {
-                let Some((state, [calls, vectors, suspends, clocks, _per_call])) = rest.split_last_chunk::<5>() else {
-                    if after_gap {
-                        // What stands behind a blank line and is no row is what the terminal showed
-                        // next.
-                        in_table = false;
-                        continue;
-                    }
-                    return Err(wrong("a row must end in calls, vectors, suspends, clocks and vectors per call"));
-                };
-                if after_gap && calls.parse::<u64>().is_err() {
-                    in_table = false;
-                    continue;
-                }
-                let count =
-                    |text: &str| text.parse().map_err(|_| wrong("calls, vectors and suspends must be whole numbers"));
-                let clocks: f64 = clocks.parse().map_err(|_| wrong("clocks must be a number such as 1.54e0"))?;
-                if !clocks.is_finite() {
-                    return Err(wrong("clocks must be a number such as 1.54e0"));
-                }
-                after_gap = false;
-                runtime.rows.push(Row {
-                    thread,
-                    node: name.to_owned(),
-                    state: state.join(" ").trim_matches(['"', '\'']).to_owned(),
-                    calls: count(calls)?,
-                    vectors: count(vectors)?,
-                    suspends: count(suspends)?,
-                    clocks,
-                });
-            }
+            _ if !self.in_table || words.iter().all(|w| w.bytes().all(|b| matches!(b, b'-' | b'.'))) => {}
+            [node, ref rest @ ..] => self.row(node, rest)?,
         }
+        Ok(())
     }
-    if runtime.clocks_column.is_empty() {
+
+    fn row(&mut self, node: &str, rest: &[&str]) -> Result<(), String> {
+        let cells = rest.split_last_chunk::<5>();
+        if self.after_gap && cells.is_none_or(|(_, [calls, ..])| calls.parse::<u64>().is_err()) {
+            self.in_table = false;
+            return Ok(());
+        }
+        let (state, [calls, vectors, suspends, clocks, _per_call]) =
+            cells.ok_or("a row must end in calls, vectors, suspends, clocks and vectors per call")?;
+        let count = |text: &str| text.parse().map_err(|_| "calls, vectors and suspends must be whole numbers");
+        let clocks: Option<f64> = clocks.parse().ok().filter(|clocks: &f64| clocks.is_finite());
+        self.after_gap = false;
+        self.runtime.rows.push(Row {
+            thread: self.thread,
+            node: node.to_owned(),
+            state: state.join(" ").trim_matches(['"', '\'']).to_owned(),
+            calls: count(calls)?,
+            vectors: count(vectors)?,
+            suspends: count(suspends)?,
+            clocks: clocks.ok_or("clocks must be a number such as 1.54e0")?,
+        });
+        Ok(())
+    }
+}
+
+/// Reads a text.
+pub fn parse(text: &str) -> Result<Runtime, ImportError> {
+    let mut reader = Reader::default();
+    for (index, line) in text.lines().enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        reader.line(&words).map_err(|message| ImportError { line: index + 1, message })?;
+    }
+    if reader.runtime.clocks_column.is_empty() {
         return Err(ImportError {
             line: 0,
             message: "no table: a line `Name State Calls Vectors Suspends Clocks Vectors/Call` is missing".to_owned(),
         });
     }
-    Ok(runtime)
+    Ok(reader.runtime)
 }
 
 /// Makes a recording of what was read. `variant` says what was measured: a version, a machine.
 pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
     let mut recording = Recording::new(header);
+    let (title, metric) = ("Clocks per packet, by node".to_owned(), metrics::CLOCKS_PER_PACKET.name.to_owned());
+    recording.header.pictures = vec![Picture { title, metric, case: None, kind: PictureKind::StackedBars }];
     let series = recording.series(variant, "show-runtime", "");
     for (thread, seconds) in &runtime.seconds {
         recording.measure(series, 0, "window", "s", *seconds).cpu = Some(*thread);
@@ -192,6 +224,27 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
         assert_eq!(runtime.clocks_column, "Packet-Clocks");
         assert_eq!(runtime.rows[0].state, "any wait");
         assert_eq!((runtime.rows[1].thread, runtime.rows[1].vectors), (1, 256_000));
+    }
+
+    #[test]
+    fn totals_weigh_the_packets_that_met_each_node() {
+        let worker = |number: u16, rows: &[(&str, u64, f64)]| {
+            let rows: Vec<String> = rows
+                .iter()
+                .map(|(node, vectors, clocks)| format!("{node} active 10 {vectors} 0 {clocks} 256.0"))
+                .collect();
+            let head = "Name State Calls Vectors Suspends Clocks Vectors/Call";
+            format!(
+                "Thread {number} vpp_wk\nTime 10.0, 10 sec\n  vector rates in 1e1, out 1e1\n{head}\n{}\n",
+                rows.join("\n")
+            )
+        };
+        let total = |workers: &[String]| parse(&workers.concat()).unwrap().clocks_per_packet();
+        let all = [("dpdk-input", 100, 80.0), ("ip4-lookup", 100, 20.0)];
+        assert_eq!(total(&[worker(1, &all), worker(2, &all), worker(3, &all)]), 100.0);
+        let half = [("dpdk-input", 100, 80.0), ("ip4-lookup", 50, 20.0)];
+        assert_eq!(total(&[worker(1, &half)]), 90.0, "half of the packets never met it");
+        assert!((parse(OLD).unwrap().clocks_per_packet() - 1.965).abs() < 1e-9);
     }
 
     #[test]
