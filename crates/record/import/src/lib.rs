@@ -24,6 +24,7 @@ mod rows;
 mod rst;
 mod rt_instr;
 mod runs;
+mod text;
 mod tf_a;
 pub mod vpp_runtime;
 pub mod wattson;

@@ -76,7 +76,7 @@ pub fn open(path: &Path, name: &str) -> Result<File, ImportError> {
 }
 
 /// Copies an input into a temporary file, unpacked if it is packed.
-fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
+pub(crate) fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
     let no_room = |error: io::Error| {
         ImportError::whole(name, format!("it cannot be unpacked: {error}"), "make room where TMPDIR says")
     };
