@@ -78,9 +78,10 @@ pub fn run(console: &Console, data: &Data, kind: Kind, options: &ImportOptions) 
     let files = data.platforms();
     let platform = options.platform.as_deref().map(|name| PlatformFiles::open(&files, name)).transpose()?;
     let described = platform.as_ref().map(|platform| soc::config::Platform::read(platform.document())).transpose()?;
-    let stem = options.file.file_stem().map(|name| name.to_string_lossy().into_owned());
+    let file = import::shown(&options.file);
+    let stem = Path::new(&file).file_stem().map(|name| name.to_string_lossy().into_owned());
     let how = Options {
-        file: options.file.display().to_string(),
+        file,
         variant: options.variant.clone().or(stem).unwrap_or_default(),
         prefix: options.prefix.clone(),
         unit: options.unit.clone(),
@@ -224,7 +225,7 @@ pub struct ImportRuntimeOptions {
 
 /// Reads what VPP showed, writes the recording and says what is in it.
 pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette::Result<()> {
-    let path = options.file.display().to_string();
+    let path = import::shown(&options.file);
     let runtime = vpp_runtime::read(import::open(&options.file, &path)?, &path)?;
     let mut header = Header::new("vpp-runtime", "import", "ticks");
     header.iterations = 1;

@@ -71,7 +71,7 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
     }
     let first = read_path(&options.before)?;
     let last = options.after.as_deref().map(read_path).transpose()?;
-    let before = options.before.display();
+    let before = import::shown(&options.before);
     let name = || {
         let path = options.after.as_ref().unwrap_or(&options.before);
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

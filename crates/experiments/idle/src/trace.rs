@@ -78,7 +78,7 @@ impl TracedIntervals {
         if path.is_dir() {
             return Self::recording(path);
         }
-        let shown = path.display().to_string();
+        let shown = import::shown(path);
         let file = import::open(path, &shown).map_err(Error::file)?;
         Self::imported(BufReader::new(file), shown)
     }

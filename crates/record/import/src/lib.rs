@@ -32,7 +32,7 @@ pub mod wattson;
 pub use csv_table::{csv_table, csv_tables};
 pub use error::ImportError;
 pub use figures::{Figure, Figures, record, reference_rows};
-pub use packed::open;
+pub use packed::{open, shown};
 pub use rst::rst;
 pub use rt_instr::rt_instr;
 pub use tf_a::{TableError, tf_a_tables};

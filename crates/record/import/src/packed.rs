@@ -54,6 +54,11 @@ impl Packer {
     }
 }
 
+/// The name of a file for people: `-` is standard input.
+pub fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
+}
+
 /// Opens a file of any length; a packed one, and standard input (`-`), unpacked in a temporary file
 /// that goes when it is closed. `name` is the file's name for errors.
 ///

@@ -327,7 +327,7 @@ fn a_tidy_table_needs_neither_cluster_nor_core() {
     let said = stopwatt(&["compare", &path("a.rec"), &path("b.rec"), "--policy", &path("policy.toml")]);
     assert_eq!(said.status.code(), Some(1), "{}", String::from_utf8_lossy(&said.stdout));
     for (row, error) in
-        [("sort,time,x,ms", "is no figure"), ("sort,time,1", "record"), (",time,1,ms", "the case is empty")]
+        [("sort,time,x,ms", "is no figure"), ("sort,time,1", "3 cells"), (",time,1,ms", "the case is empty")]
     {
         std::fs::write(path("c"), format!("case,metric,value,unit\n{row}\n")).unwrap();
         let said = stopwatt(&["import", "csv", &path("c"), "-o", &path("c.rec")]);

@@ -30,7 +30,7 @@ const DEEPEST: usize = 16;
 /// # Errors
 /// It cannot be read; it is none of the forms; it is cut off or damaged.
 pub fn read_path(path: &Path) -> Result<Content, ImportError> {
-    let file = path.display().to_string();
+    let file = crate::shown(path);
     if path.is_dir() {
         return folder(path, &file)?.dump(&file).map(Content::Dump);
     }

@@ -50,7 +50,7 @@ impl Listed {
             self.announced = Some(domain.to_owned());
         }
         let line = line.trim();
-        let taken = self.list(line, at, files)? || self.header(line) || self.row(line, at, files)?;
+        let taken = self.list(line, at, files)? || self.header(line, at)? || self.row(line, at, files)?;
         line.clone_into(&mut self.before);
         Ok(taken || domain.is_some())
     }
@@ -102,7 +102,7 @@ impl Listed {
     }
 
     /// The header of a table, if the line is one.
-    fn header(&mut self, line: &str) -> bool {
+    fn header(&mut self, line: &str, (file, number): At<'_>) -> Result<bool, ImportError> {
         let mut columns: Vec<Column> = Vec::new();
         let (mut cpu, mut unit_us, mut is_domain) = (None, 1, false);
         for word in words(line) {
@@ -140,19 +140,23 @@ impl Listed {
         }
         let has = |column| columns.contains(&column);
         let has_name = has(Column::State) || has(Column::File("name"));
-        if !has_name
-            || !(has(Column::File("usage")) || is_domain)
-            || columns.iter().filter(|of| **of == Column::Other).count() > 3
-        {
-            return false;
+        let others = columns.iter().filter(|of| **of == Column::Other).count();
+        if !has_name || others > 3 || !(is_domain || has(Column::File("usage"))) {
+            return Ok(false);
         }
-        self.cpu = cpu.unwrap_or(self.cpu);
+        if !has(Column::File("usage")) {
+            let help = "older kernels count no entries of power domains: give the table of one that prints Usage";
+            return Err(ImportError::new(file, number, line, "the table has times and no entries", help));
+        }
+        // The line above may name the CPU.
+        let above = self.before.trim_end_matches(':').to_ascii_lowercase().replace(' ', "");
+        self.cpu = cpu.or_else(|| above.strip_prefix("cpu")?.parse().ok()).unwrap_or(self.cpu);
         (self.next, self.unit_us, self.in_list) = (0, unit_us, false);
         let name = self.announced.take();
         self.unnamed_domains += usize::from(is_domain && name.is_none());
         self.domain = is_domain.then(|| name.unwrap_or_else(|| self.unnamed_domains.to_string()));
         self.columns = columns;
-        true
+        Ok(true)
     }
 
     /// A row of a table, if the line is one.
@@ -220,7 +224,7 @@ impl Listed {
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| c.is_whitespace() || c == '|').filter(|word| !word.is_empty())
+    line.split(|c: char| c.is_whitespace() || matches!(c, '|' | ',')).filter(|word| !word.is_empty())
 }
 
 /// The power domain that a line names, and the rest: `…/pm_genpd/NAME/idle_states:REST` as grep

@@ -77,7 +77,8 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
         text::read(&mut input, options, &mut collector, &mut left)?;
     }
     if let Some((count, line, text)) = left.foreign.take() {
-        left.doubts.push(format!("{count} lines are no events and were passed over, the first in line {line}: {text}"));
+        left.doubts
+            .push(format!("lines that are no events were passed over: {count}, the first is line {line}: {text}"));
     }
     let trace = collector.finish(Trace {
         format: std::mem::take(&mut left.format),
