@@ -160,12 +160,13 @@ impl Task {
         }
     }
 
-    /// The base of one of its own timers, at first the task's begin.
-    pub(crate) fn timer(&mut self, timer: usize) -> &mut Time {
+    /// As [`Self::next_period`], of one of its own timers.
+    pub(crate) fn next_own_period(&mut self, timer: usize, period: u64, relative: bool, now: u64) -> u64 {
         if self.timers.len() <= timer {
             self.timers.resize(timer + 1, self.begin);
         }
-        &mut self.timers[timer]
+        self.timers[timer] = self.next_period(self.timers[timer], period, relative, now);
+        self.timers[timer]
     }
 
     /// Moves a timer on by a period from its base and counts the period that ends: its response

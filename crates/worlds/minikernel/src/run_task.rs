@@ -82,9 +82,7 @@ impl Kernel {
                 self.cpus[cpu].wheel.set(now, now + u64::from(jiffies), false, what);
             }
             Action::Timer { timer, period, relative } => {
-                let base = *this.timer(timer.into());
-                let next = this.next_period(base, period.saturating_mul(1_000), relative, self.now);
-                *this.timer(timer.into()) = next;
+                let next = this.next_own_period(timer.into(), period.saturating_mul(1_000), relative, self.now);
                 self.await_period(soc, cpu, task, next);
             }
             Action::SharedTimer { timer, period, relative } => {
