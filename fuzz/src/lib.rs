@@ -99,7 +99,7 @@ pub const VPP_RUNTIME: Target = Target {
                     fib-walk \"any wait\" 0 0 2 6.03e3 0.00\n\n$ dmesg\n";
         vec![text.into()]
     },
-    run: |bytes| match import::vpp_runtime::parse(&String::from_utf8_lossy(bytes)) {
+    run: |bytes| match import::vpp_runtime::read(bytes, "fuzz") {
         Ok(runtime) => {
             assert!(runtime.rows.iter().all(|row| row.clocks.is_finite() && !row.node.is_empty()));
             true

@@ -64,6 +64,11 @@ pub fn run(console: &Console, data: &Data, what: &Capture) -> miette::Result<()>
         .wrap_err_with(|| format!("cannot run {shown}; nothing was recorded"))?;
     let seconds = start.elapsed().as_secs_f64();
     let after = dump(&options.sysfs)?;
+    if before.counts_as(&after) {
+        let help = "a CPU counts a stay when it wakes up: measure for longer, or look at \
+                    cpu*/cpuidle/state*/disable and the kernel's command line (idle=poll, cpuidle.off=1)";
+        return Err(miette!(help = help, "no CPU came out of an idle state in {seconds:.3} s; nothing was recorded"));
+    }
     let mut header = Header::new("cpuidle", "host", "us");
     header.run = provenance::this_measurement();
     if !status.success() {

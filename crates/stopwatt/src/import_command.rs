@@ -8,7 +8,6 @@ use comparison::{FEWEST_RUNS, Policy};
 use console::Console;
 use import::vpp_runtime;
 use import::{Figures, ImportError, Options};
-use miette::{IntoDiagnostic, WrapErr, miette};
 use platforms::PlatformFiles;
 use recording::{Header, Platform, Recording};
 use serde_json::json;
@@ -23,11 +22,13 @@ use std::path::{Path, PathBuf};
   stopwatt import rst psci-performance.rst --prefix juno- -o recordings/published
   stopwatt import rst docs/perf/psci-performance-juno.rst --platform juno-r1 --prefix juno- -o r --as-published rows.csv
   stopwatt import csv published/juno-psci.csv --platform juno-r1 -o recordings/published
+  stopwatt import csv times.csv --variant v2 -o recordings/v2
   stopwatt import csv docs/perf/data/juno/current --platform juno-r1 -o recordings/current
   stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board")]
 pub struct ImportOptions {
-    /// The file; every line that is not meant is passed over. It may be packed with gzip, xz or
-    /// zstd; - is standard input. For csv also a folder of TF-A's tables.
+    /// The file; every line that is not meant is passed over. CSV has at least the columns case,
+    /// metric, value and unit. It may be packed with gzip, xz or zstd; - is standard input. For csv
+    /// also a folder of TF-A's tables.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Name of what was measured, where the file names no release; by default the file's name.
@@ -77,9 +78,10 @@ pub fn run(console: &Console, data: &Data, kind: Kind, options: &ImportOptions) 
     let files = data.platforms();
     let platform = options.platform.as_deref().map(|name| PlatformFiles::open(&files, name)).transpose()?;
     let described = platform.as_ref().map(|platform| soc::config::Platform::read(platform.document())).transpose()?;
-    let stem = options.file.file_stem().map(|name| name.to_string_lossy().into_owned());
+    let file = import::shown(&options.file);
+    let stem = Path::new(&file).file_stem().map(|name| name.to_string_lossy().into_owned());
     let how = Options {
-        file: options.file.display().to_string(),
+        file,
         variant: options.variant.clone().or(stem).unwrap_or_default(),
         prefix: options.prefix.clone(),
         unit: options.unit.clone(),
@@ -130,7 +132,7 @@ pub fn run(console: &Console, data: &Data, kind: Kind, options: &ImportOptions) 
 }
 
 /// Release, case and mode with the CPUs and the metrics, in their units, that were read for it.
-type Tables = BTreeMap<(String, String, String), (BTreeSet<Option<u16>>, BTreeSet<String>, u32)>;
+type Tables = BTreeMap<(String, String, String), (BTreeSet<u16>, BTreeSet<String>, u32)>;
 
 fn tables(recording: &Recording) -> Tables {
     let mut tables = Tables::new();
@@ -141,7 +143,7 @@ fn tables(recording: &Recording) -> Tables {
         }
         let (variant, case, mode) = recording.series_texts(measure.series);
         let table = tables.entry((variant.to_owned(), case.to_owned(), mode.to_owned())).or_default();
-        table.0.insert(measure.cpu);
+        table.0.extend(measure.cpu);
         table.1.insert(format!("{metric} ({})", recording.text(measure.unit)));
         table.2 = table.2.max(measure.iteration + 1);
     }
@@ -154,8 +156,9 @@ fn as_text(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
     for ((variant, case, mode), (cpus, metrics, iterations)) in &tables {
         let metrics: Vec<_> = metrics.iter().map(String::as_str).collect();
         text += &format!(
-            "{variant}: {case} {mode}, {} CPUs, {iterations} iteration{}, {}\n",
-            cpus.len(),
+            "{variant}: {}, {}{iterations} iteration{}, {}\n",
+            format!("{case} {mode}").trim_end(),
+            if cpus.is_empty() { String::new() } else { format!("{} CPUs, ", cpus.len()) },
             if *iterations == 1 { "" } else { "s" },
             metrics.join(", ")
         );
@@ -202,7 +205,8 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
 #[command(after_help = "Example:
   stopwatt import vpp-runtime show-runtime.txt --output recordings/vpp")]
 pub struct ImportRuntimeOptions {
-    /// The output of VPP's `show runtime`.
+    /// The output of VPP's `show runtime`, of one thread or several; a session, a log or a mail may
+    /// stand around it. It may be packed with gzip, xz or zstd; - is standard input.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The name of what was measured: a version, a machine.
@@ -221,12 +225,8 @@ pub struct ImportRuntimeOptions {
 
 /// Reads what VPP showed, writes the recording and says what is in it.
 pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette::Result<()> {
-    let path = options.file.display();
-    let bytes =
-        disk::read(&options.file, disk::MOST_TEXT).into_diagnostic().wrap_err_with(|| format!("cannot read {path}"))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| miette!(help = "it should be what VPP's `show runtime` printed", "{path}: not text"))?;
-    let runtime = vpp_runtime::parse(&text).map_err(|wrong| miette!("{path}: {wrong}"))?;
+    let path = import::shown(&options.file);
+    let runtime = vpp_runtime::read(import::open(&options.file, &path)?, &path)?;
     let mut header = Header::new("vpp-runtime", "import", "ticks");
     header.iterations = 1;
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());

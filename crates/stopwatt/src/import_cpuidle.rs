@@ -5,12 +5,11 @@ use crate::output::{self, Format};
 use crate::recordings;
 use clap::Args;
 use console::Console;
-use import::cpuidle::{self, Between, Content, Counts, Dump, read_bytes, read_path};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use import::cpuidle::{self, Between, Content, Counts, Dump, read_path};
+use miette::miette;
 use published::Published;
 use recording::{Header, Recording};
 use report::Report;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Options of `import cpuidle`.
@@ -18,16 +17,20 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   stopwatt import cpuidle before.tar.xz after.tar.xz --seconds 60 -o recordings/menu
   stopwatt import cpuidle before.txt after.txt --variant 6.18
+  stopwatt import cpuidle now.txt
   stopwatt import cpuidle published/cpuidle-oracle.csv -o recordings/oracle
 
-A dump is a folder or a tar archive of /sys/devices/system/cpu/cpu*/cpuidle, or what this printed:
+A dump is a folder or a tar archive of /sys/devices/system/cpu/cpu*/cpuidle, or what one of these printed:
   grep . /sys/devices/system/cpu/cpu*/cpuidle/state*/*
-  cat /sys/devices/system/cpu/cpu*/cpuidle/state*/*")]
+  cat /sys/devices/system/cpu/cpu*/cpuidle/state*/*
+  cpupower -c all idle-info
+  grep . /sys/kernel/debug/pm_genpd/*/idle_states")]
 pub struct ImportCpuidleOptions {
     /// The dump before the measurement, or a table of what was counted; - is standard input.
     #[arg(value_name = "BEFORE|TABLE")]
     before: PathBuf,
-    /// The dump after it; - is standard input. A table needs none.
+    /// The dump after it; - is standard input. A table needs none; one dump alone counts from the
+    /// start of the machine.
     #[arg(value_name = "AFTER")]
     after: Option<PathBuf>,
     /// The name of what was measured: a kernel, a machine; by default the name of the last file.
@@ -51,6 +54,9 @@ pub struct ImportCpuidleOptions {
 /// The case of a measurement that has no name.
 const CASE: &str = "cpuidle";
 
+/// The case of one dump alone.
+const SINCE_START: &str = "since the start";
+
 fn seconds(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('s').trim().parse().ok();
     let wrong = || format!("`{text}` is no time; expected seconds above 0, such as 60 or 2.5");
@@ -63,9 +69,9 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
     if options.after.as_deref() == Some(Path::new("-")) && options.before == Path::new("-") {
         return Err(miette!(help = "write one of the dumps into a file", "both dumps cannot come from standard input"));
     }
-    let first = read(&options.before)?;
-    let last = options.after.as_deref().map(read).transpose()?;
-    let before = options.before.display();
+    let first = read_path(&options.before)?;
+    let last = options.after.as_deref().map(read_path).transpose()?;
+    let before = import::shown(&options.before);
     let name = || {
         let path = options.after.as_ref().unwrap_or(&options.before);
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -86,11 +92,11 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
             }
             (counts, Between::default())
         }
-        (Content::Dump(_), None) => {
-            return Err(miette!(
-                help = "counters run from the start of the machine: give the dump before the measurement and the one after it",
-                "{before} is one dump, and a measurement needs two"
-            ));
+        (Content::Dump(dump), None) => {
+            let (mut counts, mut between) = two(&dump.at_start(), &dump, &variant, options.seconds)?;
+            counts.iter_mut().filter(|of| of.case == CASE).for_each(|of| of.case = SINCE_START.to_owned());
+            between.doubts.insert(0, format!("{before} is one dump: it counts from the start of the machine"));
+            (counts, between)
         }
         (Content::Table(_), Some(_)) => {
             return Err(miette!(help = "give the table alone", "{before} is a table of what was counted, and no dump"));
@@ -107,23 +113,6 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
     finish(console, data, (header, &counts, &between), (options.output.as_deref(), options.all, options.format))
 }
 
-fn read(path: &Path) -> miette::Result<Content> {
-    if path != Path::new("-") {
-        return Ok(read_path(path)?);
-    }
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .take(disk::MOST_TEXT + 1)
-        .read_to_end(&mut bytes)
-        .into_diagnostic()
-        .wrap_err("cannot read standard input")?;
-    if bytes.len() as u64 > disk::MOST_TEXT {
-        return Err(miette!(help = "send the files below cpu*/cpuidle alone", "standard input has more than 64 MiB"));
-    }
-    Ok(read_bytes("standard input", &bytes)?)
-}
-
 /// The counts between two dumps, as one measurement.
 pub(crate) fn two(
     before: &Dump,
@@ -131,9 +120,16 @@ pub(crate) fn two(
     variant: &str,
     seconds: Option<f64>,
 ) -> miette::Result<(Vec<Counts>, Between)> {
-    let between = cpuidle::between(before, after, seconds)?;
-    let counts = Counts { variant: variant.to_owned(), case: CASE.to_owned(), seconds, cpus: between.cpus.clone() };
-    Ok((vec![counts], between))
+    let counts = |case: String, seconds, cpus| Counts { variant: variant.to_owned(), case, seconds, cpus };
+    let domains = cpuidle::domains_between(before, after)?;
+    // A dump may have the tables of power domains alone.
+    let between = match after.cpus.is_empty() && !domains.is_empty() {
+        true => Between::default(),
+        false => cpuidle::between(before, after, seconds)?,
+    };
+    let of_cpus = (!between.cpus.is_empty()).then(|| counts(CASE.to_owned(), seconds, between.cpus.clone()));
+    let of_domains = domains.into_iter().map(|(name, of)| counts(format!("power domain {name}"), seconds, vec![of]));
+    Ok((of_cpus.into_iter().chain(of_domains).collect(), between))
 }
 
 /// Writes the recording where one is wanted, and prints its story.

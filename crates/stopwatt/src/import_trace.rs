@@ -8,7 +8,7 @@ use miette::miette;
 use recording::Header;
 use serde_json::json;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Options of `import ftrace`.
 #[derive(Args)]
@@ -57,9 +57,9 @@ fn cpu_list(text: &str) -> Result<Vec<u16>, String> {
 
 /// Reads the trace, writes the recording where one is wanted, and says what is in it.
 pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()> {
-    let path = options.file.display();
-    let file = import::open(&options.file, &path.to_string())?;
-    let how = ftrace::Options { file: path.to_string(), lenient: options.lenient, clusters: options.clusters.clone() };
+    let path = import::shown(&options.file);
+    let file = import::open(&options.file, &path)?;
+    let how = ftrace::Options { file: path.clone(), lenient: options.lenient, clusters: options.clusters.clone() };
     let trace = match &options.output {
         None => ftrace::read(file, &how, None),
         Some(folder) => {
@@ -68,7 +68,7 @@ pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()
             header.run = provenance::this_run();
             // The trace was taken elsewhere; this machine only read it.
             (header.run.machine, header.run.kernel) = (None, None);
-            let stem = options.file.file_stem().map(|name| name.to_string_lossy().into_owned());
+            let stem = Path::new(&path).file_stem().map(|name| name.to_string_lossy().into_owned());
             let variant = options.variant.clone().or(stem).unwrap_or_default();
             ftrace::record(file, &how, &variant, header, folder)
         }

@@ -126,10 +126,11 @@ fn describe(header: &mut Header, platform: &Platform, traced: &TracedIntervals, 
                 .to_owned(),
         );
     }
-    if traced.cpus.len() > usize::from(platform.cpus()) {
+    let traced_cpus = (0..).zip(&traced.cpus).filter(|(_, sleeps)| !sleeps.is_empty());
+    if traced_cpus.clone().any(|(cpu, _)| platform.place(cpu).1 > 0) {
         header.notes.push(format!(
             "The trace has {} CPUs and {} has {}: the others are laid out as on a second one.",
-            traced.cpus.len(),
+            traced_cpus.count(),
             platform.name,
             platform.cpus()
         ));

@@ -78,7 +78,7 @@ impl TracedIntervals {
         if path.is_dir() {
             return Self::recording(path);
         }
-        let shown = path.display().to_string();
+        let shown = import::shown(path);
         let file = import::open(path, &shown).map_err(Error::file)?;
         Self::imported(BufReader::new(file), shown)
     }
@@ -101,7 +101,10 @@ impl TracedIntervals {
         let folder = disk::Partial::temporary("stopwatt-trace");
         let options = ftrace::Options { file: name, lenient: false, ..ftrace::Options::default() };
         let header = Header::new("ftrace", "import", "ns");
-        ftrace::record(text, &options, "trace", header, folder.path()).map_err(Error::failed)?;
+        ftrace::record(text, &options, "trace", header, folder.path()).map_err(|error| match error {
+            ftrace::Error::Import(error) => Error::file(error),
+            ftrace::Error::Recording(error) => Error::failed(error),
+        })?;
         Self::recording(folder.path())
     }
 

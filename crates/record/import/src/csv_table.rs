@@ -3,31 +3,42 @@
 
 use crate::error::{ImportError, printable};
 use crate::figures::{self, Figure, Figures};
+use crate::text::{self, Cleaned};
 use crate::{Options, names, rows};
 use document::{Record, RecordError, Records};
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-const RIGHT: &str = "the columns are release, case, mode, cluster, core, metric, value, unit and, where wanted, \
-                     printed_change_percent and iteration; a row is juno-v2.12,suspend-deepest,parallel,0,0,powerdown,244.52,us,-65.43";
+const RIGHT: &str = "the columns are case, metric, value, unit and, where there are any, release, mode, role, run, cluster and core, \
+                     printed_change_percent, iteration; a row of case,metric,value,unit is sort,time,1.25,ms, and one of \
+                     release,case,mode,cluster,core,metric,value,unit is juno-v2.12,suspend-deepest,parallel,0,0,powerdown,244.52,us";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
+    #[serde(default)]
     release: String,
     case: String,
+    #[serde(default)]
     mode: String,
-    cluster: u16,
-    core: u16,
+    #[serde(default)]
+    cluster: Option<u16>,
+    #[serde(default)]
+    core: Option<u16>,
+    #[serde(default)]
+    role: String,
     metric: String,
     value: PrintedNumber,
     unit: String,
     #[serde(default)]
     printed_change_percent: Option<f64>,
-    /// Only shows that the row is a repetition: iterations are numbered in the order of the rows.
+    /// These only show that the row is a repetition: iterations are numbered in the order of the
+    /// rows.
     #[serde(default, rename = "iteration")]
     _iteration: Option<u32>,
+    #[serde(default, rename = "run")]
+    _run: String,
 }
 
 /// A number and how finely it was printed.
@@ -55,7 +66,7 @@ impl<'de> Deserialize<'de> for PrintedNumber {
 /// The file cannot be read; a column is missing or unknown; no row is there; without `lenient`, a
 /// row that is wrong.
 pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportError> {
-    let mut text = BufReader::new(text);
+    let mut text = BufReader::new(Cleaned::new(text, None));
     let begins_with_number = |bytes: &[u8]| {
         let cell = bytes.strip_prefix(b"\"").unwrap_or(bytes);
         cell.first().is_some_and(u8::is_ascii_digit)
@@ -72,7 +83,7 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
         }
         None => Record::new(),
     };
-    for column in ["release", "case", "mode", "cluster", "core", "metric", "value", "unit"] {
+    for column in ["case", "metric", "value", "unit"] {
         if !header.iter().any(|name| name == column) {
             let shown = header.iter().collect::<Vec<_>>().join(",");
             return Err(ImportError::new(&options.file, 1, &shown, format!("there is no column `{column}`"), RIGHT));
@@ -134,11 +145,7 @@ fn without_header(text: impl Read, options: &Options) -> Result<Figures, ImportE
 
 /// Adds the figures of such a file.
 fn rows_without_header(text: impl Read, options: &Options, found: &mut Figures) -> Result<(), ImportError> {
-    let mut bytes = Vec::new();
-    text.take(disk::MOST_TEXT).read_to_end(&mut bytes).map_err(|error| {
-        ImportError::whole(&options.file, format!("cannot be read: {error}"), "name a file that can be read")
-    })?;
-    let text = String::from_utf8_lossy(&bytes);
+    let text = text::text(text, &options.file, None)?;
     let titles = [options.file.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()];
     for (line, record) in rows::records(&text, b',') {
         let read = record.and_then(|record| {
@@ -169,20 +176,29 @@ fn figure(row: Row, line: u64, options: &Options) -> Result<Figure, String> {
     if row.printed_change_percent.is_some_and(|percent| !percent.is_finite()) {
         return Err("the printed change is no number".to_owned());
     }
-    let place = (row.cluster, row.core);
-    figures::known_place(place, options)?;
+    let place = match (row.cluster, row.core) {
+        (Some(cluster), Some(core)) => Some((cluster, core)),
+        (None, None) => None,
+        _ => return Err("of cluster and core there is one without the other".to_owned()),
+    };
+    place.map_or(Ok(()), |place| figures::known_place(place, options))?;
+    let named = |text: &str, what: &str| if text.is_empty() { Ok(String::new()) } else { figures::label(text, what) };
     // A test's own name stands for its case and mode.
     let (case, mode) = match names::of_test(&row.case) {
         Some((case, mode)) => (case.to_owned(), mode.to_owned()),
-        None if row.mode.is_empty() => (figures::label(&row.case, "case")?, String::new()),
-        None => (figures::label(&row.case, "case")?, figures::label(&row.mode, "mode")?),
+        None => (figures::label(&row.case, "case")?, named(&row.mode, "mode")?),
     };
     Ok(Figure {
-        variant: format!("{}{}", options.prefix, figures::label(&row.release, "release")?),
+        variant: match named(&row.release, "release")? {
+            // The options' own name is put in its place later.
+            release if release.is_empty() => release,
+            release => format!("{}{release}", options.prefix),
+        },
         case,
         mode,
         cpu: None,
-        place: Some(place),
+        place,
+        role: named(&row.role, "role")?,
         metric,
         value: row.value.value,
         decimals: row.value.decimals,

@@ -39,6 +39,11 @@ impl ImportError {
         }
     }
 
+    /// The same place with another message.
+    pub(crate) fn with_message(&self, message: &str) -> Self {
+        Self { message: printable(message), ..self.clone() }
+    }
+
     /// An error about the file as a whole.
     pub(crate) fn whole(file: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(file, 0, "", message, help)

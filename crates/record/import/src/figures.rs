@@ -19,6 +19,8 @@ pub struct Figure {
     pub cpu: Option<u16>,
     /// Cluster of the CPU and its number there, where they are known.
     pub place: Option<(u16, u16)>,
+    /// The part that was played, by whatever the figure is of; empty where there is none.
+    pub role: String,
     /// The quantity that was measured.
     pub metric: String,
     /// The figure, in [`Figure::unit`].
@@ -125,7 +127,7 @@ impl Figures {
             };
             let key = (
                 (figure.variant.clone(), figure.case.clone(), figure.mode.clone()),
-                (figure.cpu, figure.place, figure.metric.clone()),
+                (figure.cpu, figure.place, figure.role.clone(), figure.metric.clone()),
             );
             match seen.get_mut(&key) {
                 Some((_, line)) if !repeats => {
@@ -161,13 +163,21 @@ impl Figures {
             kept.push(figure);
         }
         self.figures = kept;
+        // Figures of a line stand together.
+        let lines = self.figures.chunk_by(|a, b| a.line == b.line).count() as u64;
+        if let Some(first) = self.warnings.first().filter(|_| lines > 0 && self.left_out >= lines) {
+            let all = self.left_out + lines;
+            return Err(
+                first.with_message(&format!("{} of {all} lines are damaged; here: {}", self.left_out, first.message))
+            );
+        }
         if self.figures.is_empty() {
             let what = if self.left_out > 0 { "no line could be read" } else { "there is nothing to import" };
             return Err(ImportError::whole(
                 file,
                 what,
                 "expected lines `<RT_INSTR:test<TAB>cluster<TAB>core<TAB>ns…/>`, RST tables with a column CPU or Cluster, or CSV \
-                 with the columns release, case, mode, cluster, core, metric, value, unit",
+                 with the columns case, metric, value, unit",
             ));
         }
         Ok(self)
@@ -331,7 +341,8 @@ pub fn reference_rows(figures: &Figures, options: &Options) -> Result<String, Im
 ///
 /// Units are those of the text. `kind` is what was read: `rt-instr`, `rst` or `csv`.
 pub fn record(figures: &Figures, options: &Options, kind: &str) -> Recording {
-    let mut header = Header::new("psci-latency", "import", "ticks");
+    let is_of_cpus = figures.figures.iter().any(|figure| figure.cpu.is_some());
+    let mut header = Header::new(if is_of_cpus { "psci-latency" } else { "table" }, "import", "ticks");
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     header.settings.insert("source".to_owned(), printable(&options.file));
     header.settings.insert("source_kind".to_owned(), kind.to_owned());
@@ -339,6 +350,7 @@ pub fn record(figures: &Figures, options: &Options, kind: &str) -> Recording {
     let mut recording = Recording::new(header);
     for figure in &figures.figures {
         let series = recording.series(&figure.variant, &figure.case, &figure.mode);
+        let role = (!figure.role.is_empty()).then(|| recording.name(&figure.role));
         let change = figure
             .printed_change_percent
             .map(|percent| (format!("{}{PRINTED_CHANGE}", figure.metric), "%".to_owned(), percent));
@@ -347,6 +359,7 @@ pub fn record(figures: &Figures, options: &Options, kind: &str) -> Recording {
             let measure = recording.measure(series, figure.iteration, &metric, &unit, value);
             measure.cpu = figure.cpu;
             (measure.cluster, measure.core) = figure.place.unzip();
+            measure.role = role;
         }
     }
     recording

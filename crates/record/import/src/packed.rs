@@ -54,6 +54,11 @@ impl Packer {
     }
 }
 
+/// The name of a file for people: `-` is standard input.
+pub fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
+}
+
 /// Opens a file of any length; a packed one, and standard input (`-`), unpacked in a temporary file
 /// that goes when it is closed. `name` is the file's name for errors.
 ///
@@ -76,7 +81,7 @@ pub fn open(path: &Path, name: &str) -> Result<File, ImportError> {
 }
 
 /// Copies an input into a temporary file, unpacked if it is packed.
-fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
+pub(crate) fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
     let no_room = |error: io::Error| {
         ImportError::whole(name, format!("it cannot be unpacked: {error}"), "make room where TMPDIR says")
     };

@@ -67,6 +67,7 @@ pub(crate) fn row(options: &Options, line: u64, cells: &[&str], table: &Table<'_
             mode: mode.to_owned(),
             cpu,
             place,
+            role: String::new(),
             metric: metric.to_owned(),
             value,
             decimals,

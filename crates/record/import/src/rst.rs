@@ -10,12 +10,10 @@ use crate::error::{ImportError, printable};
 use crate::figures::{Figure, Figures};
 use crate::names::{self, Column};
 use crate::rows::{self, Table};
+use crate::text;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
-
-/// Larger files are no documents.
-const LARGEST: u64 = 64 << 20;
 
 const RIGHT: &str = "a table is a grid of +---+ and | cell |, or a csv-table, with a column CPU or the columns Cluster and Core, then Powerdown, Wakeup and \
                      Cache Flush (or PSCI_ENTRY, PSCI_EXIT, CFLUSH_OVERHEAD; or Latency), under a caption or title that names the \
@@ -31,18 +29,7 @@ const RIGHT: &str = "a table is a grid of +---+ and | cell |, or a csv-table, wi
 /// The document cannot be read; no table could be; without `lenient`, a table that is cut short, a
 /// cell that is no figure, a table without a case or a unit, a cell that comes twice.
 pub fn rst(document: impl Read, options: &Options) -> Result<Figures, ImportError> {
-    let mut bytes = Vec::new();
-    document.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| {
-        ImportError::whole(&options.file, format!("cannot be read: {error}"), "name a file that can be read")
-    })?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(ImportError::whole(
-            &options.file,
-            "larger than 64 MiB",
-            "name a document, or cut the tables out of it",
-        ));
-    }
-    let text = String::from_utf8_lossy(&bytes);
+    let text = text::text(document, &options.file, None)?;
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let mut reader =
         Reader { options, found: Figures::default(), headings: Vec::new(), title: String::new(), caption: None };

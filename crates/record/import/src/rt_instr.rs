@@ -2,8 +2,10 @@
 
 use crate::error::{ImportError, printable};
 use crate::figures::{self, Figure, Figures};
+use crate::text::Cleaned;
 use crate::{Options, names, runs};
-use std::io::{BufRead, ErrorKind};
+use memchr::memmem;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 const BEGIN: &[u8] = b"<RT_INSTR:";
 const END: &[u8] = b"/>";
@@ -21,7 +23,13 @@ const RIGHT: &str = "a line is <RT_INSTR:test, cluster, core, powerdown, wakeup,
 /// # Errors
 /// The log cannot be read; it has no such line; without `lenient`, a line that is cut short or
 /// garbled.
-pub fn rt_instr(mut log: impl BufRead, options: &Options) -> Result<Figures, ImportError> {
+pub fn rt_instr(log: impl Read, options: &Options) -> Result<Figures, ImportError> {
+    // A line of the framework that a mail broke has no end yet.
+    let is_rest = |line: &[u8], next: &[u8]| {
+        let begun = memmem::rfind(line, BEGIN).is_some_and(|at| memmem::find(&line[at..], END).is_none());
+        begun && memmem::find(next, BEGIN).is_none() && memmem::find(next, END).is_some()
+    };
+    let mut log = BufReader::new(Cleaned::new(log, Some(is_rest)));
     let mut found = Figures::default();
     let mut line = 1_u64;
     let mut matched = 0;
@@ -121,6 +129,7 @@ fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String
             mode: mode.to_owned(),
             cpu: None,
             place: Some(place),
+            role: String::new(),
             metric: (*metric).to_owned(),
             value: time as f64,
             decimals: 0,

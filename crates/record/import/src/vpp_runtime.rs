@@ -4,28 +4,16 @@
 //! several threads, states of one or more words, and columns separated by tabs or blanks. What VPP
 //! prints as vectors per call is recomputed from its two terms.
 
+use crate::error::ImportError;
+use crate::text;
 use recording::{Header, Picture, PictureKind, Recording, metrics};
 use std::collections::BTreeMap;
+use std::io::Read;
 
-/// Why a text cannot be imported.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportError {
-    /// The line, from 1; 0 for the whole text.
-    pub line: usize,
-    /// The error, and what would be right.
-    pub message: String,
-}
-
-impl std::fmt::Display for ImportError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.line {
-            0 => f.write_str(&self.message),
-            line => write!(f, "line {line}: {}", self.message),
-        }
-    }
-}
-
-impl std::error::Error for ImportError {}
+const RIGHT: &str = "a row is the node's name, its state, calls, vectors, suspends, clocks and vectors per call, as in `ip4-lookup active 12 3072 0 \
+                     1.54e1 256.00`; send what `show runtime` printed, whole";
+const ONE_SHOW: &str = "put each `show runtime` into a file of its own; recordings of them can be compared";
+const NO_ROW: &str = "`show runtime` prints nodes that ran since `clear runtime`: let packets come, and ask again";
 
 /// A node's row.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,17 +70,30 @@ struct Reader {
     in_table: bool,
     /// True behind a blank line, where what is no row is what the terminal showed next.
     after_gap: bool,
+    /// The first line behind the header that is no row, if it may be what the terminal showed next.
+    /// A row that follows shows that it is damaged.
+    no_row: Option<Wrong>,
 }
 
+/// The line, the error, and what would be right.
+type Wrong = (u64, String, &'static str);
+
+/// First words of a node's state.
+const STATES: [&str; 10] =
+    ["active", "polling", "interrupt", "event", "any", "time", "done", "suspended", "disabled", "unknown"];
+
 impl Reader {
-    fn line(&mut self, words: &[&str]) -> Result<(), String> {
+    fn line(&mut self, number: u64, words: &[&str]) -> Result<(), Wrong> {
         match *words {
             [] => self.after_gap = true,
-            ["Thread", number, ..] if number.parse::<u16>().is_ok() => {
-                self.thread = number.parse().unwrap_or(self.thread);
+            ["Thread", thread, ..] if thread.trim_end_matches(':').parse::<u16>().is_ok() => {
+                self.thread = thread.trim_end_matches(':').parse().unwrap_or(self.thread);
                 self.in_table = false;
             }
             ["Time", seconds, ..] if seconds.trim_end_matches(',').parse::<f64>().is_ok_and(f64::is_finite) => {
+                if self.runtime.seconds.iter().any(|(thread, _)| *thread == self.thread) {
+                    return Err((number, format!("a second table of thread {}", self.thread), ONE_SHOW));
+                }
                 self.runtime.seconds.push((self.thread, seconds.trim_end_matches(',').parse().unwrap_or(0.0)));
                 self.in_table = false;
             }
@@ -104,28 +105,44 @@ impl Reader {
             }
             ["Name", "State", ..] => {
                 let column = words.iter().find(|w| matches!(**w, "Clocks" | "Packet-Clocks" | "Packet-Time"));
-                let column = column.ok_or("no column Clocks, Packet-Clocks or Packet-Time")?;
+                let column =
+                    column.ok_or((number, "no column Clocks, Packet-Clocks or Packet-Time".to_owned(), RIGHT))?;
                 self.runtime.clocks_column = (*column).to_owned();
-                (self.in_table, self.after_gap) = (true, false);
+                (self.in_table, self.after_gap, self.no_row) = (true, false, None);
             }
             _ if !self.in_table || words.iter().all(|w| w.bytes().all(|b| matches!(b, b'-' | b'.'))) => {}
-            [node, ref rest @ ..] => self.row(node, rest)?,
+            [node, ref rest @ ..] => self.behind_header(number, node, rest)?,
         }
         Ok(())
     }
 
-    fn row(&mut self, node: &str, rest: &[&str]) -> Result<(), String> {
-        let cells = rest.split_last_chunk::<5>();
-        if self.after_gap && cells.is_none_or(|(_, [calls, ..])| calls.parse::<u64>().is_err()) {
-            self.in_table = false;
-            return Ok(());
+    /// Takes a row, or what stands in the place of one.
+    fn behind_header(&mut self, number: u64, node: &str, rest: &[&str]) -> Result<(), Wrong> {
+        let row = self.row(node, rest).map_err(|message| (number, message, RIGHT));
+        let figures = rest.iter().filter(|word| word.parse::<f64>().is_ok()).count();
+        let has_state = rest.first().is_some_and(|word| STATES.contains(&word.trim_matches(['"', '\''])));
+        let is_prompt = node.ends_with(['#', '$', '>', '%']) || node.contains('@');
+        match (row, self.no_row.take()) {
+            (Ok(_), Some(damaged)) => return Err(damaged),
+            (Ok(row), None) => {
+                self.after_gap = false;
+                self.runtime.rows.push(row);
+            }
+            (Err(_), _) if is_prompt => self.in_table = false,
+            (Err(wrong), _) if figures >= 3 || has_state => return Err(wrong),
+            (Err(_), _) if self.after_gap => self.in_table = false,
+            (Err(wrong), first) => self.no_row = first.or(Some(wrong)),
         }
-        let (state, [calls, vectors, suspends, clocks, _per_call]) =
-            cells.ok_or("a row must end in calls, vectors, suspends, clocks and vectors per call")?;
+        Ok(())
+    }
+
+    fn row(&self, node: &str, rest: &[&str]) -> Result<Row, String> {
+        let (state, [calls, vectors, suspends, clocks, _per_call]) = rest
+            .split_last_chunk::<5>()
+            .ok_or("a row must end in calls, vectors, suspends, clocks and vectors per call")?;
         let count = |text: &str| text.parse().map_err(|_| "calls, vectors and suspends must be whole numbers");
         let clocks: Option<f64> = clocks.parse().ok().filter(|clocks: &f64| clocks.is_finite());
-        self.after_gap = false;
-        self.runtime.rows.push(Row {
+        Ok(Row {
             thread: self.thread,
             node: node.to_owned(),
             state: state.join(" ").trim_matches(['"', '\'']).to_owned(),
@@ -133,25 +150,40 @@ impl Reader {
             vectors: count(vectors)?,
             suspends: count(suspends)?,
             clocks: clocks.ok_or("clocks must be a number such as 1.54e0")?,
-        });
-        Ok(())
+        })
     }
 }
 
-/// Reads a text.
-pub fn parse(text: &str) -> Result<Runtime, ImportError> {
+/// Reads a text; `file` is its name, for errors.
+///
+/// # Errors
+/// It cannot be read; it has no table, or no row; a row is damaged; a thread has two tables.
+pub fn read(input: impl Read, file: &str) -> Result<Runtime, ImportError> {
+    // A mail breaks rows between their figures, and the header.
+    let is_rest = |line: &[u8], next: &[u8]| {
+        let is_figure = |word: &[u8]| std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok());
+        let mut words = next.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let is_header = line.trim_ascii().starts_with(b"Name ") && !line.trim_ascii().ends_with(b"Vectors/Call");
+        is_header || words.all(is_figure)
+    };
+    let text = text::text(input, file, Some(is_rest))?;
+    let shown = |line: u64| text.lines().nth((line as usize).saturating_sub(1)).unwrap_or_default();
+    let error = |line: u64, message: String, help| ImportError::new(file, line, shown(line), message, help);
     let mut reader = Reader::default();
-    for (index, line) in text.lines().enumerate() {
+    let mut header = 0;
+    for (number, line) in (1..).zip(text.lines()) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        reader.line(&words).map_err(|message| ImportError { line: index + 1, message })?;
+        reader.line(number, &words).map_err(|(line, message, help)| error(line, message, help))?;
+        header = if words.starts_with(&["Name", "State"]) { number } else { header };
     }
-    if reader.runtime.clocks_column.is_empty() {
-        return Err(ImportError {
-            line: 0,
-            message: "no table: a line `Name State Calls Vectors Suspends Clocks Vectors/Call` is missing".to_owned(),
-        });
+    match (header, reader.runtime.rows.is_empty()) {
+        (0, _) => {
+            let message = "no table: a line `Name State Calls Vectors Suspends Clocks Vectors/Call` is missing";
+            Err(ImportError::whole(file, message, RIGHT))
+        }
+        (_, true) => Err(error(header, "the table has no row".to_owned(), NO_ROW)),
+        _ => Ok(reader.runtime),
     }
-    Ok(reader.runtime)
 }
 
 /// Makes a recording of what was read. `variant` says what was measured: a version, a machine.
@@ -185,6 +217,10 @@ pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(text: &str) -> Result<Runtime, ImportError> {
+        read(text.as_bytes(), "runtime.txt")
+    }
 
     const OLD: &str = "\
 Time 125.1, average vectors/node 255.99, last 128 main loops 12.00 per node 256.00
@@ -265,5 +301,48 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
         assert!(error.message.contains("whole numbers"));
         assert_eq!(parse(&OLD.replace("1.54e0", "nan")).unwrap_err().line, 6);
         assert!(parse("Name State Calls\n").unwrap_err().message.contains("Packet-Clocks"));
+        let cut = OLD.split_at(OLD.len() - 60).0;
+        assert_eq!(parse(cut).unwrap_err().line, 7, "{cut}");
+        let damaged = OLD.replace("ethernet-input ", "words of nobody\nethernet-input ");
+        assert_eq!(parse(&damaged).unwrap_err().line, 6);
+        let empty: String = NEW
+            .lines()
+            .filter(|line| !line.contains("ip4-lookup") && !line.contains("fib-walk"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let error = parse(&empty).unwrap_err();
+        assert_eq!((error.line, error.message.as_str()), (9, "the table has no row"));
+        assert!(error.help.contains("clear runtime"));
+        assert!(parse(&(OLD.to_owned() + OLD)).unwrap_err().message.contains("a second table of thread 0"));
+    }
+
+    #[test]
+    fn tables_stand_in_sessions_logs_and_mails() {
+        let right = parse(OLD).unwrap();
+        for behind in [
+            "vpp#",
+            "vpp# show errors\n   Count  Node\n",
+            "vpp# quit\nroot@dut:~# uptime\n 1 2 3 4 5 6\n",
+            "DBGvpp# ",
+            "\n\nThanks,\nme",
+        ] {
+            assert_eq!(parse(&format!("vpp# show runtime\n{OLD}{behind}")).unwrap(), right, "{behind}");
+        }
+        for before in ["2026-10-02T08:11:01Z ", "> ", ">> ", "[   12.345678] "] {
+            let text: String = OLD.lines().map(|line| format!("{before}{line}\r\n")).collect();
+            assert_eq!(parse(&text).unwrap(), right, "{before}");
+        }
+        // A mail of 72 columns.
+        let mut mail = String::new();
+        for line in OLD.lines().map(str::trim_end) {
+            let mut rest = line;
+            while rest.len() > 72 {
+                let at = rest[..73].rfind(' ').unwrap();
+                mail += &format!("> {}\n", rest[..at].trim_end());
+                rest = rest[at..].trim_start();
+            }
+            mail += &format!("> {rest}\n");
+        }
+        assert_eq!(parse(&mail).unwrap(), right, "{mail}");
     }
 }

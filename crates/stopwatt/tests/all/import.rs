@@ -268,7 +268,7 @@ fn two_dumps_of_idle_states_are_a_recording_with_a_story_that_compares() {
 }
 
 #[test]
-fn dumps_that_are_swapped_or_alone_leave_no_recording_behind() {
+fn dumps_that_are_swapped_leave_no_recording_behind_and_one_alone_counts_from_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (before, after, output) = (path("before.txt"), path("after.txt"), path("recording"));
@@ -279,7 +279,6 @@ fn dumps_that_are_swapped_or_alone_leave_no_recording_behind() {
     let nowhere = path("nowhere");
     for (files, error) in [
         (vec![&after, &before], "the dumps are swapped"),
-        (vec![&before], "is one dump, and a measurement needs two"),
         (vec![&table, &after], "is a table of what was counted"),
         (vec![&before, &table], "is a table"),
         (vec![&before, &nowhere], "cannot be read"),
@@ -290,6 +289,50 @@ fn dumps_that_are_swapped_or_alone_leave_no_recording_behind() {
         let found = String::from_utf8_lossy(&said.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.status.code() == Some(2) && found.contains(error), "{error}: {found}");
         assert!(!std::path::Path::new(&output).exists(), "{error}");
+    }
+    let said = stopwatt(&["import", "cpuidle", &before, "-o", &output]);
+    assert!(said.status.success() && String::from_utf8_lossy(&said.stderr).contains("from the start of the machine"));
+    let recording = recording::Recording::read(std::path::Path::new(&output)).unwrap();
+    let series = recording.all_series().next().unwrap();
+    assert_eq!(recording.series_texts(series).1, "since the start");
+}
+
+#[test]
+fn a_tidy_table_needs_neither_cluster_nor_core() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let table = |scale: f64| {
+        let rows = (0..6).map(|run| {
+            format!(
+                "\"sort, all\",{run},wall,time,{},ms\nsort,{run},,size,{},MB\n",
+                scale + f64::from(run) / 100.0,
+                7.5
+            )
+        });
+        format!("case,run,role,metric,value,unit\n{}", rows.collect::<String>())
+    };
+    for (name, scale) in [("a", 10.0), ("b", 20.0)] {
+        std::fs::write(path(name), table(scale)).unwrap();
+        let said = stopwatt(&["import", "csv", &path(name), "-o", &path(&format!("{name}.rec"))]);
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        assert!(said.status.success() && text.contains("6 iterations, time (ms)") && !text.contains("CPUs"), "{text}");
+        let shown = stopwatt(&["report", &path(&format!("{name}.rec"))]);
+        assert!(shown.status.success() && String::from_utf8_lossy(&shown.stdout).contains("sort, all"));
+    }
+    let recording = recording::Recording::read(std::path::Path::new(&path("a.rec"))).unwrap();
+    let roles: std::collections::BTreeSet<_> =
+        recording.measures().iter().map(|measure| measure.role.map(|role| recording.text(role))).collect();
+    assert_eq!(roles.into_iter().collect::<Vec<_>>(), [None, Some("wall")]);
+    std::fs::write(path("policy.toml"), "iterations = \"runs\"\n").unwrap();
+    let said = stopwatt(&["compare", &path("a.rec"), &path("b.rec"), "--policy", &path("policy.toml")]);
+    assert_eq!(said.status.code(), Some(1), "{}", String::from_utf8_lossy(&said.stdout));
+    for (row, error) in
+        [("sort,time,x,ms", "is no figure"), ("sort,time,1", "3 cells"), (",time,1,ms", "the case is empty")]
+    {
+        std::fs::write(path("c"), format!("case,metric,value,unit\n{row}\n")).unwrap();
+        let said = stopwatt(&["import", "csv", &path("c"), "-o", &path("c.rec")]);
+        let found = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(said.status.code() == Some(2) && found.contains(error) && found.contains(":2"), "{found}");
     }
 }
 
@@ -320,6 +363,9 @@ fn a_capture_takes_both_dumps_around_a_command() {
     std::fs::remove_dir_all(&output).unwrap();
     let missing = stopwatt(&[&capture[..], &["no-such-command"]].concat());
     assert!(String::from_utf8_lossy(&missing.stderr).contains("cannot run no-such-command"));
+    let asleep = stopwatt(&[&capture[..], &["true"]].concat());
+    let error = String::from_utf8_lossy(&asleep.stderr).into_owned();
+    assert!(asleep.status.code() == Some(2) && error.contains("no CPU came out of an idle state"), "{error}");
     assert!(!folder.path().join("recording").exists());
 }
 

@@ -121,6 +121,10 @@ fn check_action(workload: &Workload, action: Action) -> Result<(), String> {
         }
         Action::Run { time, .. } | Action::RunTime(time) | Action::Sleep(time) => draw(time),
         Action::Timer { period, .. } => draw(Draw::Fixed(period)),
+        Action::SharedTimer { timer, period, .. } => {
+            there("timer", timer.into(), workload.timers)?;
+            draw(Draw::Fixed(period))
+        }
         Action::Lock(number) | Action::Unlock(number) => there("mutex", number.into(), workload.mutexes.len()),
         Action::Wait { condition, mutex } | Action::Sync { condition, mutex } => {
             there("mutex", mutex.into(), workload.mutexes.len())?;

@@ -2,6 +2,7 @@
 //! come, first served.
 
 use crate::task::{TaskId, Workload};
+use engine::Time;
 use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
@@ -91,6 +92,8 @@ pub(crate) struct Objects {
     pub(crate) conditions: Vec<Condition>,
     pub(crate) semaphores: Vec<Semaphore>,
     pub(crate) barriers: Vec<Barrier>,
+    /// The base of each shared timer, once a task used it.
+    pub(crate) timers: Vec<Option<Time>>,
 }
 
 impl Objects {
@@ -102,6 +105,7 @@ impl Objects {
             conditions: (0..workload.conditions).map(|_| Condition::default()).collect(),
             semaphores: workload.semaphores.iter().map(semaphore).collect(),
             barriers: workload.barriers.iter().map(barrier).collect(),
+            timers: vec![None; workload.timers],
         }
     }
 }

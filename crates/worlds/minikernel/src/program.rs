@@ -160,21 +160,26 @@ impl Task {
         }
     }
 
-    /// Moves a timer on by a period and counts the period that ends: its response time, whether it
-    /// was missed, and how many were skipped. Returns when the next one begins, in ps. A timer that
-    /// is `relative` starts anew at `now` if it is late.
-    pub(crate) fn next_period(&mut self, timer: usize, period: u64, relative: bool, now: u64) -> u64 {
+    /// As [`Self::next_period`], of one of its own timers.
+    pub(crate) fn next_own_period(&mut self, timer: usize, period: u64, relative: bool, now: u64) -> u64 {
         if self.timers.len() <= timer {
             self.timers.resize(timer + 1, self.begin);
         }
-        let mut next = self.timers[timer].saturating_add(period);
+        self.timers[timer] = self.next_period(self.timers[timer], period, relative, now);
+        self.timers[timer]
+    }
+
+    /// Moves a timer on by a period from its base and counts the period that ends: its response
+    /// time, whether it was missed, and how many were skipped. Returns when the next one begins, in
+    /// ps. A timer that is `relative` starts anew at `now` if it is late.
+    pub(crate) fn next_period(&mut self, base: Time, period: u64, relative: bool, now: u64) -> u64 {
+        let mut next = base.saturating_add(period);
         let is_late = next < now;
         let mut skipped = 0;
         if next <= now && relative {
             skipped = (now - next) / period.max(1);
             next = now;
         }
-        self.timers[timer] = next;
         if let Some(began) = self.period.replace(next) {
             self.counts.responses.push(now.saturating_sub(began) / 1_000);
             self.counts.misses += u64::from(is_late);

@@ -60,6 +60,13 @@ impl Kernel {
         None
     }
 
+    /// Lets a task sleep until its next period, if it is not late.
+    fn await_period(&mut self, soc: &Soc, cpu: usize, task: TaskId, next: Time) {
+        if next > self.now {
+            self.sleep_until(soc, cpu, task, next);
+        }
+    }
+
     fn act(&mut self, soc: &Soc, cpu: usize, task: TaskId, action: Action) {
         let this = &mut self.tasks[task];
         match action {
@@ -75,10 +82,14 @@ impl Kernel {
                 self.cpus[cpu].wheel.set(now, now + u64::from(jiffies), false, what);
             }
             Action::Timer { timer, period, relative } => {
-                let next = this.next_period(usize::from(timer), period.saturating_mul(1_000), relative, self.now);
-                if next > self.now {
-                    self.sleep_until(soc, cpu, task, next);
-                }
+                let next = this.next_own_period(timer.into(), period.saturating_mul(1_000), relative, self.now);
+                self.await_period(soc, cpu, task, next);
+            }
+            Action::SharedTimer { timer, period, relative } => {
+                let base = self.objects.timers[usize::from(timer)].unwrap_or(this.begin);
+                let next = this.next_period(base, period.saturating_mul(1_000), relative, self.now);
+                self.objects.timers[usize::from(timer)] = Some(next);
+                self.await_period(soc, cpu, task, next);
             }
             Action::Lock(mutex) => {
                 if !self.lock(task, mutex) {

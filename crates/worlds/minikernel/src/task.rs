@@ -58,6 +58,16 @@ pub enum Action {
     },
     /// Waits until all parties of the barrier are there.
     Barrier(u16),
+    /// Waits for the next period of a timer that several tasks move on: rt-app's `timer` with a
+    /// name that is not `unique`.
+    SharedTimer {
+        /// The timer.
+        timer: u16,
+        /// The period in nanoseconds.
+        period: u64,
+        /// True if late periods start anew, and are not caught up with.
+        relative: bool,
+    },
     /// Waits for the condition, without a mutex: rt-app's `suspend`.
     Suspend(u16),
     /// Wakes all that wait for the condition; lost if nobody does: rt-app's `resume`.
@@ -209,6 +219,8 @@ pub struct Workload {
     pub semaphores: Vec<u32>,
     /// Barriers, with the number of their parties.
     pub barriers: Vec<usize>,
+    /// The number of timers that tasks share.
+    pub timers: usize,
     /// Task groups below the root. A group comes after the one that it is in.
     pub groups: Vec<GroupSpec>,
 }

@@ -5,7 +5,7 @@ use crate::options::Options;
 use crate::values::{HOUR_US, Source};
 use document::json::{Item, Key, Span, Value};
 use document::{Error, nearest, quoted};
-use minikernel::{Action, Draw, TaskId};
+use minikernel::{Action, Draw};
 
 /// All events.
 const EVENTS: [&str; 25] = [
@@ -36,6 +36,9 @@ const EVENTS: [&str; 25] = [
     "stopwatt_exit",
 ];
 
+/// Keys of a task in rt-app's files until 2013.
+const OF_2013: [&str; 7] = ["exec", "period", "deadline", "lock_order", "resources", "use", "jitter"];
+
 /// The most files closed, or processes, in one event.
 const MOST: i64 = 1_000;
 
@@ -46,7 +49,6 @@ pub(crate) struct Thread<'a> {
     /// The capacity that `run` is calibrated for.
     pub(crate) capacity: u32,
     pub(crate) objects: &'a mut Objects,
-    pub(crate) task: TaskId,
     pub(crate) name: &'a str,
     /// Which of the task's instances it is.
     pub(crate) instance: usize,
@@ -67,6 +69,14 @@ pub(crate) fn event(key: &str) -> Option<&'static str> {
 
 /// Says what events there are.
 pub(crate) fn no_event(source: &Source, key: &Key, others: &[&str]) -> Error {
+    if OF_2013.contains(&key.name.as_str()) {
+        let what = format!(
+            "{} is of rt-app's grammar of 2013, which describes tasks by exec, period and deadline",
+            quoted(&key.name)
+        );
+        let help = "write its events in order, as today's rt-app has them: `\"run\": 500, \"timer\": { \"ref\": \"unique\", \"period\": 6000 }`";
+        return source.error(key.at, what, help);
+    }
     let what = format!("{} is not an event, nor a property of a task or phase", quoted(&key.name));
     let near = nearest(&key.name, EVENTS.into_iter().chain(others.iter().copied()));
     let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
@@ -205,10 +215,10 @@ impl Thread<'_> {
                 return Err(source.error(item.at, what, "modes are `relative` (the default) and `absolute`"));
             }
         };
-        if !name.starts_with("unique") && *self.objects.timers.entry(name.to_owned()).or_insert(self.task) != self.task
-        {
-            let what = format!("more than one thread uses the timer {}, which is not simulated", quoted(name));
-            return Err(source.error(name_at.at, what, "a name that begins with `unique` is a timer for each thread"));
+        let period = us as u64 * 1_000;
+        if !name.starts_with("unique") {
+            let timer = self.objects.timers.number(source, name_at.at, name)?;
+            return Ok(Action::SharedTimer { timer, period, relative });
         }
         let number = self.timers.iter().position(|known| known == name).unwrap_or_else(|| {
             self.timers.push(name.to_owned());
@@ -216,7 +226,7 @@ impl Thread<'_> {
         });
         let timer = u8::try_from(number)
             .map_err(|_| source.error(name_at.at, "a thread has more than 256 timers", "let it use fewer"))?;
-        Ok(Action::Timer { timer, period: us as u64 * 1_000, relative })
+        Ok(Action::Timer { timer, period, relative })
     }
 
     /// A length that is drawn.

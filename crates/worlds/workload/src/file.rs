@@ -82,7 +82,6 @@ pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
                 options,
                 capacity: global.capacity,
                 objects: &mut objects,
-                task: specs.len(),
                 name: &key.name,
                 instance,
                 timers: Vec::new(),
@@ -120,6 +119,7 @@ pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
         conditions: objects.conditions.count(),
         semaphores: vec![0; objects.semaphores.count()],
         barriers: objects.parties,
+        timers: objects.timers.count(),
         groups: objects.groups.into_iter().map(|(name, parent)| GroupSpec { name, parent }).collect(),
     };
     let (duration_ns, capacity) = (global.duration_ns, global.capacity);

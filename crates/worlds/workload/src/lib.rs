@@ -30,7 +30,7 @@
 //! |---|---|
 //! | `run` | work that takes the number of us on a core of the calibration's capacity |
 //! | `runtime`, `sleep` | computes or sleeps for the number of us |
-//! | `timer` | `{ref, period, mode}`: waits for the next period; late periods start anew in mode `relative`, which is the default, and are caught up with in `absolute`. A name that begins with `unique` is a timer for each instance; another one belongs to one thread |
+//! | `timer` | `{ref, period, mode}`: waits for the next period; late periods start anew in mode `relative`, which is the default, and are caught up with in `absolute`. A name that begins with `unique` is a timer for each instance; another one is moved on by every thread that names it |
 //! | `lock`, `unlock`, `wait`, `signal`, `broad`, `sync`, `barrier`, `sem_post`, `sem_wait` | as in POSIX threads; a task that locks a mutex twice waits for itself; a barrier waits for as many as name it, each instance counts |
 //! | `suspend`, `resume` | sleeps until what it names is resumed, without a name its own task; a resume wakes all who are suspended on that name, and is lost if none is |
 //! | `yield`, `fork` | lets others run; starts a copy of a task |

@@ -55,8 +55,8 @@ pub(crate) struct Objects {
     pub(crate) barriers: Names,
     /// Number of tasks that name each barrier.
     pub(crate) parties: Vec<usize>,
-    /// Timers that are not unique, with the thread that uses each.
-    pub(crate) timers: BTreeMap<String, TaskId>,
+    /// Timers that are not unique: whoever names one moves it on.
+    pub(crate) timers: Names,
     /// Tasks that are started as copies.
     pub(crate) forked: Vec<TaskId>,
     /// Task groups below the root, by path, and the one that each is in.

@@ -52,10 +52,18 @@ fn wrong(from: &str, to: &str) -> String {
 }
 
 #[test]
+fn a_platform_may_have_the_traced_cpus_alone() {
+    let platform = |cpus: &str| Platform::read(&Document::new("made.toml", RIGHT.replace("[0, 1]", cpus))).unwrap();
+    let places = |cpus| (0..6).map(|cpu| platform(cpus).place(cpu).1).collect::<Vec<_>>();
+    assert_eq!(places("[0, 1]"), [0, 0, 1, 1, 2, 2]);
+    assert_eq!(places("[3]"), [1, 2, 3, 0, 5, 6], "each other CPU is on one of its own");
+}
+
+#[test]
 fn what_is_wrong_in_a_file_is_named() {
     assert!(Platform::read(&Document::new("made.toml", RIGHT)).is_ok());
     assert!(wrong("exit_us = 20", "exit = 20").starts_with("made.toml:18: unknown field `exit`"));
-    assert!(wrong("cpus = [0, 1]", "cpus = [0, 2]").contains("numbered 0, 1, 2 and so on"));
+    assert!(wrong("cpus = [0, 1]", "cpus = []").contains("no CPU"));
     assert!(wrong("cpus = [0, 1]", "cpus = [0, 0]").starts_with("made.toml:7: CPU 0 is in two domains"));
     assert!(wrong("residency_us = 100", "residency_us = 0").contains("from shallow to deep"));
     assert!(wrong("residency_us = 100", "residency_us = 2000000000").contains("times are in us"));

@@ -38,7 +38,7 @@ struct Row {
 /// True if a text's first line names the columns.
 pub(super) fn is_table(text: &str) -> bool {
     let header: Vec<&str> = text.lines().next().unwrap_or_default().split(',').map(str::trim).collect();
-    header.contains(&"state") && header.contains(&"usage")
+    header.contains(&"state") && (header.contains(&"above") || header.contains(&"below"))
 }
 
 /// The rows of a kernel, a test and a moment.

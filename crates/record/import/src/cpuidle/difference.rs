@@ -15,17 +15,6 @@ pub struct Between {
     pub doubts: Vec<String>,
 }
 
-/// The counters of a state, with the names of their files.
-fn counters(state: &State) -> [(&'static str, Option<u64>); 5] {
-    [
-        ("usage", Some(state.entered)),
-        ("time", state.time_us),
-        ("above", state.above),
-        ("below", state.below),
-        ("rejected", state.rejected),
-    ]
-}
-
 /// The counts from a dump to a later one; `seconds` lie between them, where that is known.
 ///
 /// # Errors
@@ -65,6 +54,31 @@ pub fn between(before: &Dump, after: &Dump, seconds: Option<f64>) -> Result<Betw
         }
     }
     Ok(Between { cpus, clusters, doubts })
+}
+
+/// The counts of the power domains that slept from a dump to a later one, each by its name.
+///
+/// # Errors
+/// As [`between`]; a domain is in one of them alone.
+pub fn domains_between(before: &Dump, after: &Dump) -> Result<Vec<(String, CpuCounts)>, ImportError> {
+    let of = |dump: &Dump, states: &[State]| Dump {
+        file: dump.file.clone(),
+        cpus: BTreeMap::from([(0, states.to_vec())]),
+        ..Dump::default()
+    };
+    let mut counts = Vec::new();
+    for (name, last) in &after.domains {
+        let Some(first) = before.domains.get(name) else {
+            let message = format!("it lacks the power domain {name}, which {} has", after.file);
+            return Err(ImportError::whole(&before.file, message, "give both dumps of the same domains"));
+        };
+        let (first, last) = (of(before, first), of(after, last));
+        if !first.counts_as(&last) {
+            let cpus = between(&first, &last, None)?.cpus.into_iter();
+            counts.extend(cpus.map(|cpu| (name.clone(), CpuCounts { cpu: None, place: None, ..cpu })));
+        }
+    }
+    Ok(counts)
 }
 
 fn minus(before: &State, after: &State) -> State {
@@ -136,7 +150,7 @@ fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
     let all = || {
         before.cpus.iter().zip(&after.cpus).flat_map(|((cpu, first), (_, last))| {
             first.iter().zip(last).enumerate().flat_map(move |(number, (first, last))| {
-                let pairs = counters(first).into_iter().zip(counters(last));
+                let pairs = first.counters().into_iter().zip(last.counters());
                 pairs.filter_map(move |((name, first), (_, value))| Some((*cpu, number, name, first?, value?, last)))
             })
         })

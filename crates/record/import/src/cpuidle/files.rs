@@ -48,10 +48,26 @@ struct Value {
     line: u64,
 }
 
+/// Whose states they are.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Owner {
+    Cpu(u16),
+    Domain(String),
+}
+
+impl std::fmt::Display for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Cpu(cpu) => write!(f, "CPU {cpu}"),
+            Self::Domain(name) => write!(f, "domain {name}"),
+        }
+    }
+}
+
 /// The files of a dump, as they come.
 #[derive(Default)]
 pub(super) struct Files {
-    values: BTreeMap<(u16, usize), BTreeMap<&'static str, Value>>,
+    values: BTreeMap<(Owner, usize), BTreeMap<&'static str, Value>>,
     clusters: BTreeMap<u16, u16>,
     before: Option<String>,
 }
@@ -70,26 +86,39 @@ impl Files {
                 self.clusters.extend(text.parse().ok().filter(|cluster| *cluster < u16::MAX).map(|of| (cpu, of)));
             }
             Some(Place::OfState(before, cpu, state, name)) => {
-                let wrong = |message: String, help: &str| Err(ImportError::new(file, line, text, message, help));
-                if state >= MOST_STATES {
-                    return wrong(format!("state{state} of CPU {cpu}"), "a CPU has at most 10 idle states");
-                }
                 match &self.before {
                     Some(first) if *first != before => {
                         let message =
                             format!("there are several dumps: below `{}` and below `{}`", first, printable(before));
-                        return wrong(message, ONE_DUMP);
+                        return Err(ImportError::new(file, line, text, message, ONE_DUMP));
                     }
                     Some(_) => {}
                     None => self.before = Some(before.to_owned()),
                 }
-                let known = READ.iter().find(|read| **read == name).copied().unwrap_or_default();
-                let value = Value { text: text.to_owned(), file: file.to_owned(), line };
-                if let Some(first) = self.values.entry((cpu, state)).or_default().insert(known, value) {
-                    let first = if first.line > 0 { format!(", first in line {}", first.line) } else { String::new() };
-                    return wrong(format!("state{state}/{name} of CPU {cpu} comes a second time{first}"), ONE_DUMP);
-                }
+                self.state(Owner::Cpu(cpu), (state, name), text, (file, line))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Takes a file of a state's folder, or what stands for it in a table.
+    pub(super) fn state(
+        &mut self,
+        owner: Owner,
+        (state, name): (usize, &str),
+        text: &str,
+        (file, line): (&str, u64),
+    ) -> Result<(), ImportError> {
+        let wrong = |message: String, help: &str| Err(ImportError::new(file, line, text, message, help));
+        if state >= MOST_STATES {
+            return wrong(format!("state{state} of {owner}"), "a CPU has at most 10 idle states");
+        }
+        let known = READ.iter().find(|read| **read == name).copied().unwrap_or_default();
+        let value = Value { text: text.to_owned(), file: file.to_owned(), line };
+        let shown = format!("state{state}/{name} of {owner}");
+        if let Some(first) = self.values.entry((owner, state)).or_default().insert(known, value) {
+            let first = if first.line > 0 { format!(", first in line {}", first.line) } else { String::new() };
+            return wrong(format!("{shown} comes a second time{first}"), ONE_DUMP);
         }
         Ok(())
     }
@@ -101,21 +130,29 @@ impl Files {
 
     /// The dump that the files make up.
     pub(super) fn dump(self, file: &str) -> Result<Dump, ImportError> {
-        let there: BTreeSet<&str> = self.values.values().flat_map(BTreeMap::keys).copied().chain(["usage"]).collect();
+        // All CPUs have the same files, and each domain its own.
+        let kind = |owner: &Owner| if let Owner::Domain(_) = owner { Some(owner.clone()) } else { None };
+        let mut there: BTreeMap<Option<Owner>, BTreeSet<&str>> = BTreeMap::new();
+        for ((owner, _), values) in &self.values {
+            there.entry(kind(owner)).or_insert_with(|| BTreeSet::from(["usage"])).extend(values.keys());
+        }
         let mut dump = Dump { file: file.to_owned(), clusters: self.clusters, ..Dump::default() };
-        for ((cpu, number), values) in &self.values {
-            let states = dump.cpus.entry(*cpu).or_default();
+        for ((owner, number), values) in &self.values {
+            let states = match owner {
+                Owner::Cpu(cpu) => dump.cpus.entry(*cpu).or_default(),
+                Owner::Domain(name) => dump.domains.entry(name.clone()).or_default(),
+            };
             let last = values.values().max_by_key(|value| value.line);
             let (at, line) = last.map_or((file, 0), |value| (value.file.as_str(), value.line));
             if states.len() != *number {
-                let message = format!("CPU {cpu} has state{number}, but no state{}", states.len());
+                let message = format!("{owner} has state{number}, but no state{}", states.len());
                 return Err(ImportError::new(at, line, "", message, MISSING));
             }
-            if let Some(missing) = there.iter().find(|name| !values.contains_key(*name)) {
-                let message = format!("state{number} of CPU {cpu} has no file `{missing}`");
+            if let Some(missing) = there[&kind(owner)].iter().find(|name| !values.contains_key(*name)) {
+                let message = format!("state{number} of {owner} has no file `{missing}`");
                 return Err(ImportError::new(at, line, "", message, MISSING));
             }
-            states.push(state(*cpu, *number, values)?);
+            states.push(state(owner, *number, values)?);
         }
         dump.check()
     }
@@ -123,12 +160,12 @@ impl Files {
 
 const MISSING: &str = "the dump is cut off, or files of it are missing: take it again, or send it whole";
 
-fn state(cpu: u16, number: usize, values: &BTreeMap<&str, Value>) -> Result<State, ImportError> {
+fn state(owner: &Owner, number: usize, values: &BTreeMap<&str, Value>) -> Result<State, ImportError> {
     let count = |name: &str| -> Result<Option<u64>, ImportError> {
         let Some(value) = values.get(name) else { return Ok(None) };
         let read = value.text.parse().map(Some);
         read.map_err(|_| {
-            let message = format!("state{number}/{name} of CPU {cpu} is `{}`", printable(&value.text));
+            let message = format!("state{number}/{name} of {owner} is `{}`", printable(&value.text));
             ImportError::new(&value.file, value.line, &value.text, message, "it should be a whole number from 0")
         })
     };

@@ -1,10 +1,12 @@
-//! Folders, archives and packed files, and which of the forms a text has.
+//! Folders, archives and texts, and which of the forms a text has.
 
 use super::files::{Files, place};
+use super::listed::Listed;
 use super::state::{Counts, Dump, FORMS};
 use super::{columns, unnamed};
 use crate::error::ImportError;
-use crate::packed::Packer;
+use crate::packed::{Packer, spooled};
+use crate::text;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +19,6 @@ pub enum Content {
     Table(Vec<Counts>),
 }
 
-/// Bytes that an unpacked input has at most.
-const MOST_UNPACKED: u64 = disk::MOST_TEXT;
 /// Bytes of a file of sysfs at most.
 const PAGE: u64 = 64 * 1024;
 /// Folders that are looked into at most, and how deep.
@@ -30,12 +30,11 @@ const DEEPEST: usize = 16;
 /// # Errors
 /// It cannot be read; it is none of the forms; it is cut off or damaged.
 pub fn read_path(path: &Path) -> Result<Content, ImportError> {
-    let file = path.display().to_string();
+    let file = crate::shown(path);
     if path.is_dir() {
         return folder(path, &file)?.dump(&file).map(Content::Dump);
     }
-    let bytes = disk::read(path, MOST_UNPACKED).map_err(|error| unreadable(&file, &error))?;
-    read_bytes(&file, &bytes)
+    read(&file, crate::open(path, &file)?)
 }
 
 /// Reads the folder of a machine's CPUs; `None` if the machine counts no idle states.
@@ -55,72 +54,67 @@ fn unreadable(file: &str, error: &std::io::Error) -> ImportError {
     ImportError::whole(file, format!("cannot be read: {error}"), FORMS)
 }
 
-/// Reads what a file holds; `file` is its name, for errors.
+/// Reads what a file holds, packed or not; `file` is its name, for errors.
 ///
 /// # Errors
 /// As [`read_path`].
 pub fn read_bytes(file: &str, bytes: &[u8]) -> Result<Content, ImportError> {
-    let unpacked;
-    let bytes = match unpack(file, bytes)? {
-        Some(of) => {
-            unpacked = of;
-            unpacked.as_slice()
-        }
-        None => bytes,
-    };
+    match Packer::of_start(bytes) {
+        Some(_) => read(file, spooled(&mut &bytes[..], file)?),
+        None => read(file, bytes),
+    }
+}
+
+fn read(file: &str, mut input: impl Read) -> Result<Content, ImportError> {
+    let mut start = Vec::new();
+    (&mut input).take(262).read_to_end(&mut start).map_err(|error| unreadable(file, &error))?;
+    let start = start.as_slice();
     // A header of a tar archive has this word at 257.
-    if bytes.get(257..262) == Some(b"ustar") {
-        return archive(file, bytes).map(Content::Dump);
+    if start.ends_with(b"ustar") {
+        return archive(file, start.chain(input)).map(Content::Dump);
     }
-    let text = std::str::from_utf8(bytes).map_err(|error| {
+    if let Err(error) = std::str::from_utf8(start)
+        && error.error_len().is_some()
+    {
         let message = format!("it is neither text nor an archive, from byte {} on", error.valid_up_to());
-        ImportError::whole(file, message, FORMS)
-    })?;
-    if columns::is_table(text) {
-        return columns::read(file, text).map(Content::Table);
+        return Err(ImportError::whole(file, message, FORMS));
     }
-    let named = named(file, text)?;
+    let text = text::text(start.chain(input), file, None)?;
+    if columns::is_table(&text) {
+        return columns::read(file, &text).map(Content::Table);
+    }
+    let named = named(file, &text)?;
     match named.is_empty() {
-        true => unnamed::read(file, text),
+        true => unnamed::read(file, &text),
         false => named.dump(file),
     }
     .map(Content::Dump)
 }
 
-/// Lines `PATH:CONTENT`. Others are passed over: they may be a mail around the dump.
+/// Lines `PATH:CONTENT`, and tables and lists with words for what stands in them. Other lines are
+/// passed over: they may be a mail around the dump.
 fn named(file: &str, text: &str) -> Result<Files, ImportError> {
     let mut files = Files::default();
+    let mut listed = Listed::default();
     for (number, line) in (1..).zip(text.lines()) {
-        // A mail's mark of a quotation is no part of the path.
-        let line = line.trim_start_matches(['>', ' ', '\t']);
-        if let Some((path, content)) = line.split_once(':') {
+        if listed.line(line, (file, number), &mut files)? {
+            continue;
+        }
+        if let Some((path, content)) = line.trim_start().split_once(':') {
             files.take(path, content, file, number)?;
         }
     }
     Ok(files)
 }
 
-/// The bytes of a packed file; `None` if it is not packed.
-fn unpack(file: &str, bytes: &[u8]) -> Result<Option<Vec<u8>>, ImportError> {
-    let Some(packer) = Packer::of_start(bytes) else { return Ok(None) };
-    let mut unpacked = Vec::new();
-    let read = packer.unpack(bytes).and_then(|from| from.take(MOST_UNPACKED + 1).read_to_end(&mut unpacked));
-    read.map_err(|error| packer.damaged(file, &error))?;
-    if unpacked.len() as u64 > MOST_UNPACKED {
-        let message = format!("it unpacks to more than {} MiB", MOST_UNPACKED >> 20);
-        return Err(ImportError::whole(file, message, "pack the folders cpu*/cpuidle alone"));
-    }
-    Ok(Some(unpacked))
-}
-
 /// Reads a tar archive.
-fn archive(file: &str, bytes: &[u8]) -> Result<Dump, ImportError> {
+fn archive(file: &str, input: impl Read) -> Result<Dump, ImportError> {
     let cut_off = |error: &dyn std::fmt::Display| {
         let message = format!("the archive is cut off or damaged: {error}");
         ImportError::whole(file, message, "pack it again, or send it whole")
     };
     let mut files = Files::default();
-    let mut archive = tar::Archive::new(bytes);
+    let mut archive = tar::Archive::new(input);
     for entry in archive.entries().map_err(|error| cut_off(&error))? {
         let mut entry = entry.map_err(|error| cut_off(&error))?;
         let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `state.rs` | an idle state's counters, dumps and what was counted |
 //! | `files.rs` | paths below `cpu*/`, put together as a dump |
+//! | `listed.rs` | lists of cpupower, tables of states, and those of power domains |
 //! | `unnamed.rs` | lines without names |
 //! | `columns.rs` | tables of columns |
 //! | `input.rs` | folders, archives and packed files, and which of the forms a text has |
@@ -19,11 +20,12 @@ mod columns;
 mod difference;
 mod files;
 mod input;
+mod listed;
 mod record;
 mod state;
 mod unnamed;
 
-pub use difference::{Between, between};
+pub use difference::{Between, between, domains_between};
 pub use input::{Content, read_bytes, read_live, read_path};
 pub use record::record;
 pub use state::{Counts, CpuCounts, Dump, State};

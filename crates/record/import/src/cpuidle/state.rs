@@ -38,6 +38,8 @@ pub struct Dump {
     pub file: String,
     /// The states of each CPU by its number.
     pub cpus: BTreeMap<u16, Vec<State>>,
+    /// The states of each power domain by its name, where the dump has them.
+    pub domains: BTreeMap<String, Vec<State>>,
     /// The cluster of each CPU, where the dump says it.
     pub clusters: BTreeMap<u16, u16>,
     /// True if the dump names no CPU, so that their numbers follow from their order.
@@ -70,8 +72,9 @@ pub struct CpuCounts {
 
 /// The forms that are read, for help texts.
 pub(super) const FORMS: &str = "a dump is a folder or a tar archive of /sys/devices/system/cpu/cpu*/cpuidle/state*/, \
-     what `grep . /sys/devices/system/cpu/cpu*/cpuidle/state*/*` or `cat` of the same files printed, or CSV with the \
-     columns state, name, usage, above, below; each may be packed with gzip, xz or zstd";
+     what `grep . /sys/devices/system/cpu/cpu*/cpuidle/state*/*` or `cat` of the same files, `cpupower -c all idle-info` or \
+     `grep . /sys/kernel/debug/pm_genpd/*/idle_states` printed, a table with the columns State, Name, Time, Usage, or CSV with \
+     the columns state, name, usage, above, below; each may be packed with gzip, xz or zstd";
 
 /// Idle states of a CPU at most: the kernel's own limit is 10.
 pub(super) const MOST_STATES: usize = 64;
@@ -79,6 +82,17 @@ pub(super) const MOST_STATES: usize = 64;
 pub(super) const MOST_CPUS: usize = 8192;
 
 impl State {
+    /// The counters, with the names of their files.
+    pub(super) fn counters(&self) -> [(&'static str, Option<u64>); 5] {
+        [
+            ("usage", Some(self.entered)),
+            ("time", self.time_us),
+            ("above", self.above),
+            ("below", self.below),
+            ("rejected", self.rejected),
+        ]
+    }
+
     /// The name and what tells it from a state of another CPU.
     pub(super) fn kind(&self) -> (&str, Option<u64>, Option<u64>) {
         (&self.name, self.latency_us, self.residency_us)
@@ -91,9 +105,28 @@ impl State {
 }
 
 impl Dump {
+    /// The same states when the machine started: nothing was counted yet.
+    pub fn at_start(&self) -> Self {
+        let mut dump = self.clone();
+        for state in dump.cpus.values_mut().chain(dump.domains.values_mut()).flatten() {
+            state.entered = 0;
+            let counts = [&mut state.time_us, &mut state.above, &mut state.below, &mut state.rejected];
+            counts.into_iter().flatten().for_each(|count| *count = 0);
+        }
+        dump
+    }
+
+    /// True if another dump has the same counters.
+    pub fn counts_as(&self, other: &Self) -> bool {
+        let counters = |dump: &Self| -> Vec<_> {
+            dump.cpus.values().chain(dump.domains.values()).flatten().map(State::counters).collect()
+        };
+        counters(self) == counters(other)
+    }
+
     /// Refuses a dump of which the end is missing.
     pub(super) fn check(self) -> Result<Self, ImportError> {
-        if self.cpus.is_empty() {
+        if self.cpus.is_empty() && self.domains.is_empty() {
             return Err(ImportError::whole(&self.file, "there is no idle state in it", FORMS));
         }
         if self.cpus.len() > MOST_CPUS {

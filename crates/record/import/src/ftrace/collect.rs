@@ -223,11 +223,6 @@ impl<'a> Collector<'a> {
         self.failed.is_some()
     }
 
-    /// True if no event came, kept or not.
-    pub(super) fn is_empty(&self) -> bool {
-        self.events == 0 && self.waiting.is_empty() && self.others.is_empty()
-    }
-
     /// Counts the first of the waiting events and hands them on.
     fn hand_on(&mut self, count: usize) {
         if !self.is_sorted {

@@ -1,8 +1,10 @@
 //! The part that all readers share: how to read, what is said beside the events, and bytes.
 
 use crate::error::{ImportError, printable};
+use crate::text::some_bytes;
 use recording::facts::{IdleState, IdleUsage, KernelTrace, Mark};
-use std::io::{ErrorKind, Read};
+use std::collections::BTreeMap;
+use std::io::Read;
 
 /// Options for reading a trace.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +27,10 @@ pub(super) struct Remainder {
     pub(super) doubts: Vec<String>,
     pub(super) warnings: Vec<ImportError>,
     pub(super) left_out: u64,
+    /// The tracer that wrote the file, where it says so.
+    pub(super) tracer: Option<String>,
+    /// Lines between events that are none: how many, and number and text of the first.
+    pub(super) foreign: Option<(u64, u64, String)>,
     /// The CPUs of each cluster that the file names.
     pub(super) clusters: Vec<Vec<u16>>,
 }
@@ -33,6 +39,11 @@ pub(super) struct Remainder {
 const MOST_SAID: usize = 16 * 1024;
 /// Idle states of a kernel at most: its own limit is 10.
 const MOST_STATES: usize = 64;
+
+pub(super) const WHAT_IS_READ: &str = "what can be read is the kernel's `trace` file, what `trace-cmd report` or `perf script` prints, a systrace page, \
+                            trace.dat, and a trace of Perfetto";
+const WHAT_TO_RECORD: &str = "record idle states, for instance with `trace-cmd record -e power:cpu_idle -e timer -e irq` or \
+                              `perf record -a -e power:cpu_idle`";
 
 /// More warnings than a person reads are counted and not kept.
 const WARNINGS_KEPT: usize = 100;
@@ -102,6 +113,32 @@ impl Remainder {
         Ok(())
     }
 
+    /// Refuses a file of which too little is left: nothing that is kept, or no more than was left
+    /// out with `lenient`. `kept` events are kept, and `others` are not.
+    pub(super) fn is_enough(
+        &self,
+        options: &Options,
+        kept: u64,
+        others: &BTreeMap<String, u64>,
+    ) -> Result<(), ImportError> {
+        let file = &options.file;
+        let all = kept + others.values().sum::<u64>();
+        if let Some(first) = self.warnings.first().filter(|_| self.left_out >= all) {
+            let message =
+                format!("{} of {} events are damaged; here: {}", self.left_out, all + self.left_out, first.message);
+            return Err(first.with_message(&message));
+        }
+        if kept > 0 {
+            return Ok(());
+        }
+        let kinds: Vec<String> = others.iter().take(8).map(|(name, count)| format!("{name} {count}")).collect();
+        let message = match all {
+            0 => "no event of a trace was found".to_owned(),
+            _ => format!("none of the {all} events in it is one that is read: {}", kinds.join(", ")),
+        };
+        Err(ImportError::whole(file, message, if all == 0 { WHAT_IS_READ } else { WHAT_TO_RECORD }))
+    }
+
     /// Leaves out the last line, which has no end and cannot be used without one.
     pub(super) fn last_line(&mut self) {
         self.left_out += 1;
@@ -111,16 +148,6 @@ impl Remainder {
 
 pub(super) fn unreadable(options: &Options, error: &std::io::Error) -> ImportError {
     ImportError::whole(&options.file, format!("cannot be read: {error}"), "name a file that can be read")
-}
-
-/// Reads some bytes; 0 at the end.
-pub(super) fn some_bytes(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
-    loop {
-        match input.read(buffer) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            other => return other,
-        }
-    }
 }
 
 /// Reads until the buffer is full or the file ends; how many bytes.

@@ -109,7 +109,11 @@ pub(super) fn take(
             };
             Event { cpu, ..event(Point::IdleMiss, below, number("state")?) }
         }
-        Kind::DomainIdle(point) => event(point, number("state")?, 0),
+        // The state is the parameter that the firmware gets.
+        Kind::DomainIdle(point) => {
+            let cpu = fields.number("cpu_id").and_then(cpu_of).unwrap_or(cpu);
+            Event { cpu, ..event(point, number("state")?, 0) }
+        }
         Kind::HrtimerStart => {
             let timer = address("hrtimer")?;
             let tick = fields.text("function").is_some_and(is_tick);

@@ -13,7 +13,7 @@
 //! | `collect.rs` | where all formats come together: order, counts, names |
 //! | `residency.rs` | the time in an idle state |
 //! | `input.rs` | what all readers share |
-//! | `lines.rs`, `text.rs` | text |
+//! | `text.rs` | text |
 //! | `dat/` | `trace.dat` |
 //! | `perfetto.rs` | traces of Perfetto |
 //! | `record.rs` | the recording |
@@ -24,7 +24,6 @@ mod dat;
 mod event;
 mod input;
 mod kind;
-mod lines;
 mod perfetto;
 mod record;
 mod residency;
@@ -44,7 +43,7 @@ pub use residency::Residency;
 use crate::error::ImportError;
 use clusters::Clusters;
 use collect::Collector;
-use input::{Remainder, read_fully, unreadable};
+use input::{Remainder, WHAT_IS_READ, read_fully, unreadable};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
 /// Why a trace could not be read, or its events not be handed on.
@@ -75,31 +74,29 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
         perfetto::read(BufReader::new(input), options, &mut collector, &mut left)?;
     } else {
         refuse_other_formats(&start[..length], options)?;
-        text::read(input, options, &mut collector, &mut left)?;
+        text::read(&mut input, options, &mut collector, &mut left)?;
     }
-    if collector.is_empty() && !collector.has_failed() {
-        return Err(ImportError::whole(&options.file, "no event of a trace was found", WHAT_IS_READ).into());
+    if let Some((count, line, text)) = left.foreign.take() {
+        left.doubts
+            .push(format!("lines that are no events were passed over: {count}, the first is line {line}: {text}"));
     }
-    let trace = Trace {
-        format: left.format,
-        clock: left.clock,
-        kernel: left.kernel,
-        doubts: left.doubts,
-        warnings: left.warnings,
+    let trace = collector.finish(Trace {
+        format: std::mem::take(&mut left.format),
+        clock: left.clock.take(),
+        kernel: std::mem::take(&mut left.kernel),
+        doubts: std::mem::take(&mut left.doubts),
         left_out: left.left_out,
         ..Trace::default()
-    };
-    Ok(collector.finish(trace)?)
+    })?;
+    left.is_enough(options, trace.events, &trace.others)?;
+    Ok(Trace { warnings: left.warnings, ..trace })
 }
-
-const WHAT_IS_READ: &str = "what can be read is the kernel's `trace` file, what `trace-cmd report` prints, a systrace page, trace.dat, and \
-                            a trace of Perfetto";
 
 /// True if a file begins with a packet: text may begin with an empty line, but has none of the
 /// bytes that follow in a packet.
 fn is_perfetto(start: &[u8]) -> bool {
     start.first() == Some(&0x0a)
-        && start.iter().any(|byte| *byte >= 0x80 || (*byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')))
+        && start.iter().any(|byte| *byte >= 0x80 || (*byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x1b)))
 }
 
 /// Says what a file is that is plainly none of ours.

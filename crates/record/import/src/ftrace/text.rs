@@ -1,27 +1,35 @@
-//! The text that the kernel's `trace` file, `trace-cmd report` and systrace pages hold.
+//! The text that the kernel's `trace` file, `trace-cmd report`, `perf script` and systrace pages
+//! hold.
 //!
 //! A line is `TASK-PID (TGID) [CPU] FLAGS TIME: EVENT: FIELDS`; the task's name may hold anything,
-//! the group and the flags may lack, and the time has six digits behind the point or nine.
+//! the group and the flags may lack, and the time has six digits behind the point or nine. perf
+//! writes `SUBSYSTEM:EVENT` and may put a period before it. Lines of the tracers of functions,
+//! stacks and latencies stand between events, and have a task, a CPU and a time at most.
 
 use super::collect::Collector;
 use super::input::{Options, Remainder, unreadable};
 use super::kind::{self, Fields, Kind, Wrong};
-use super::lines::{Line, Lines, Whole};
-use crate::error::ImportError;
+use crate::error::{ImportError, printable};
+use crate::text::{Line, Lines, Whole, has_no_room};
 use memchr::{memchr, memmem};
 use std::io::Read;
 
 const RIGHT: &str = "a line is TASK-PID [CPU] FLAGS SECONDS.MICROSECONDS: EVENT: FIELDS, as in `<idle>-0 [002] d..1. 1000.000123: \
                      cpu_idle: state=1 cpu_id=2`";
 
-/// Reads a whole text.
+/// Reads a whole text. The input is no type of the caller's, so that the code is compiled for speed
+/// here and not where it is called.
 pub(super) fn read(
-    input: impl Read,
+    input: &mut dyn Read,
     options: &Options,
     collector: &mut Collector<'_>,
     left: &mut Remainder,
 ) -> Result<(), ImportError> {
-    let mut lines = Lines::new(input);
+    let is_rest = |line: &[u8], next: &[u8]| {
+        let is_event = names_a_cpu(next) || find_time(next).is_some();
+        names_a_cpu(line) && !is_event && memchr(b'=', next).is_some() && has_no_room(line, next)
+    };
+    let mut lines = Lines::new(input, Some(is_rest));
     let mut page = Page::No;
     let mut has_begun = false;
     // The payload of some events holds line ends of its own.
@@ -34,32 +42,15 @@ pub(super) fn read(
             page = Page::Outside;
             left.format = "systrace page".to_owned();
         }
-        match page {
-            Page::No => {}
-            // Scripts of a page hold what looks like nothing of ours; what is between the marks is
-            // a trace.
-            Page::Outside => {
-                if memmem::find(line.bytes, b"trace-data").is_some()
-                    || memmem::find(line.bytes, b"linuxPerfData").is_some()
-                {
-                    page = Page::Inside;
-                }
-                continue;
-            }
-            Page::Inside => {
-                if memmem::find(line.bytes, b"</script>").is_some() {
-                    page = Page::Outside;
-                    continue;
-                }
-            }
-        }
-        // Old pages hold the trace as one long text in a script: each line ends in a mark for that.
         let line = match page {
-            Page::Inside => Line { bytes: line.bytes.strip_suffix(b"\\n\\").unwrap_or(line.bytes), ..line },
-            Page::No | Page::Outside => line,
+            Page::No => line,
+            Page::Outside | Page::Inside => match of_page(line, &mut page) {
+                Some(line) => line,
+                None => continue,
+            },
         };
-        if line.whole != Whole::TooLong
-            && let Some(event) = parse(line.bytes)
+        if matches!(line.whole, Whole::Yes | Whole::Unended)
+            && let Some(event) = parse(line.bytes).or_else(|| parse_unusual(line.bytes))
         {
             let event = if line.whole == Whole::Unended { event.without_doubt() } else { event };
             if !has_begun && collector.clusters.is_untold() {
@@ -72,7 +63,7 @@ pub(super) fn read(
             } else if let Some(mark) = event.mark() {
                 left.mark(event.time_ns, mark);
             }
-            if let Err(Wrong(field)) = take(collector, &event, &mut may_go_on) {
+            if let Err(Wrong(field)) = take(collector, &event, left, &mut may_go_on) {
                 if line.whole == Whole::Unended {
                     left.last_line();
                     continue;
@@ -81,29 +72,83 @@ pub(super) fn read(
                 let message = format!("`{name}` has no `{field}` that could be used");
                 left.wrong(options, error(options, &line, message))?;
             }
-        } else if let Some(message) = beside(line.bytes, collector, left) {
-            // A terminal's text may stand before a trace, but what names a CPU as events do is one
-            // of these, damaged.
-            let is_passed_over = page == Page::Inside || may_go_on || (!has_begun && !names_a_cpu(line.bytes));
-            if is_passed_over && message == NOT_A_LINE {
-                if !has_begun {
-                    left.topology(&String::from_utf8_lossy(line.bytes.trim_ascii()));
-                }
-                continue;
-            }
-            let message = match line.whole {
-                Whole::Unended if has_begun => {
-                    left.last_line();
-                    continue;
-                }
-                Whole::Unended => "the last line is cut short",
-                Whole::TooLong => "the line is longer than any of a trace",
-                Whole::Yes => message,
-            };
-            left.wrong(options, error(options, &line, message))?;
+        } else if !is_note(line.bytes, collector, left) {
+            beside(&line, options, left, (has_begun, page == Page::Inside || may_go_on))?;
         }
     }
     Ok(())
+}
+
+/// The line, if it is one of the trace that a page holds.
+fn of_page<'l>(line: Line<'l>, page: &mut Page) -> Option<Line<'l>> {
+    match page {
+        // Scripts of a page hold what looks like nothing of ours; what is between the marks is a
+        // trace.
+        Page::Outside => {
+            if memmem::find(line.bytes, b"trace-data").is_some() || memmem::find(line.bytes, b"linuxPerfData").is_some()
+            {
+                *page = Page::Inside;
+            }
+            return None;
+        }
+        Page::No | Page::Inside => {}
+    }
+    if memmem::find(line.bytes, b"</script>").is_some() {
+        *page = Page::Outside;
+        return None;
+    }
+    // Old pages hold the trace as one long text in a script: each line ends in a mark for that.
+    Some(Line { bytes: line.bytes.strip_suffix(b"\\n\\").unwrap_or(line.bytes), ..line })
+}
+
+/// Passes over a line that is no event, or fails if it is a damaged one. What stands before the
+/// first event, and what is the rest of one, is not told.
+fn beside(
+    line: &Line<'_>,
+    options: &Options,
+    left: &mut Remainder,
+    (has_begun, is_untold): (bool, bool),
+) -> Result<(), ImportError> {
+    let message = match line.whole {
+        Whole::Part | Whole::LastPart => return Ok(()),
+        Whole::TooLong if has_begun && !is_untold => Some("the line is longer than any of a trace"),
+        Whole::TooLong => None,
+        Whole::Unended if has_begun => {
+            left.last_line();
+            return Ok(());
+        }
+        _ if is_untold => None,
+        Whole::Unended | Whole::Yes => damage(line.bytes),
+    };
+    match message {
+        Some(message) => left.wrong(options, error(options, line, message)),
+        None if !has_begun => {
+            left.topology(&String::from_utf8_lossy(line.bytes.trim_ascii()));
+            Ok(())
+        }
+        None if is_untold => Ok(()),
+        None => {
+            let text = || printable(&String::from_utf8_lossy(line.bytes.trim_ascii()));
+            let (count, ..) = left.foreign.get_or_insert_with(|| (0, line.number, text()));
+            *count += 1;
+            Ok(())
+        }
+    }
+}
+
+/// The error of a line that is an event which lost a part; `None` if it is none.
+fn damage(line: &[u8]) -> Option<&'static str> {
+    if parse_counter(line) {
+        return Some("the time is no seconds: record with a clock that counts them (trace_clock local, mono or boot)");
+    }
+    // The tracer of function graphs writes events as comments, without a time.
+    let has_known = known_event(line).is_some() && memchr(b'=', line).is_some() && memmem::find(line, b"/*").is_none();
+    if has_known && find_time(line).is_some() {
+        return Some("the event has no CPU: print it too, as `perf script -F comm,tid,cpu,time,event,trace`");
+    }
+    let mut words = line.split(u8::is_ascii_whitespace);
+    let is_event = cpu_of_task(line) || (has_known && (names_a_cpu(line) || words.any(|word| word.ends_with(b"us"))));
+    is_event.then_some("the event has no time in seconds")
 }
 
 /// True if a page of HTML holds the trace, and whether a line stands in that part of it.
@@ -121,14 +166,12 @@ fn names_a_cpu(line: &[u8]) -> bool {
         .any(|rest| digits(rest).is_some_and(|(_, length)| rest.get(length) == Some(&b']')))
 }
 
-const NOT_A_LINE: &str = "this is no line of a trace";
-
 fn error(options: &Options, line: &Line<'_>, message: impl Into<String>) -> ImportError {
     ImportError::new(&options.file, line.number, &String::from_utf8_lossy(line.bytes), message, RIGHT)
 }
 
 fn is_html(line: &[u8]) -> bool {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii_start();
+    let line = line.trim_ascii_start();
     let starts = |with: &[u8]| line.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
     starts(b"<!doctype html") || starts(b"<html")
 }
@@ -188,35 +231,102 @@ fn parse(line: &[u8]) -> Option<LineParts<'_>> {
     while let Some(at) = memchr(b'[', &line[from..]) {
         from += at + 1;
         // A task's name may hold brackets; the CPU's are followed by a time.
-        if let Some(parsed) = parse_from_cpu(&line[from..]) {
-            return Some(parsed);
+        if let Some((cpu, time_ns, rest)) = cpu_and_time(&line[from..])
+            && let Some((name, fields)) = event_of(rest)
+        {
+            return Some(LineParts { time_ns, cpu, name, fields: fields.trim_ascii() });
         }
     }
     None
 }
 
-/// `002] d..1.  1000.000123: cpu_idle: state=1 cpu_id=2`
+/// The events of idle states name their CPU in their fields as well, so that it need not stand
+/// before the time. The name is empty where a tracer wrote something else behind CPU and time.
+#[cold]
+fn parse_unusual(line: &[u8]) -> Option<LineParts<'_>> {
+    let cpus = line.iter().enumerate().filter(|(_, byte)| **byte == b'[');
+    if let Some((cpu, time_ns, rest)) = cpus.map(|(at, _)| &line[at + 1..]).find_map(cpu_and_time) {
+        return Some(LineParts { time_ns, cpu, name: b"", fields: rest.trim_ascii() });
+    }
+    let (time_ns, rest) = find_time(line)?;
+    let (name, fields) = event_of(rest)?;
+    let kind = Kind::find(name)?;
+    let cpu = Text { kind, fields }.number("cpu_id").and_then(kind::cpu_of)?;
+    Some(LineParts { time_ns, cpu, name, fields: fields.trim_ascii() })
+}
+
+/// `002] d..1.  1000.000123:`, and what follows.
 #[inline]
-fn parse_from_cpu(bytes: &[u8]) -> Option<LineParts<'_>> {
+fn cpu_and_time(bytes: &[u8]) -> Option<(u16, u64, &[u8])> {
     let (cpu, length) = digits(bytes)?;
     let mut rest = bytes[length..].strip_prefix(b"]")?;
     let cpu = kind::cpu_of(cpu)?;
     rest = rest.trim_ascii_start();
     // Flags hold digits too, but a point only where nothing is set.
-    let (time_ns, mut rest) = match time(rest) {
+    let (time_ns, rest) = match time(rest) {
         Some(found) => found,
         None => {
-            let end = memchr(b' ', rest)?;
+            let end = rest.iter().position(|byte| matches!(byte, b' ' | b'\t'))?;
             time(rest[end..].trim_ascii_start())?
         }
     };
-    rest = rest.trim_ascii_start();
+    Some((cpu, time_ns, rest))
+}
+
+/// The first word of a line that is a time in seconds, in nanoseconds, and what follows.
+fn find_time(line: &[u8]) -> Option<(u64, &[u8])> {
+    let starts = line.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit());
+    let mut words = starts.filter(|(at, _)| at.checked_sub(1).is_none_or(|before| line[before].is_ascii_whitespace()));
+    words.find_map(|(at, _)| time(&line[at..]))
+}
+
+/// The event's name and its fields, of what follows a time.
+#[inline]
+fn event_of(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = rest.trim_ascii_start();
     let end = memchr(b':', rest)?;
-    let name = &rest[..end];
-    if name.is_empty() || !name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
-        return None;
+    let (name, fields) = (&rest[..end], &rest[end + 1..]);
+    if is_name(name) && matches!(fields.first(), None | Some(b' ')) {
+        Some((name, fields))
+    } else {
+        event_of_perf(name, fields)
     }
-    Some(LineParts { time_ns, cpu, name, fields: rest[end + 1..].trim_ascii() })
+}
+
+/// The same where a subsystem stands before the event, and how often it came before that.
+#[cold]
+fn event_of_perf<'l>(name: &'l [u8], fields: &'l [u8]) -> Option<(&'l [u8], &'l [u8])> {
+    let name = match digits(name) {
+        Some((_, length)) if !is_name(name) => name[length..].trim_ascii_start(),
+        _ => name,
+    };
+    match memchr(b':', fields) {
+        Some(end) if fields.first() != Some(&b' ') && is_name(&fields[..end]) => {
+            Some((&fields[..end], &fields[end + 1..]))
+        }
+        _ => is_name(name).then_some((name, fields)),
+    }
+}
+
+#[inline]
+fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+}
+
+/// The first word of a line that names an event which is read: `cpu_idle:` or `power:cpu_idle:`.
+fn known_event(line: &[u8]) -> Option<Kind> {
+    let words = line.split(u8::is_ascii_whitespace).filter_map(|word| word.strip_suffix(b":"));
+    words.filter_map(|word| word.rsplit(|byte| *byte == b':').next()).find_map(Kind::find)
+}
+
+/// True if a line begins as an event does: `TASK-PID [CPU]`.
+fn cpu_of_task(line: &[u8]) -> bool {
+    line.iter().enumerate().filter(|(_, byte)| **byte == b'[').any(|(at, _)| {
+        let is_cpu = digits(&line[at + 1..]).is_some_and(|(_, length)| line.get(at + 1 + length) == Some(&b']'));
+        let task = line[..at].trim_ascii_end();
+        let number = task.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        is_cpu && (task.ends_with(b")") || (number > 0 && task[..task.len() - number].ends_with(b"-")))
+    })
 }
 
 /// `1000.000123:` in nanoseconds, and what follows.
@@ -248,11 +358,23 @@ fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
 }
 
 #[inline]
-fn take(collector: &mut Collector<'_>, event: &LineParts<'_>, may_go_on: &mut bool) -> Result<(), Wrong> {
+fn take(
+    collector: &mut Collector<'_>,
+    event: &LineParts<'_>,
+    left: &Remainder,
+    may_go_on: &mut bool,
+) -> Result<(), Wrong> {
     let Some(kind) = event.kind() else {
-        collector.other(event.name);
+        match event.name {
+            b"" => match left.tracer.as_deref() {
+                None | Some("nop") => collector.other(b"(no event)"),
+                Some(tracer) => collector.other(format!("(tracer {tracer})").as_bytes()),
+            },
+            name => collector.other(name),
+        }
         *may_go_on =
-            matches!(event.name, b"print" | b"bprint" | b"tracing_mark_write" | b"kernel_stack" | b"user_stack");
+            matches!(event.name, b"print" | b"bprint" | b"tracing_mark_write" | b"kernel_stack" | b"user_stack")
+                || event.fields.ends_with(b"stack trace>");
         return Ok(());
     };
     if kind == Kind::CpuIdle
@@ -362,6 +484,9 @@ impl Fields for Text<'_> {
             if let Some(negative) = word.strip_prefix(b"-") {
                 return digits(negative).filter(|found| found.1 == negative.len()).map(|found| found.0.wrapping_neg());
             }
+            if word.starts_with(b"0x") {
+                return self.address(key);
+            }
             return digits(word).filter(|found| found.1 == word.len()).map(|found| found.0);
         }
         if self.kind == Kind::SchedWakeup && key == "target_cpu" {
@@ -390,12 +515,17 @@ impl Fields for Text<'_> {
     }
 }
 
-/// The message beside events: comments, notices of lost events, stacks, what `trace-cmd` says
-/// first. A message if it is none of these.
-fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> Option<&'static str> {
+/// True if a line is one of those that stand beside events: comments, notices of lost events,
+/// stacks, what `trace-cmd` says first.
+fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> bool {
     let text = line.trim_ascii();
-    if text.is_empty() || text.starts_with(b"=>") {
-        return None;
+    // perf writes a stack as addresses, each with its function.
+    let is_frame = || {
+        let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        line.first().is_some_and(u8::is_ascii_whitespace) && word.len() >= 4 && word.iter().all(u8::is_ascii_hexdigit)
+    };
+    if text.is_empty() || text.starts_with(b"=>") || is_frame() {
+        return true;
     }
     if let Some(comment) = text.strip_prefix(b"#") {
         // `# entries-in-buffer/entries-written: 100/250   #P:8`
@@ -411,6 +541,9 @@ fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> O
                 ));
             }
         }
+        if let Some(rest) = comment.strip_prefix(b" tracer: ") {
+            left.tracer = Some(printable(&String::from_utf8_lossy(rest)));
+        }
         if let Some(rest) = comment.strip_prefix(b" idle-state: ") {
             left.idle_state(&String::from_utf8_lossy(rest));
         }
@@ -422,11 +555,11 @@ fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> O
         if let Some(rest) = comment.strip_prefix(b" idle-governor: ") {
             left.governor(&String::from_utf8_lossy(rest));
         }
-        return None;
+        return true;
     }
     if let Some(clock) = text.strip_prefix(b"trace clock:") {
         left.clock = Some(String::from_utf8_lossy(clock.trim_ascii()).into_owned());
-        return None;
+        return true;
     }
     // `CPU:3 [LOST 123 EVENTS]`, `CPU:3 [EVENTS DROPPED]`
     if let Some(rest) = text.strip_prefix(b"CPU:")
@@ -437,18 +570,12 @@ fn beside(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> O
         if memmem::find(rest, b"LOST").is_some() || memmem::find(rest, b"DROPPED").is_some() {
             let count = rest.iter().position(u8::is_ascii_digit).and_then(|at| digits(&rest[at..]));
             collector.lost(cpu, count.map(|count| count.0));
-            return None;
+            return true;
         }
     }
     // `cpus=8`, `version = 6`, `CPU 3 is empty`
     let notes: [&[u8]; 4] = [b"cpus=", b"version =", b"CPU ", b"trace-cmd "];
-    if notes.iter().any(|note| text.starts_with(note)) {
-        return None;
-    }
-    if parse_counter(line) {
-        return Some("the time is no seconds: record with a clock that counts them (trace_clock local, mono or boot)");
-    }
-    Some(NOT_A_LINE)
+    notes.iter().any(|note| text.starts_with(note))
 }
 
 /// True if a line is an event whose clock counts something else than time:

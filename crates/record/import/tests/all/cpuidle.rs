@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use import::ImportError;
-use import::cpuidle::{Between, Content, Dump, State, between, read_bytes, read_live, read_path};
+use import::cpuidle::{Between, Content, Dump, State, between, domains_between, read_bytes, read_live, read_path};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -391,4 +391,108 @@ fn damaged_dumps_are_answered_or_refused() {
         *(if taken { &mut answered } else { &mut refused }) += 1;
     }
     assert!(answered > 50 && refused > 50, "{answered} answered, {refused} refused: too one-sided to tell");
+}
+
+/// The states of a CPU of a dump: name, latency, residency, disabled, entries, microseconds.
+type Shown = (String, Option<u64>, Option<u64>, bool, u64, Option<u64>);
+
+fn shown(states: &[State]) -> Vec<Shown> {
+    let of = |state: &State| {
+        (state.name.clone(), state.latency_us, state.residency_us, state.disabled, state.entered, state.time_us)
+    };
+    states.iter().map(of).collect()
+}
+
+#[test]
+fn lists_of_cpupower_and_tables_are_dumps() {
+    let right = [
+        ("POLL".to_owned(), Some(0), Some(0), false, 541, Some(165_188)),
+        ("C1 BYT".to_owned(), Some(1), Some(1), true, 167_920, Some(66_937_082)),
+    ];
+    let list = |cpu: u16| {
+        format!(
+            "analyzing CPU {cpu}:\n\nNumber of idle states: 2\nAvailable idle states: POLL C1\nPOLL:\nFlags/Description: CPUIDLE CORE\n\
+             Latency: 0\nResidency: 0\nUsage: 541\nDuration: 165188\nC1 BYT (DISABLED) :\nFlags/Description: MWAIT 0x00\nLatency: 1\n\
+             Residency: 1\nUsage: 167920\nDuration: 66937082\n\n"
+        )
+    };
+    let rows = "0 POLL 0 0 0 165188 541\n1 C1 BYT 1 1 1 66937082 167920\n";
+    let header = "State Name Disabled Latency Residency Time Usage\n";
+    for (text, cpus) in [
+        (format!("CPUidle driver: psci_idle\nCPUidle governor: teo\n{}", list(0)), vec![0]),
+        (list(0) + &list(3), vec![0, 3]),
+        (format!("cpu0 {header}{rows}"), vec![0]),
+        (format!("Hi,\n\n{header}{rows}\nThat is strange.\ncpu2: {header}{rows}$ date\n"), vec![0, 2]),
+        (
+            "| CPU | State | Name | Disabled | Latency | Residency | Time (us) | Usage |\n|--|--|\n| cpu1 | 0 | POLL | 0 | 0 | 0 | 165188 | 541 |\n\
+             | cpu1 | 1 | C1 BYT | 1 | 1 | 1 | 66937082 | 167920 |\n"
+                .to_owned(),
+            vec![1],
+        ),
+    ] {
+        let quoted: String = text.lines().map(|line| format!("> {line}\r\n")).collect();
+        for text in [text, quoted] {
+            let dump = read("dump", text.as_bytes()).unwrap_or_else(|error| panic!("{error} in {text}"));
+            assert_eq!(dump.cpus.keys().copied().collect::<Vec<_>>(), cpus, "{text}");
+            dump.cpus.values().for_each(|states| assert_eq!(shown(states), right, "{text}"));
+        }
+    }
+    let of = |text: &str| read("dump", text.as_bytes()).unwrap_err().to_string();
+    assert_eq!(of(&list(0).replace("Usage: 541", "Usage: many")), "dump:9: state0/usage of CPU 0 is `many`");
+    assert!(of(&list(0).replace("Usage: 541\n", "")).contains("state0 of CPU 0 has no file `usage`"));
+    assert_eq!(
+        of(&format!("{header}{}", rows.replace("C1 BYT", "C1").replace(" 66937082", ""))),
+        "dump:3: 6 cells, fewer than the header has"
+    );
+    assert!(of(&list(0).repeat(2)).contains("comes a second time"));
+}
+
+#[test]
+fn one_dump_alone_counts_from_the_start_of_the_machine() {
+    let dump = read("dump", grepped(7).as_bytes()).unwrap();
+    let between = between(&dump.at_start(), &dump, None).unwrap();
+    assert_eq!(shown(&between.cpus[0].states), shown(&dump.cpus[&0]));
+    assert!(dump.counts_as(&dump) && !dump.counts_as(&dump.at_start()));
+}
+
+#[test]
+fn power_domains_are_counted_beside_cpus() {
+    let old = |ms: u64, usage: u64| {
+        format!(
+            "State          Time Spent(ms) Usage          Rejected\nS0             {ms}          {usage}            8\n"
+        )
+    };
+    let new = |ms: u64, usage: u64| {
+        format!(
+            "State          Time Spent(ms) Usage      Rejected   Above      Below      S2idle\ncluster-ret    {ms}          {usage}        8          270        0          0\n"
+        )
+    };
+    let path = |text: String| {
+        text.lines()
+            .map(|line| format!("/sys/kernel/debug/pm_genpd/pd-cluster/idle_states:{line}\n"))
+            .collect::<String>()
+    };
+    for form in [&old as &dyn Fn(u64, u64) -> String, &new] {
+        for (is_named, name) in [(false, "1"), (true, "pd-cluster")] {
+            let text = |ms, usage| if is_named { path(form(ms, usage)) } else { form(ms, usage) };
+            let [before, after] =
+                [text(29_817, 537), text(30_348, 542)].map(|text| read("dump", text.as_bytes()).unwrap());
+            let counts = domains_between(&before, &after).unwrap();
+            assert_eq!((counts.len(), counts[0].0.as_str(), counts[0].1.cpu), (1, name, None));
+            let state = &counts[0].1.states[0];
+            assert_eq!((state.entered, state.time_us, state.rejected), (5, Some(531_000), Some(0)));
+            // Beside the counters of CPUs, whatever they are.
+            let both = |round, text: String| read("dump", (grepped(round) + &text).as_bytes()).unwrap();
+            let [before, after] = [both(5, text(29_817, 537)), both(7, text(30_348, 542))];
+            assert_eq!((after.cpus.len(), domains_between(&before, &after).unwrap().len()), (12, 1));
+            assert!(domains_between(&before, &before).unwrap().is_empty());
+        }
+    }
+    let listed = format!(
+        "==> /sys/kernel/debug/pm_genpd/a/idle_states <==\n{}\n==> /sys/kernel/debug/pm_genpd/b/idle_states <==\n{}",
+        old(1, 1),
+        new(2, 2)
+    );
+    assert_eq!(read("dump", listed.as_bytes()).unwrap().domains.into_keys().collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(read("dump", (old(1, 1) + &old(2, 2)).as_bytes()).unwrap().domains.len(), 2);
 }

@@ -165,7 +165,20 @@ fn what_is_wrong_is_named_with_its_line() {
     for (text, message) in [
         ("".to_owned(), "trace.txt: no event of a trace was found"),
         ("just words\n".to_owned(), "trace.txt: no event of a trace was found"),
-        (format!("{line}rubbish\n"), "trace.txt:2: this is no line of a trace"),
+        (format!("{line}<idle>-0 [000] d..1. 1.0\n"), "trace.txt:2: the event has no time in seconds"),
+        (format!("{line}swapper 0 [000] power:cpu_idle: state=1 cpu_id=0\n"), "trace.txt:2: the event has no time in seconds"),
+        (
+            "  <idle>-0       0d..1.   12us : cpu_idle: state=1 cpu_id=0\n".to_owned(),
+            "trace.txt:1: the event has no time in seconds",
+        ),
+        (
+            format!("{line}swapper 0 1.000002: timer:tick_stop: success=1 dependency=NONE\n"),
+            "trace.txt:2: the event has no CPU: print it too, as `perf script -F comm,tid,cpu,time,event,trace`",
+        ),
+        (
+            "a-1 [000] d..1. 1.000001: foo: x=1\na-1 [000] d..1. 1.000002: bar: x=1\nb-1 [000] d..1. 1.000003: foo: x=1\n".to_owned(),
+            "trace.txt: none of the 3 events in it is one that is read: bar 1, foo 2",
+        ),
         (
             format!("{line}<idle>-0 [000] d..1. 1.000001: cpu_idle: state=x cpu_id=0\n"),
             "trace.txt:2: `cpu_idle` has no `state` that could be used",
@@ -188,8 +201,142 @@ fn what_is_wrong_is_named_with_its_line() {
         assert_eq!(wrong(&text), message, "{text}");
     }
     assert_eq!(wrong(b"PK\x03\x04\x00"), "trace.txt: the file is compressed (zip)");
-    let (trace, events) = events(format!("{line}rubbish\n{line}"), true).unwrap();
-    assert_eq!((trace.left_out, trace.warnings.len(), events.len()), (1, 1, 1));
+    let damaged = line.replace("state=1", "state=x");
+    let (trace, some) = events(format!("{line}{damaged}{line}{}", line.replace("1.0", "2.0")), true).unwrap();
+    assert_eq!((trace.left_out, trace.warnings.len(), some.len()), (1, 1, 2));
+    let Err(Error::Import(error)) = events(format!("{damaged}{line}{damaged}"), true) else {
+        panic!("half is damaged")
+    };
+    assert_eq!(
+        error.to_string(),
+        "trace.txt:1: 2 of 3 events are damaged; here: `cpu_idle` has no `state` that could be used"
+    );
+}
+
+const TWO: [(u64, Point); 2] = [(1_000_000_000_000, Point::IdleEnter), (1_004_000_000_000, Point::IdleExit)];
+
+/// The times and points of a stay of four seconds on CPU 3, in whatever form it is.
+fn stay(text: &str) -> Trace {
+    let (trace, events) = good(text);
+    assert!(events.iter().all(|event| event.cpu == 3), "{text}");
+    assert_eq!(events.iter().map(|event| (event.time_ns, event.point)).collect::<Vec<_>>(), TWO, "{text}");
+    trace
+}
+
+#[test]
+fn what_perf_script_prints_is_read_in_each_of_its_forms() {
+    let head = "# ========\n# hostname : board\n# cmdline : /usr/bin/perf record -a -e power:cpu_idle sleep 1\n# ========\n#\n";
+    let chain =
+        "\tffff800080f2a1b4 cpuidle_enter_state+0x2c4 ([kernel.kallsyms])\n        ffff800080f2a520 [unknown]\n\n";
+    for before in [
+        "swapper     0 [003]  1000.000000: ",
+        "         swapper     0 [003] 1000.000000000:     ",
+        "swapper     0/0     [003]  1000.000000:          1             ",
+        "[003]  1000.000000:               ",
+        "swapper  1000.000000: ",
+        "a b:c     7 [003] d..2  1000.000000: ",
+    ] {
+        let line = |time: &str, state: u32| {
+            format!("{}power:cpu_idle: state={state} cpu_id=3\n", before.replace("1000.000000", time))
+        };
+        let (first, last) = (line("1000.000000", 1), line("1004.000000", u32::MAX));
+        assert_eq!(stay(&format!("{first}{last}")).doubts, [""; 0], "{before}");
+        stay(&format!("{head}{first}{chain}{last}{chain}"));
+    }
+    let others = "perf  4355 [003] 1001.000000: sched:sched_process_exec: filename=x pid=1\n\
+                  perf  4355 [003] 1002.000000: PERF_RECORD_MMAP2 -1/0: [0x1]\n";
+    let text = format!(
+        "swapper 0 [003] 1000.000000: power:cpu_idle: state=1 cpu_id=3\n{others}swapper 0 [003] 1004.000000: power:cpu_idle: state=4294967295 cpu_id=3\n"
+    );
+    let counted = stay(&text).others;
+    assert_eq!(
+        counted.into_iter().collect::<Vec<_>>(),
+        [("(no event)".to_owned(), 1), ("sched_process_exec".to_owned(), 1)]
+    );
+}
+
+#[test]
+fn what_other_tracers_write_between_events_is_counted_or_told() {
+    let line = |time: &str, state: u32| format!("<idle>-0 [003] d..1. {time}: cpu_idle: state={state} cpu_id=3\n");
+    let (first, last) = (line("1000.000000", 1), line("1004.000000", u32::MAX));
+    for (foreign, counted, told) in [
+        ("app-1 [003] .... 1001.000000: <stack trace>\n => do_idle\n => 0xffff\n", Some("(no event)"), false),
+        (
+            "app-1 [003] .... 1001.000000: <user stack trace>\n =>  <00007f0c>\n/lib/x[+0x7]\n",
+            Some("(no event)"),
+            false,
+        ),
+        (
+            "app-1 [003]   1001.000000: kernel_stack:         <stack trace >\n    => f (ffffffff8121a0db)\n",
+            Some("kernel_stack"),
+            false,
+        ),
+        ("app-1 [003] .... 1001.000000: user_stack:\n /lib/x[+0x7]\n", Some("user_stack"), false),
+        ("app-1 [003] .... 1001.000000: mutex_unlock <-rb_simple_write\n", Some("(no event)"), false),
+        ("app-1 [003] .... 1001.000000: do_idle: entering idle: now\n", Some("do_idle"), false),
+        ("app-1 [003] .... 1001.000000: bprint: do_idle: a\nb\n", Some("bprint"), false),
+        ("osn/3-1 [003] .... 1001.000000: 1000000 190 99.98100 9 18 0 1007 18 1\n", Some("(no event)"), false),
+        ("<idle>-0 [003] d.h1 1001.000000: #1 context irq timer_latency 932 ns\n", Some("(no event)"), false),
+        (
+            "<...>-17 [003] d... 1001.000000: #1 inner/outer(us): 12/14 ts:1499801089.066141940\n",
+            Some("(no event)"),
+            false,
+        ),
+        (" 3)   0.500 us    |  mutex_unlock();\n", None, true),
+        (" 3)               |  /* cpu_idle: state=1 cpu_id=3 */\n", None, true),
+        ("----------------\n", None, true),
+        ("Any idea?\n", None, true),
+    ] {
+        let trace = stay(&format!("{first}{foreign}{last}"));
+        assert_eq!(
+            trace.others.keys().map(String::as_str).collect::<Vec<_>>(),
+            counted.into_iter().collect::<Vec<_>>(),
+            "{foreign}"
+        );
+        assert_eq!(trace.doubts.len(), usize::from(told), "{foreign}: {:?}", trace.doubts);
+        let trace = stay(&format!("# tracer: osnoise\n#\n{first}{foreign}{last}"));
+        assert!(trace.others.keys().all(|name| name != "(no event)"), "{foreign}");
+    }
+}
+
+#[test]
+fn a_trace_is_read_out_of_a_mail_and_a_log() {
+    let line = |time: &str, state: u32, miss: &str| {
+        format!("          <idle>-0       [003] d..1. {time}: cpu_idle: state={state} cpu_id=3{miss}\n")
+    };
+    let text = format!("{}{}", line("1000.000000", 1, ""), line("1004.000000", u32::MAX, ""));
+    for before in ["> ", ">", ">> ", "[  812.000123] ", "2026-10-02T08:11:01Z ", "Oct  2 08:11:01 board kernel: "] {
+        let quoted: String = text.lines().map(|line| format!("{before}{line}\r\n")).collect();
+        stay(&quoted);
+        let mail = format!(
+            "Hi, here is what I see:\n\n> It sleeps, [3] times.\n>\n{quoted}{before}\n{before}Any idea?\nThanks\n"
+        );
+        assert_eq!(stay(&mail).doubts.len(), 1);
+    }
+    stay(&format!("\u{feff}\u{1b}[1m{}\u{1b}[0m", text.trim_end()));
+    stay(&text.replace("       [", "\t["));
+    // A mail of 72 columns breaks lines at a blank, with a blank before the end or without.
+    for end in ["\n", " \n"] {
+        let mail: String =
+            text.lines().map(|line| format!("{}\n", line.replace(" cpu_id=", &format!("{end}cpu_id=")))).collect();
+        stay(&mail);
+        stay(&mail.lines().map(|line| format!("> {line}\n")).collect::<String>());
+    }
+    let miss = "          <idle>-0       [003] .N.1.   100.464441: cpu_idle_miss: cpu_id=3 \nstate=2 type=above\n";
+    let (trace, _) = good(miss);
+    assert_eq!(trace.idle[&3][&2].above, 1);
+}
+
+#[test]
+fn domain_states_are_read_as_the_kernel_prints_them() {
+    for (state, number) in [("0x40000003", 0x4000_0003), ("7", 7)] {
+        let (_, events) = good(format!(
+            "<idle>-0 [001] d..1. 1.000001: psci_domain_idle_enter: cpu_id=1 state={state} is_s2idle=no\n\
+             <idle>-0 [001] d..1. 1.000002: psci_domain_idle_exit: cpu_id=1 state={state} is_s2idle=no\n"
+        ));
+        assert_eq!(points(&events), [Point::DomainIdleEnter, Point::DomainIdleExit]);
+        assert!(events.iter().all(|event| (event.cpu, event.argument) == (1, number)));
+    }
 }
 
 /// A file that an editor saved, or that was cut anywhere, has no end of its last line. What is

@@ -8,12 +8,17 @@ use findings::cpuidle::{KernelCounts, State, Test};
 
 /// The kernel and the test; the test alone where it is the usual one.
 fn title(test: &Test<'_>) -> String {
-    if test.case == "cpuidle" { test.kernel.to_owned() } else { format!("{}, {}", test.case, test.kernel) }
+    match test.case {
+        "cpuidle" => test.kernel.to_owned(),
+        "since the start" => format!("{} since its start", test.kernel),
+        case => format!("{case}, {}", test.kernel),
+    }
 }
 
 fn answer(test: &Test<'_>) -> String {
     let seconds = test.seconds.map_or_else(String::new, |seconds| format!(" in {seconds:.1} s"));
     let who = match test.cpus {
+        0 if test.case.starts_with("power domain ") => "it".to_owned(),
         0 => "all CPUs together".to_owned(),
         1 => "1 CPU".to_owned(),
         count => format!("{count} CPUs"),

@@ -22,6 +22,7 @@ fn action() -> impl Strategy<Value = Action> {
         1 => (1..20_u32).prop_map(Action::SleepJiffies),
         3 => (0..3_u8, MS..20 * MS, any::<bool>())
             .prop_map(|(timer, period, relative)| Action::Timer { timer, period, relative }),
+        1 => (1..20 * MS, any::<bool>()).prop_map(|(period, relative)| Action::SharedTimer { timer: 0, period, relative }),
         1 => Just(Action::SemPost(0)),
         1 => Just(Action::SemWait(0)),
         1 => (0..2_u16).prop_map(Action::Resume),
@@ -61,6 +62,7 @@ fn workload() -> impl Strategy<Value = Workload> {
         posts: Some(0),
     });
     (prop::collection::vec(task(), 3..7), prop::collection::vec(device, 0..2)).prop_map(|(tasks, devices)| Workload {
+        timers: 1,
         tasks,
         devices,
         mutexes: vec!["m".to_owned()],

@@ -98,6 +98,14 @@ fn periods_catch_up_or_start_anew() {
 }
 
 #[test]
+fn a_timer_that_tasks_share_is_moved_on_by_each_of_them() {
+    let timer = Action::SharedTimer { timer: 0, period: 10 * MS, relative: false };
+    let outcome = once(vec![vec![timer; 2], vec![timer; 2]], Workload { timers: 1, ..Workload::default() });
+    // The first waits until 10 ms and then until 30, the second until 20 and then until 40.
+    assert_eq!(ends(&outcome), [Some(30), Some(40)]);
+}
+
+#[test]
 fn forks_run_beside_their_parent_and_belong_to_what_they_copy() {
     let child =
         TaskSpec { start: Start::ByFork, ..TaskSpec::forever("child", vec![compute(10)]).on(CpuSet::one(3)).times(1) };

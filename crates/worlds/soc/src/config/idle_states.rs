@@ -206,12 +206,8 @@ impl IdlePlatform {
             }
             domains.push(domain);
         }
-        seen.sort_unstable();
-        if seen.iter().enumerate().any(|(at, cpu)| at != usize::from(*cpu)) || seen.is_empty() {
-            return Err(document.wrong_as_a_whole(
-                format!("the CPUs of all domains are {seen:?}"),
-                "they must be numbered 0, 1, 2 and so on",
-            ));
+        if seen.is_empty() {
+            return Err(document.wrong_as_a_whole("the domains have no CPU", "give one `cpus = [0]`"));
         }
         Ok(Self { name: read.name, title: read.title, power: read.power, domains, text: document.text().to_owned() })
     }
@@ -224,9 +220,16 @@ impl IdlePlatform {
     /// The domain of a CPU of a trace, and which one of that kind: where a trace has more CPUs than
     /// the platform, they are laid out as on a second platform of the kind.
     pub fn place(&self, cpu: u16) -> (usize, u16) {
-        let own = cpu % self.cpus();
-        let domain = self.domains.iter().position(|domain| domain.cpus.contains(&own));
-        (domain.expect("`parse` numbers all CPUs"), cpu / self.cpus())
+        let domain_of = |cpu: u16| self.domains.iter().position(|domain| domain.cpus.contains(&cpu));
+        if let Some(domain) = domain_of(cpu) {
+            return (domain, 0);
+        }
+        let mut cpus: Vec<u16> = self.domains.iter().flat_map(|domain| domain.cpus.iter().copied()).collect();
+        cpus.sort_unstable();
+        let (at, copy) = (usize::from(cpu) % cpus.len(), usize::from(cpu) / cpus.len());
+        // Where the platform's numbers have gaps, a CPU in one is of a further platform as well.
+        let has_gaps = cpus.last().is_some_and(|last| usize::from(*last) >= cpus.len());
+        (domain_of(cpus[at]).unwrap_or(0), (copy + usize::from(has_gaps)) as u16)
     }
 
     /// Names of the states, from shallow to deep.

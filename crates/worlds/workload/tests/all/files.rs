@@ -40,6 +40,7 @@ fn every_event_is_read_in_its_order() {
            "stopwatt_run": {"low": 8, "high": 9}, "stopwatt_sleep": {"mean": 10}, "stopwatt_close": 2, "stopwatt_process": 1, "stopwatt_exit", },
            "u": { "run": 1 }"#,
     );
+    let shared = |timer, us: u64, relative| Action::SharedTimer { timer, period: us * 1_000, relative };
     let timer = |timer, us: u64, relative| Action::Timer { timer, period: us * 1_000, relative };
     let ns = |us: u64| Draw::Fixed(us * 1_000);
     let expected = [
@@ -64,7 +65,7 @@ fn every_event_is_read_in_its_order() {
         Action::Yield,
         Action::Fork(1),
         timer(0, 5, true),
-        timer(1, 6, false),
+        shared(0, 6, false),
         timer(0, 7, true),
         Action::Run { time: Draw::Uniform { low: 8_000, high: 9_000 }, capacity: 1024 },
         Action::Sleep(Draw::Exponential { mean: 10_000 }),
@@ -237,10 +238,7 @@ fn what_is_not_supported_is_refused_by_name_with_place_cause_and_what_would_be_r
             tasks(r#""a": {"timer": {"ref": "unique", "periods": 1}}"#),
             "`timer` has no `periods`; did you mean period? there are: ref, period",
         ),
-        (
-            tasks(r#""a": {"instance": 2, "timer": {"ref": "x", "period": 1}}"#),
-            "more than one thread uses the timer `x`",
-        ),
+        (tasks(r#""a": {"exec": 1000, "period": 10000}"#), "`exec` is of rt-app's grammar of 2013"),
         (tasks(r#""a": {"fork": "b"}, "b": {"barrier": "x"}"#), "a barrier in a task that is forked"),
         (tasks(r#""a": {"lock": ""}"#), "`lock` is not empty; it is a name"),
         (tasks(r#""a": {"stopwatt_run": {"low": 2, "high": 1}}"#), "`high` is less than `low`"),
