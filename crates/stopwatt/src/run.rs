@@ -76,13 +76,14 @@ pub fn run(
 
     let mut recording = shown(console, experiment, &request)?;
     recording.header.request = asked;
-    recordings::write(&mut recording, &folder)?;
+    // What was computed is told even if it cannot be written.
+    let written = recordings::write(&mut recording, &folder);
     // A form of an experiment may have figures, and a story, of its own.
     let published = match recording.header.experiment.as_str() {
         same if same == about.name => published,
         form => Published::read(&data.published(), form)?,
     };
-    let shown = folder.display().to_string();
+    let shown = if written.is_ok() { folder.display().to_string() } else { String::new() };
     if let Some((path, format)) = report {
         report_command::write(console, &published, &recording, &folder, format, (Some(path), true))?;
     }
@@ -90,13 +91,15 @@ pub fn run(
     match output::format(matches) {
         "json" => output::print_json(console, told.run_json())?,
         _ => {
-            let mut text = told.run_text(console.style(), matches.get_flag("all"));
+            let (style, all) = (console.style(), matches.get_flag("all"));
+            let mut text = if written.is_ok() { told.run_text(style, all) } else { told.story_text(style, all) };
             if let Some((path, _)) = report {
                 text.push_str(&format!("Report: {}\n", path.display()));
             }
             output::print_text(console, &text)?;
         }
     }
+    written.map_err(|error| miette!(help = "name another folder with --output", "{error}"))?;
     match recording.header.complaints.as_slice() {
         [] => Ok(Answer::Yes),
         complaints => Ok(Answer::no(console, &miette!("{}", complaints.join("\n")))),

@@ -48,7 +48,8 @@ fn argument(about: &About, setting: &'static dyn Setting) -> Arg {
     arg = match &kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
         kind if kind.is_list() => arg.action(ArgAction::Append).value_name(kind.value_name()),
-        kind => arg.value_name(kind.value_name()),
+        // A setting that takes none below 0 says so itself.
+        kind => arg.value_name(kind.value_name()).allow_negative_numbers(true),
     };
     if let Kind::Choice(choices) = &kind {
         let values = choices.iter().map(|(name, about)| PossibleValue::new(*name).help(*about));

@@ -10,7 +10,7 @@ use recording::idle::{IdleSum, percent_of};
 /// The tests that the base shares with another recording; none unless all are recordings of idle
 /// states' counts. A recording whose counts cannot be read is among the warnings.
 pub(crate) fn idle_tests(inputs: &[Input<'_>], chosen: &ComparedReleases, warnings: &mut Vec<String>) -> Vec<IdleTest> {
-    if inputs.iter().any(|input| input.header().experiment != "cpuidle") {
+    if inputs.iter().any(|input| !cpuidle::is_of(input.findings.recording)) {
         return Vec::new();
     }
     let mut sides: Vec<Vec<(String, Test<'_>)>> = Vec::new();
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn other_recordings_have_no_idle_counts() {
         let mut other = counted([1.0; 4]);
-        other.header.experiment = "ftrace".to_owned();
+        other.header.experiment = "table".to_owned();
         assert!(compared(&[&other, &other], &Options::default()).idle.is_empty());
     }
 }

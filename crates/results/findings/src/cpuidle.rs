@@ -1,9 +1,9 @@
 //! `cpuidle`: what a kernel counted of its idle states.
 
 use crate::Findings;
-use recording::facts::{CountedState, FactsError, IdleCounts};
+use recording::facts::{CountedState, FactsError, IdleCounts, KernelTrace};
 use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
-use recording::metrics;
+use recording::{Recording, metrics};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -87,11 +87,46 @@ impl State<'_> {
     }
 }
 
+/// True if a recording has counts of idle states: those of the kernel, or those of a trace.
+pub fn is_of(recording: &Recording) -> bool {
+    match recording.header.experiment.as_str() {
+        "cpuidle" => true,
+        "ftrace" => recording.measures().iter().any(|of| recording.text(of.metric) == metrics::IDLE_ENTERED.name),
+        _ => false,
+    }
+}
+
+/// What a trace says of the states that it counts.
+fn of_trace(counts: &[IdleCount<'_>], trace: &KernelTrace) -> IdleCounts {
+    let mut facts = IdleCounts::default();
+    for count in counts {
+        let Some(number) = trace.states.iter().position(|state| state.name == count.state) else { continue };
+        let state = &trace.states[number];
+        facts.states.push(CountedState {
+            variant: count.variant.to_owned(),
+            case: count.case.to_owned(),
+            cluster: count.cluster,
+            number: number as u16,
+            name: state.name.clone(),
+            exit_latency_us: state.exit_latency_us,
+            residency_us: state.residency_us,
+            disabled: false,
+        });
+    }
+    facts
+}
+
 /// Reads what was counted.
+///
+/// # Errors
+/// The recording's facts are missing, or are of another version or form.
 pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsError> {
     let recording = findings.recording;
-    let facts: IdleCounts = recording.header.facts()?;
     let counts = idle_counts(recording);
+    let facts = match recording.header.experiment.as_str() {
+        "ftrace" => of_trace(&counts, &recording.header.facts()?),
+        _ => recording.header.facts()?,
+    };
     let mut names: Vec<(&str, &str)> = Vec::new();
     for count in &counts {
         if !names.contains(&(count.variant, count.case)) {

@@ -68,7 +68,7 @@ findings!($, run, findings, {
     IdleReplay(idle_replay::Replay): "idle-replay" => read(run)?;
     IdlePredict(idle_predict::Predictions): "idle-predict" => read(run);
     IdleClock(idle_clock::Clocks): "idle-clock" => read(run)?;
-    Cpuidle(cpuidle::KernelCounts): "cpuidle" => read(findings)?;
+    Cpuidle(cpuidle::KernelCounts): "cpuidle" | "ftrace" if crate::cpuidle::is_of(run.recording) => read(findings)?;
     IdleCases(idle_cases::Cases): "idle-cases" => read(run);
     RcuDoses(rcu_doses::Doses): "rcu-doses" => read(run);
     LinuxRates(linux_rates::Programs): "linux-rates" => read(run);

@@ -267,6 +267,34 @@ fn a_signal_leaves_nothing_half_written() {
     }
 }
 
+#[test]
+fn an_answer_that_cannot_be_written_is_told_before_the_error() {
+    let folder = tempfile::tempdir().unwrap();
+    // No file may grow, as on a full disk; pipes may.
+    let shell = "trap '' XFSZ; ulimit -f 0; exec \"$0\" -q run psci-latency --case psci-version --iterations 1 \
+                 --free-seeds 0 -o r --data \"$1\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", shell, env!("CARGO_BIN_EXE_stopwatt"), root().to_str().unwrap()]);
+    let output = command.current_dir(folder.path()).output().unwrap();
+    let [told, said] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(told.contains(" us") && !told.contains("Recording: "), "{told}");
+    assert!(said.contains("--output"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_number_below_0_is_answered_with_the_numbers_that_may_be_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let (output, said) = ended(&["run", "psci-latency", "--iterations", "-1"], folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("iterations") && said.contains("from 1"), "{said}");
+    let key = format!("{}=1", ["a"; 4000].join("."));
+    let (output, said) = ended(&["run", "psci-latency", "--set", &key], folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("4000 parts") && said.len() < 2000, "{said}");
+}
+
 /// The program was aborted here before it asked how much memory there is.
 #[cfg(target_os = "linux")]
 #[test]

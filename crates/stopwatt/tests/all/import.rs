@@ -5,6 +5,8 @@ use crate::common::stopwatt;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
+const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/data/guest.trace");
+
 const LOG: &str = "NOTICE:  Booting\n<RT_INSTR:test_rt_instr_cpu_off_serial\t0\t0\t236300\t30880\t137760/>\n\
                    <RT_INSTR:test_rt_instr_psci_version_parallel\t1\t0\t520/>\nbye\n";
 
@@ -53,10 +55,39 @@ fn a_malformed_line_is_shown_and_leaves_no_recording_behind() {
     assert_eq!(recording::Recording::read(&output).unwrap().measures().len(), 4);
 }
 
+/// Two traces are compared as two dumps of the kernel's counters are.
+#[test]
+fn a_trace_has_counts_of_its_states_that_compare() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = std::fs::read_to_string(TRACE).unwrap();
+    // Every stay in state 2 is one in state 1 in the second trace.
+    std::fs::write(folder.path().join("after.trace"), trace.replace("cpu_idle: state=2 ", "cpu_idle: state=1 "))
+        .unwrap();
+    std::fs::write(folder.path().join("before.trace"), trace).unwrap();
+    let [before, after] = ["before", "after"].map(|name| {
+        let [file, to] = [".trace", ""].map(|end| folder.path().join(format!("{name}{end}")).display().to_string());
+        assert!(stopwatt(&["import", "ftrace", &file, "-o", &to]).status.success());
+        to
+    });
+    let json = |words: &[&str]| -> Value { serde_json::from_slice(&stopwatt(words).stdout).unwrap() };
+    let told = json(&["report", &before, "--format", "json"]);
+    let entered: u64 =
+        told["tests"][0]["states"].as_array().unwrap().iter().map(|of| of["entered"].as_f64().unwrap() as u64).sum();
+    let summary = json(&["import", "ftrace", TRACE, "--format", "json"]);
+    let idle = summary["idle"].as_array().unwrap().iter();
+    assert_eq!(entered, idle.map(|of| of["entered"].as_u64().unwrap()).sum::<u64>());
+    let compared = json(&["compare", &before, &after, "--format", "json"]);
+    let states = compared["idle"][0]["states"].as_array().unwrap();
+    let share = |name: &str| states.iter().find(|of| of["state"] == name).unwrap()["share_percent"].clone();
+    assert!(
+        share("core-off")[0].as_f64().unwrap() > 0.0 && share("core-off")[1].as_f64().unwrap_or(0.0) == 0.0,
+        "{compared}"
+    );
+}
+
 /// A pipe is read as the file is, and a packed file as what was packed.
 #[test]
 fn a_trace_is_read_packed_and_from_standard_input() {
-    const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/data/guest.trace");
     let plain = stopwatt(&["import", "ftrace", TRACE, "--format", "json"]);
     assert!(plain.status.success());
     let folder = tempfile::tempdir().unwrap();

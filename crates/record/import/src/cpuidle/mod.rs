@@ -27,5 +27,6 @@ mod unnamed;
 
 pub use difference::{Between, between, domains_between};
 pub use input::{Content, read_bytes, read_live, read_path};
+pub(crate) use record::add;
 pub use record::record;
 pub use state::{Counts, CpuCounts, Dump, State};

@@ -1,9 +1,9 @@
 //! The recording of what was counted.
 
-use super::state::Counts;
+use super::state::{Counts, State};
 use recording::facts::{CountedState, IdleCounts};
 use recording::metrics::{self, Metric};
-use recording::{Header, Recording};
+use recording::{Header, Recording, Series};
 
 /// Makes a recording of what was counted. `clusters` says how clusters are known; it is empty where
 /// they are not.
@@ -42,24 +42,31 @@ pub fn record(mut header: Header, counts: &[Counts], clusters: &str) -> Recordin
             recording.measure(series, 0, metrics::WINDOW.name, metrics::WINDOW.unit, seconds);
         }
         for cpu in &of.cpus {
-            for state in &cpu.states {
-                let subject = recording.name(&state.name);
-                let values: [(Metric, Option<u64>); 5] = [
-                    (metrics::IDLE_ENTERED, Some(state.entered)),
-                    (metrics::IDLE_TIME, state.time_us),
-                    (metrics::IDLE_ABOVE, state.above),
-                    (metrics::IDLE_BELOW, state.below),
-                    (metrics::IDLE_REJECTED, state.rejected),
-                ];
-                for (metric, value) in values {
-                    let Some(value) = value else { continue };
-                    let measure = recording.measure(series, 0, metric.name, metric.unit, value as f64);
-                    measure.subject = Some(subject);
-                    measure.cpu = cpu.cpu;
-                    (measure.cluster, measure.core) = cpu.place.unzip();
-                }
-            }
+            cpu.states.iter().for_each(|state| add(&mut recording, series, (cpu.cpu, cpu.place), state));
         }
     }
     recording
+}
+
+/// Adds the counters of a state of a CPU.
+pub(crate) fn add(
+    recording: &mut Recording,
+    series: Series,
+    (cpu, place): (Option<u16>, Option<(u16, u16)>),
+    state: &State,
+) {
+    let subject = recording.name(&state.name);
+    let values: [(Metric, Option<u64>); 5] = [
+        (metrics::IDLE_ENTERED, Some(state.entered)),
+        (metrics::IDLE_TIME, state.time_us),
+        (metrics::IDLE_ABOVE, state.above),
+        (metrics::IDLE_BELOW, state.below),
+        (metrics::IDLE_REJECTED, state.rejected),
+    ];
+    for (metric, value) in values {
+        let Some(value) = value else { continue };
+        let measure = recording.measure(series, 0, metric.name, metric.unit, value as f64);
+        (measure.subject, measure.cpu) = (Some(subject), cpu);
+        (measure.cluster, measure.core) = place.unzip();
+    }
 }

@@ -4,11 +4,13 @@ use super::collect::Trace;
 use super::event::{Event, Point};
 use super::input::Options;
 use super::{Error, read};
-use recording::{Header, Lane, PointName, Recording, Writer};
+use crate::cpuidle::{self, State};
+use recording::{Header, Lane, PointName, Recording, Series, Writer, metrics};
+use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// Reads a trace and writes its events as a recording into a folder. At no time are more than some
+/// Reads a trace and writes its events, and its counts of idle states, as a recording into a folder. At no time are more than some
 /// ten thousand events held.
 ///
 /// The header is what the recording begins with; the trace's own facts are added
@@ -44,9 +46,32 @@ pub fn record(
         written
     };
     let trace = read(input, options, Some(&mut take))?;
+    count(&trace, &mut part, series);
+    writer.append(&part)?;
     describe(&trace, &mut header);
     writer.finish(&header)?;
     Ok(trace)
+}
+
+/// Adds what the kernel's own counters would have, as a dump of them has it. Where the trace has no
+/// misses at all they are taken for events that were not recorded.
+fn count(trace: &Trace, part: &mut Recording, series: Series) {
+    let span_ns = trace.span_ns.map_or(0, |(first, last)| last - first);
+    part.measure(series, 0, metrics::WINDOW.name, metrics::WINDOW.unit, span_ns as f64 / 1e9);
+    let has_misses = trace.idle.values().flat_map(BTreeMap::values).any(|of| of.above + of.below > 0);
+    for (cpu, states) in &trace.idle {
+        for (number, of) in states {
+            let state = State {
+                name: trace.kernel.state_name((*number).into()),
+                entered: of.entered,
+                time_us: Some(of.total_ns / 1_000),
+                above: has_misses.then_some(of.above),
+                below: has_misses.then_some(of.below),
+                ..State::default()
+            };
+            cpuidle::add(part, series, (Some(*cpu), None), &state);
+        }
+    }
 }
 
 /// The tracks of a CPU's events: its idle states, with what may have ended them, and its tasks.

@@ -94,6 +94,11 @@ impl KernelTrace {
     pub fn state_names(&self) -> BTreeMap<u32, String> {
         (0..).zip(&self.states).map(|(number, state)| (number, state.name.clone())).collect()
     }
+
+    /// The name of an idle state; its number where the trace names none.
+    pub fn state_name(&self, number: usize) -> String {
+        self.states.get(number).map_or_else(|| format!("state {number}"), |state| state.name.clone())
+    }
 }
 
 impl Facts for KernelTrace {}

@@ -2,7 +2,7 @@
 
 use super::names::letter;
 use crate::blocks::{Blocks, Number, Table, fixed, grouped, name};
-use comparison::{Comparison, IdleTest, Outcome};
+use comparison::{Comparison, IdleShare, IdleTest, Outcome};
 
 /// Tests that the answer names at most.
 const MOST_NAMED: usize = 6;
@@ -57,6 +57,26 @@ fn points(change: Option<f64>) -> Option<Number> {
     change.map(|change| fixed(if change.abs() < 0.005 { 0.0 } else { change }, 2).signed())
 }
 
+/// The state whose share moved most, where wrong states are not counted on both sides.
+fn moved(tests: &[IdleTest], side: usize) -> String {
+    let shares = tests.iter().flat_map(|test| test.states.iter().map(move |share| (test, share)));
+    let change = |of: &(&IdleTest, &IdleShare)| {
+        let [base, other] = [0, side].map(|side| of.1.shares[side].unwrap_or(0.0));
+        other - base
+    };
+    let most = shares.max_by(|a, b| change(a).abs().total_cmp(&change(b).abs()));
+    let Some((test, share)) = most else { return "No idle state was entered.".to_owned() };
+    let percent = |side: usize| fixed(share.shares[side].unwrap_or(0.0), 2);
+    let (other, of) = (letter(side), if test.by_time { "idle time" } else { "entries" });
+    format!(
+        "{} has {} % of the {of} in {other} and {} % in A; no state's share moved more. Stays above and below are not counted on both \
+         sides.",
+        share.state,
+        percent(side),
+        percent(0)
+    )
+}
+
 /// "B misses more than A in 3 of 4 tests, ...": of each recording but the base.
 fn answer(tests: &[IdleTest], sides: usize) -> String {
     let sentences = (1..sides).map(|side| {
@@ -71,7 +91,7 @@ fn answer(tests: &[IdleTest], sides: usize) -> String {
         let other = letter(side);
         let signed = |change: f64| points(Some(change)).map_or_else(String::new, |points| points.to_string());
         match &changed[..] {
-            [] => format!("{other} and A have no test in common that counts stays above and below."),
+            [] => moved(tests, side),
             [(test, [above, below, misses])] => {
                 let percent = |side: usize| fixed(test.misses(side)[2].unwrap_or(0.0), 2);
                 format!(

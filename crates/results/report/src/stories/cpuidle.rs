@@ -9,14 +9,14 @@ use findings::cpuidle::{KernelCounts, State, Test};
 /// The kernel and the test; the test alone where it is the usual one.
 fn title(test: &Test<'_>) -> String {
     match test.case {
-        "cpuidle" => test.kernel.to_owned(),
+        "cpuidle" | "trace" => test.kernel.to_owned(),
         "since the start" => format!("{} since its start", test.kernel),
         case => format!("{case}, {}", test.kernel),
     }
 }
 
 fn answer(test: &Test<'_>) -> String {
-    let seconds = test.seconds.map_or_else(String::new, |seconds| format!(" in {seconds:.1} s"));
+    let seconds = test.seconds.map_or_else(String::new, |seconds| format!(" in {} s", figure(seconds)));
     let who = match test.cpus {
         0 if test.case.starts_with("power domain ") => "it".to_owned(),
         0 => "all CPUs together".to_owned(),

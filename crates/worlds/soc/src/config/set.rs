@@ -2,6 +2,9 @@
 
 use document::{Document, Error};
 
+/// Parts of a key at most. Platforms have keys of four.
+const MOST_PARTS: usize = 16;
+
 /// Sets a dotted key; a part that names an element of an array of tables is its number or its
 /// `name`. A value that is not TOML is taken as a string.
 ///
@@ -18,6 +21,11 @@ pub(super) fn set(document: &mut Document, key: &str, value: &str) -> Result<(),
     let Some((last, path)) = parts.split_last().filter(|_| parts.iter().all(|part| !part.is_empty())) else {
         return Err(refuse("not a key"));
     };
+    if parts.len() > MOST_PARTS {
+        let begin = parts[..MOST_PARTS].join(".");
+        let why = format!("the key has {} parts, and no key has more than {MOST_PARTS}", parts.len());
+        return Err(Error::new(format!("--set {begin}…: {why}"), HELP));
+    }
     let mut item: &mut toml_edit::Item = editable.as_item_mut();
     for part in path {
         item = match item {
