@@ -15,6 +15,9 @@ const LONGEST: usize = 128 * 1024;
 /// not fit.
 const BROKEN: std::ops::RangeInclusive<usize> = 60..=80;
 
+/// Bytes of a line to which no further one is put.
+const MENDED: usize = 1024;
+
 /// A line without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
@@ -157,7 +160,8 @@ impl<R: Read> Lines<R> {
         let number = self.number;
         let mut line = clean(&self.buffer[place.from..place.to], number == 1);
         let mut last = columns(&line);
-        while let Some(is_rest) = self.is_rest.filter(|_| place.whole == Whole::Yes && last <= *BROKEN.end()) {
+        let may_go_on = |line: &[u8], last, whole| whole == Whole::Yes && last <= *BROKEN.end() && line.len() < MENDED;
+        while let Some(is_rest) = self.is_rest.filter(|_| may_go_on(&line, last, place.whole)) {
             let Some(next) = self.place()? else { break };
             let rest = clean(&self.buffer[next.from..next.to], false);
             let is_whole = matches!(next.whole, Whole::Yes | Whole::Unended);
