@@ -15,6 +15,9 @@ const LONGEST: usize = 128 * 1024;
 /// not fit.
 const BROKEN: std::ops::RangeInclusive<usize> = 60..=80;
 
+/// Bytes of a line to which no further one is put.
+const MENDED: usize = 1024;
+
 /// A line without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
@@ -55,6 +58,8 @@ pub(crate) struct Lines<R> {
     /// True if an escape came: from then on each line is looked through.
     has_escapes: bool,
     is_rest: Option<IsRest>,
+    /// True if the rest of a line may begin with a blank, as most lines of traces do.
+    is_indented: bool,
     /// A line that does not stand in the buffer as it is.
     changed: Vec<u8>,
 }
@@ -82,6 +87,7 @@ impl<R: Read> Lines<R> {
             in_long_line: false,
             has_escapes: false,
             is_rest,
+            is_indented: false,
             changed,
         }
     }
@@ -101,7 +107,8 @@ impl<R: Read> Lines<R> {
 
     /// True if the next line begins as no line of a trace or a table does, or is not there yet.
     fn next_may_be_rest(&self) -> bool {
-        self.buffer[self.start..self.end].first().is_none_or(begins_rest)
+        let first = self.buffer[self.start..self.end].first();
+        self.is_indented || first.is_none_or(|byte| !matches!(byte, b' ' | b'\t' | b'<' | b'#' | b'\n' | b'\r'))
     }
 
     #[inline]
@@ -157,17 +164,18 @@ impl<R: Read> Lines<R> {
         let number = self.number;
         let mut line = clean(&self.buffer[place.from..place.to], number == 1);
         let mut last = columns(&line);
-        while let Some(is_rest) = self.is_rest.filter(|_| place.whole == Whole::Yes && last <= *BROKEN.end()) {
+        let may_go_on = |line: &[u8], last, whole| whole == Whole::Yes && last <= *BROKEN.end() && line.len() < MENDED;
+        while let Some(is_rest) = self.is_rest.filter(|_| may_go_on(&line, last, place.whole)) {
             let Some(next) = self.place()? else { break };
             let rest = clean(&self.buffer[next.from..next.to], false);
             let is_whole = matches!(next.whole, Whole::Yes | Whole::Unended);
-            if !is_whole || !rest.first().is_some_and(begins_rest) || !is_rest(&line, &rest) {
+            if !is_whole || rest.trim_ascii().is_empty() || !is_rest(&line, &rest) {
                 (self.start, self.number, self.in_long_line) = (next.from, self.number - 1, false);
                 break;
             }
             line.truncate(line.trim_ascii_end().len());
             line.push(b' ');
-            line.extend_from_slice(&rest);
+            line.extend_from_slice(rest.trim_ascii_start());
             (last, place.whole) = (columns(&rest), next.whole);
         }
         self.changed = line;
@@ -184,7 +192,8 @@ pub(crate) struct Cleaned<R> {
 
 impl<R: Read> Cleaned<R> {
     pub(crate) fn new(input: R, is_rest: Option<IsRest>) -> Self {
-        Self { lines: Lines::new(input, is_rest), waiting: Vec::new(), at: 0 }
+        let lines = Lines { is_indented: true, ..Lines::new(input, is_rest) };
+        Self { lines, waiting: Vec::new(), at: 0 }
     }
 }
 
@@ -247,12 +256,6 @@ fn columns(line: &[u8]) -> usize {
 #[inline]
 fn is_unusual(first: &u8) -> bool {
     matches!(first, b'>' | b'[' | b'0'..=b'9' | b'A' | b'D' | b'F' | b'J' | b'M' | b'N' | b'O' | b'S')
-}
-
-/// True if a line may be the rest of one by its first byte. Lines of traces begin with a blank.
-#[inline]
-fn begins_rest(first: &u8) -> bool {
-    !matches!(first, b' ' | b'\t' | b'<' | b'#' | b'\n' | b'\r')
 }
 
 fn clean(line: &[u8], is_first: bool) -> Vec<u8> {

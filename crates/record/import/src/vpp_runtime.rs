@@ -334,12 +334,13 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
         }
         // A mail of 72 columns.
         let mut mail = String::new();
-        for line in OLD.lines().map(str::trim_end) {
+        for (number, line) in OLD.lines().map(str::trim_end).enumerate() {
             let mut rest = line;
             while rest.len() > 72 {
                 let at = rest[..73].rfind(' ').unwrap();
                 mail += &format!("> {}\n", rest[..at].trim_end());
-                rest = rest[at..].trim_start();
+                // Some break at one blank and keep the others.
+                rest = if number % 2 == 0 { &rest[at + 1..] } else { rest[at..].trim_start() };
             }
             mail += &format!("> {rest}\n");
         }

@@ -26,7 +26,8 @@ pub(super) fn read(
     left: &mut Remainder,
 ) -> Result<(), ImportError> {
     let is_rest = |line: &[u8], next: &[u8]| {
-        let is_event = names_a_cpu(next) || find_time(next).is_some();
+        let is_event =
+            matches!(next.first(), Some(b' ' | b'\t' | b'<' | b'#')) || names_a_cpu(next) || find_time(next).is_some();
         names_a_cpu(line) && !is_event && memchr(b'=', next).is_some() && has_no_room(line, next)
     };
     let mut lines = Lines::new(input, Some(is_rest));
