@@ -357,7 +357,8 @@ fn machine_with(sources: &mut Sources, keys: &[(String, String)], drawn: bool) -
     let mut before = Vec::with_capacity(keys.len());
     for (key, value) in keys {
         before.push(sources.machine().ok());
-        sources.set(key, value).map_err(|wrong| WhileSetting::error(format!("cannot set {key}={value}"), wrong))?;
+        let shown = key.char_indices().nth(80).map_or(key.to_owned(), |(at, _)| format!("{}…", &key[..at]));
+        sources.set(key, value).map_err(|wrong| WhileSetting::error(format!("cannot set {shown}={value}"), wrong))?;
     }
     let given: Vec<_> = keys.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let machine = sources.machine().map_err(|wrong| match given.is_empty() {
