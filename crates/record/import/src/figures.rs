@@ -163,14 +163,6 @@ impl Figures {
             kept.push(figure);
         }
         self.figures = kept;
-        // Figures of a line stand together.
-        let lines = self.figures.chunk_by(|a, b| a.line == b.line).count() as u64;
-        if let Some(first) = self.warnings.first().filter(|_| lines > 0 && self.left_out >= lines) {
-            let all = self.left_out + lines;
-            return Err(
-                first.with_message(&format!("{} of {all} lines are damaged; here: {}", self.left_out, first.message))
-            );
-        }
         if self.figures.is_empty() {
             let what = if self.left_out > 0 { "no line could be read" } else { "there is nothing to import" };
             return Err(ImportError::whole(
