@@ -26,6 +26,10 @@ class PsciLatency:
     """The accuracy of predictions, by release; empty for what was measured."""
     free_running: list[PsciLatencySpread]
     """The scatter of free-running seeds."""
+    timer_owners: list[PsciLatencyTimerOwners] = field(default_factory=list)
+    """Other sessions that weigh the modes of a release's cells; a release and case that no session speaks of is not among
+    them, and has all CPUs alike.
+    """
     warnings: list[str] = field(default_factory=list)
     """Doubts about the costs that were used, a sentence each."""
 
@@ -72,6 +76,10 @@ class PsciLatencyCellFacts:
     """Microseconds by cause."""
     waits: list[PsciLatencyWaitFacts]
     """Waits for other CPUs."""
+    modes: list[PsciLatencyMode] = field(default_factory=list)
+    """The intervals by who owns the timer, where that decides the figure: the figure if it is not known is that of the
+    first.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +94,20 @@ class PsciLatencyWaitFacts:
     """The number of the CPU that held it."""
     us: float
     """Length in microseconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciLatencyMode:
+    """The place of a figure with a probability of 90 %, if one of some CPUs owns the timer that wakes the others."""
+
+    timers: list[str]
+    """The CPUs, as cluster.core."""
+    weight: float
+    """The probability that one of them owns the timer, from 0 to 1."""
+    figure: float
+    """The figure in microseconds, if the likeliest of them owns it."""
+    interval: tuple[float, float]
+    """Both ends of the interval in microseconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +190,18 @@ class PsciLatencyRange:
     """The median."""
     max: float
     """The largest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsciLatencyTimerOwners:
+    """Sessions of a board other than that of a release, with the CPUs that owned the timer in them."""
+
+    release: str
+    """The release or configuration whose modes they weigh."""
+    case: str
+    """The case."""
+    sessions: dict[str, list[str]]
+    """Names of the sessions by the CPU, as cluster.core."""
 
 
 @dataclass(frozen=True, kw_only=True)

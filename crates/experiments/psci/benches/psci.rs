@@ -116,6 +116,7 @@ fn main() {
     let release = |name: &str, settings: &[(&str, &str)]| Release {
         machine: machine(name, settings),
         orders: BTreeMap::new(),
+        owners: BTreeMap::new(),
         uncertainty: Default::default(),
     };
     let all: Vec<_> = ["juno-2017", "juno-v2.11", "juno-v2.12"].iter().map(|name| release(name, &[])).collect();

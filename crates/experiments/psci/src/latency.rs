@@ -3,6 +3,7 @@
 use crate::firmware;
 use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use crate::psci_latency::{self, NAME, Options, Release};
+use crate::timer_owners::OtherSessions;
 use crate::uncertainty::Uncertainty;
 use experiment::setting::{self, CheckedSetting, Choice, Keys, Number, Or, Releases};
 use experiment::sweep::ShippedSweep;
@@ -246,16 +247,30 @@ impl Built {
         for name in &names {
             let mut source = files.sources(name)?;
             let machine = machine_with(&mut source, keys, drawn)?;
-            let orders = match order {
+            let order_of = order_of.as_deref().unwrap_or(&machine.release.name);
+            let mut orders = match order {
                 Order::Free => BTreeMap::new(),
-                _ => declared_orders(
-                    &machine,
-                    order_of.as_deref().unwrap_or(&machine.release.name),
-                    &request.conditions,
-                )?,
+                _ => declared_orders(&machine, order_of, &request.conditions)?,
             };
-            // Both were read as TOML to build the machine.
-            let table = |text: &str| -> toml::Table { toml::from_str(text).unwrap_or_default() };
+            // Its own session says nothing here, nor does that of the order.
+            let is_own = |session: &str| {
+                let rest =
+                    |own: &&str| session.strip_prefix(*own).is_some_and(|it| it.is_empty() || it.starts_with(" ("));
+                [&*machine.release.name, order_of].iter().any(rest)
+            };
+            let protocol = protocol_of(&table(source.release.text()));
+            let counts = |session: &str| {
+                let release = files.release(session).ok().and_then(|file| protocol_of(&table(file.text())));
+                let condition = request.conditions.get("scp-protocol", &[&machine.platform.name, session]);
+                !is_own(session) && release.as_ref().or(condition.first()) == protocol.as_ref()
+            };
+            let mut owners = BTreeMap::new();
+            for case in CASES.iter().filter(|case| case.mode == Mode::Parallel) {
+                let Some(order) = orders.get_mut(case.name) else { continue };
+                let sessions = OtherSessions::new(&machine, case, &request.conditions, counts);
+                order.timer = order.timer.or_else(|| sessions.likeliest(&machine, &order.scp));
+                owners.insert(case.name.to_owned(), sessions);
+            }
             let (name, costs) = (&machine.release.name, table(source.costs.text()));
             let platform = built.platform.get_or_insert_with(|| Platform {
                 name: machine.platform.name.clone(),
@@ -265,10 +280,20 @@ impl Built {
             platform.figures.insert(name.clone(), toml::Value::Table(table(source.release.text())));
             let uncertainty = Uncertainty::new(&costs);
             built.costs.insert(name.clone(), costs);
-            built.releases.push(Release { machine, orders, uncertainty });
+            built.releases.push(Release { machine, orders, owners, uncertainty });
         }
         Ok(built)
     }
+}
+
+/// A file that was read as TOML before, to build a machine.
+fn table(text: &str) -> toml::Table {
+    toml::from_str(text).unwrap_or_default()
+}
+
+/// The protocol between CPUs and the SCP that a release's file names.
+fn protocol_of(release: &toml::Table) -> Option<String> {
+    release.get("firmware")?.get("scp_protocol")?.as_str().map(str::to_owned)
 }
 
 impl Simulation {
@@ -530,7 +555,8 @@ mod tests {
         };
         let simulate = |machine: Machine| {
             let options = Options { iterations: 1, seed: 1, free_seeds: 1, events: true };
-            let releases = [Release { machine, orders: BTreeMap::new(), uncertainty: Uncertainty::default() }];
+            let (orders, owners) = Default::default();
+            let releases = [Release { machine, orders, owners, uncertainty: Uncertainty::default() }];
             let recording = psci_latency::run(&releases, &CASES, &options, || true).ok()?;
             Some(format!("{:?} {:?}", recording.events(), recording.measures()))
         };

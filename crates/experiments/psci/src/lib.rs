@@ -13,6 +13,7 @@ mod machine;
 pub mod passages;
 mod psci_calls;
 pub mod psci_latency;
+pub mod timer_owners;
 pub mod uncertainty;
 
 pub use latency::PsciLatency;

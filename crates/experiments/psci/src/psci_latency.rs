@@ -1,11 +1,12 @@
 //! `psci-latency`: the six PSCI procedures on a simulated SoC.
 
+use crate::timer_owners::{OtherSessions, Owner, place};
 use crate::uncertainty::{Uncertainty, intervals};
 use engine::SplitMix64;
 use psci_cases::{Action, Case, Mode};
 use rayon::prelude::*;
 use recording::metrics::{self, Metric};
-use recording::{Event, Header, Measure, Name, Recording, Series};
+use recording::{Event, Header, Measure, Name, Recording, Series, TimerOwners};
 use soc::config::Machine;
 use soc::{Conditions, CpuState, Order, RunError, RunOutcome, SETTLED};
 use std::borrow::Cow;
@@ -25,6 +26,8 @@ pub struct Release {
     pub machine: Machine,
     /// The conditions that the parallel cases declare, by case.
     pub orders: BTreeMap<String, Order>,
+    /// Other sessions that say who owns the timer of a case, by case.
+    pub owners: BTreeMap<String, OtherSessions>,
     /// The uncertainty of the costs.
     pub uncertainty: Uncertainty,
 }
@@ -60,9 +63,10 @@ struct Job<'a> {
     mode: &'a str,
     /// Iteration under which a free run is recorded.
     first_iteration: u32,
-    /// True if the costs are drawn from what the fit leaves uncertain: such a run is one of many
-    /// behind an interval, and is not recorded itself.
-    draws: bool,
+    /// Of a run whose costs are drawn from what the fit leaves uncertain, the owner of the timer in
+    /// whose mode it is, or `None` if it is in none. Such a run is one of many behind an interval,
+    /// and is not recorded itself.
+    drawn: Option<Option<Owner>>,
 }
 
 /// Runs cases for all releases, side by side on all cores of the machine, into one recording.
@@ -79,19 +83,19 @@ pub fn run(
     done: impl Fn() -> bool + Sync,
 ) -> Result<Recording, Error> {
     let goes_on = AtomicBool::new(true);
-    let parts: Vec<Result<(bool, Recording), Error>> = jobs(releases, cases, options)
+    let parts: Vec<Result<(Option<Option<Owner>>, Recording), Error>> = jobs(releases, cases, options)
         .into_par_iter()
         .filter(|_| goes_on.load(Relaxed))
         .map(|job| {
             let part = job.run();
             goes_on.fetch_and(done(), Relaxed);
-            part.map(|part| (job.draws, part))
+            part.map(|part| (job.drawn, part))
         })
         .collect();
     let mut whole = Recording::new(header(releases, cases, options));
     let (drawn, parts): (Vec<_>, Vec<_>) =
-        parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().partition(|(draws, _)| *draws);
-    whole.header.intervals = intervals(drawn.into_iter().map(|(_, part)| part));
+        parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().partition(|(drawn, _)| drawn.is_some());
+    whole.header.intervals = intervals(drawn.into_iter().map(|(drawn, part)| (drawn.flatten(), part)));
     let mut parts = parts.into_iter().map(|(_, part)| part);
     // Often there is one.
     if let Some(mut first) = parts.next() {
@@ -134,41 +138,64 @@ fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<J
                 events: if options.events { iterations_with_events(&release.machine) } else { 0 },
                 spread: false,
             };
-            jobs.push(Job { release, conditions, mode: case.mode.name(), first_iteration: 0, draws: false });
+            jobs.push(Job { release, conditions, mode: case.mode.name(), first_iteration: 0, drawn: None });
         }
         for case in cases.iter().copied().filter(is_ordered) {
-            for number in 0..options.free_seeds {
-                let conditions = Conditions {
-                    case,
-                    iterations: 1,
-                    // Seeds of their own, apart from the compared run's.
-                    seed: engine_seed(options.seed, number),
-                    order: Order::default(),
-                    events: 0,
-                    spread: true,
-                };
-                // The owner of the timer is uncertain, whatever is declared: each CPU owns it in
-                // turn.
-                let timer = number as usize % release.machine.platform.topology.cpus.len();
-                let drawn = Conditions {
-                    order: Order { timer: Some(timer), ..order(&case).unwrap_or_default() },
-                    iterations: SETTLED + 1,
-                    ..conditions.clone()
-                };
-                jobs.push(Job { release, conditions, mode: FREE_RUNNING, first_iteration: number, draws: false });
-                // An interval is about a declared order.
-                if order(&case).is_some() {
-                    jobs.push(Job {
-                        release,
-                        conditions: drawn,
-                        mode: case.mode.name(),
-                        first_iteration: number,
-                        draws: true,
-                    });
-                }
-            }
+            jobs.extend(
+                (0..options.free_seeds).flat_map(|number| seeded_jobs(release, case, order(&case), options, number)),
+            );
         }
     }
+    jobs
+}
+
+/// Draws that a mode has at least, for it to have ends.
+const FEWEST_OF_MODE: usize = 5;
+
+/// The runs of a case with a seed of its own: one in free order, and draws behind the intervals.
+fn seeded_jobs<'a>(
+    release: &'a Release,
+    case: Case,
+    order: Option<Order>,
+    options: &Options,
+    number: u32,
+) -> Vec<Job<'a>> {
+    let conditions = Conditions {
+        case,
+        iterations: 1,
+        // Seeds of their own, apart from the compared run's.
+        seed: engine_seed(options.seed, number),
+        order: Order::default(),
+        events: 0,
+        spread: true,
+    };
+    let drawn = |timer, spread, owner| Job {
+        release,
+        conditions: Conditions {
+            order: Order { timer: Some(timer), ..order.clone().unwrap_or_default() },
+            iterations: SETTLED + 1,
+            spread,
+            ..conditions.clone()
+        },
+        mode: case.mode.name(),
+        first_iteration: number,
+        drawn: Some(owner),
+    };
+    let mut jobs = Vec::new();
+    // An interval is about a declared order.
+    if let Some(order) = &order {
+        // The owner of the timer is uncertain, whatever is declared: each CPU owns it in turn.
+        let turn = number as usize % release.machine.platform.topology.cpus.len();
+        jobs.push(drawn(turn, true, None));
+        let owners = release.owners.get(case.name).map_or_else(Vec::new, |it| it.owners(&release.machine, &order.scp));
+        let is_enough = order.timer.is_some() && options.free_seeds as usize >= FEWEST_OF_MODE * owners.len();
+        // A mode is what an owner gives if interrupts take as long to each CPU, as the tables of
+        // all known sessions have it.
+        if let Some((timer, owner)) = owners.into_iter().nth(turn).filter(|_| is_enough) {
+            jobs.push(drawn(timer, false, Some(owner)));
+        }
+    }
+    jobs.push(Job { release, conditions, mode: FREE_RUNNING, first_iteration: number, drawn: None });
     jobs
 }
 
@@ -192,9 +219,15 @@ fn engine_seed(seed: u64, number: u32) -> u64 {
 }
 
 impl Job<'_> {
+    /// True if it is what an owner of the timer gives with the costs as they are.
+    fn is_first_of_mode(&self) -> bool {
+        matches!(self.drawn, Some(Some(_)))
+            && (self.first_iteration as usize) < self.release.machine.platform.topology.cpus.len()
+    }
+
     fn run(&self) -> Result<Recording, Error> {
         let mut machine = Cow::Borrowed(&self.release.machine);
-        if self.draws {
+        if self.drawn.is_some() && !self.is_first_of_mode() {
             self.release.uncertainty.draw(&mut machine.to_mut().costs, self.conditions.seed);
         }
         let case = self.conditions.case;
@@ -209,7 +242,7 @@ impl Job<'_> {
         record_events(&mut part, series, &outcome);
         self.record_latencies(&mut part, series, &outcome);
         // Of the compared run, which has no seed of its own.
-        if self.mode != FREE_RUNNING && !self.draws {
+        if self.mode != FREE_RUNNING && self.drawn.is_none() {
             self.record_state_times(&mut part, series, &outcome);
         }
         Ok(part)
@@ -225,7 +258,7 @@ impl Job<'_> {
         let mut measured: Vec<_> = outcome.measured.iter().collect();
         measured.sort_by_key(|measured| (measured.iteration, measured.cpu));
         // Of a draw one iteration counts: the others would be the same draw again.
-        let counts = |measured: &&soc::ProcedureStamps| !self.draws || measured.iteration == SETTLED;
+        let counts = |measured: &&soc::ProcedureStamps| self.drawn.is_none() || measured.iteration == SETTLED;
         let metrics: Vec<_> = metrics::intervals_of(self.conditions.case.name).collect();
         let names: Vec<_> = metrics.iter().map(|metric| Names::of(part, metric)).collect();
         for measured in measured.into_iter().filter(counts) {
@@ -233,7 +266,7 @@ impl Job<'_> {
                 let Some((from, to)) = metric.bounds(|point| soc::stamp_at(&measured.stamps, point)) else { continue };
                 let iteration = self.first_iteration + measured.iteration;
                 let mut value = microseconds(from, to);
-                if self.draws {
+                if self.drawn.is_some() && !self.is_first_of_mode() {
                     value += self.release.uncertainty.left_over(value, &mut noise);
                 }
                 self.push(part, series, iteration, measured.cpu, names, value);
@@ -333,8 +366,14 @@ fn header(releases: &[Release], cases: &[Case], options: &Options) -> Header {
     header.time.counter_hz = releases.first().map(|release| release.machine.platform.counter_frequency);
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     for release in releases {
-        let release = &release.machine.release;
-        header.versions.insert(release.name.clone(), release.title.clone());
+        let Release { machine, owners, .. } = release;
+        header.versions.insert(machine.release.name.clone(), machine.release.title.clone());
+        header.timer_owners.extend(owners.iter().filter_map(|(case, owners)| {
+            let named = |cpu| Some((place(machine, cpu), owners.of(cpu).to_vec())).filter(|(_, them)| !them.is_empty());
+            let sessions: BTreeMap<_, _> = (0..machine.platform.topology.cpus.len()).filter_map(named).collect();
+            let (release, case) = (machine.release.name.clone(), case.clone());
+            (!sessions.is_empty()).then_some(TimerOwners { release, case, sessions })
+        }));
     }
     header
 }

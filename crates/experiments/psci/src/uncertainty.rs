@@ -1,8 +1,9 @@
 //! Uncertainty in simulated figures, drawn: the costs, within what their fit leaves open, and what
 //! the fit leaves over.
 
+use crate::timer_owners::Owner;
 use engine::SplitMix64;
-use recording::{Interval, Recording};
+use recording::{Interval, Recording, TimerMode};
 use soc::config::Costs;
 use std::collections::BTreeMap;
 
@@ -79,32 +80,49 @@ fn normal(random: &mut SplitMix64) -> f64 {
     sum as f64 / (1u64 << 52) as f64 - 6.0
 }
 
-/// Intervals of every cell, from draws that a recording each holds.
-pub(crate) fn intervals(drawn: impl Iterator<Item = Recording>) -> Vec<Interval> {
-    let mut values: BTreeMap<(String, String, String, u16, String), Vec<f64>> = BTreeMap::new();
-    for part in drawn {
+/// The ends and the middle of a 90 % interval of draws.
+fn ends(mut values: Vec<f64>) -> [f64; 3] {
+    values.sort_by(f64::total_cmp);
+    let at = |part: f64, round: fn(f64) -> f64| values[round((values.len() - 1) as f64 * part) as usize];
+    [at(ENDS.0, f64::floor).max(0.0), at(0.5, f64::round), at(ENDS.1, f64::ceil)]
+}
+
+/// Intervals of every cell, from draws that a recording each holds. Those with an owner are of its
+/// mode: the first of them has the fitted costs, and those of the likeliest owner come first.
+pub(crate) fn intervals(drawn: impl Iterator<Item = (Option<Owner>, Recording)>) -> Vec<Interval> {
+    // Variant, case, mode, CPU and metric.
+    type Place = (String, String, String, u16, String);
+    let mut values: BTreeMap<Place, Vec<(Option<Owner>, Vec<f64>)>> = BTreeMap::new();
+    for (owner, part) in drawn {
         for measure in part.measures() {
             let Some(cpu) = measure.cpu else { continue };
             let (variant, case, mode) = part.series_texts(measure.series);
             let metric = part.text(measure.metric).to_owned();
-            let cell = (variant.to_owned(), case.to_owned(), mode.to_owned(), cpu, metric);
-            values.entry(cell).or_default().push(measure.value);
+            let cell = values.entry((variant.to_owned(), case.to_owned(), mode.to_owned(), cpu, metric)).or_default();
+            match cell.iter_mut().find(|(other, _)| *other == owner) {
+                Some((_, values)) => values.push(measure.value),
+                None => cell.push((owner.clone(), vec![measure.value])),
+            }
         }
     }
-    let interval = |((variant, case, mode, cpu, metric), mut values): (_, Vec<f64>)| {
-        values.sort_by(f64::total_cmp);
-        let at = |part: f64| values[((values.len() - 1) as f64 * part).round() as usize];
-        Interval {
-            variant,
-            case,
-            mode,
-            cpu,
-            metric,
-            low: at(ENDS.0).max(0.0),
-            high: at(ENDS.1),
-            middle: Some(at(0.5)),
-            draws: values.len() as u32,
+    let interval = |((variant, case, mode, cpu, metric), drawn): (Place, Vec<(Option<Owner>, Vec<f64>)>)| {
+        let mut whole = (0, [0.0; 3]);
+        let mut modes = Vec::new();
+        for (owner, values) in drawn {
+            let (draws, figure) = (values.len() as u32, values[0]);
+            let [low, middle, high] = ends(values);
+            match owner {
+                Some(Owner { cpu, weight }) => modes.push(TimerMode { timer: cpu, weight, figure, low, high }),
+                None => whole = (draws, [low, middle, high]),
+            }
         }
+        // Where one value is in all of them, the owner decides nothing.
+        let highest_low = modes.iter().map(|mode| mode.low).fold(f64::NEG_INFINITY, f64::max);
+        if modes.iter().all(|mode| mode.high >= highest_low) {
+            modes.clear();
+        }
+        let (draws, [low, middle, high]) = whole;
+        Interval { variant, case, mode, cpu, metric, low, high, middle: Some(middle), draws, modes }
     };
     values.into_iter().map(interval).collect()
 }

@@ -1,5 +1,6 @@
 //! `recording.toml`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -34,6 +35,9 @@ pub struct Header {
     /// The intervals in which simulated figures lie, by what is declared to be uncertain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<Interval>,
+    /// Other sessions that say how likely each CPU owns the timer of a case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timer_owners: Vec<TimerOwners>,
     /// Version of the rules by which `causes.parquet` splits measured spans; whoever knows later
     /// rules splits them anew. Without it, spans were not split.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -213,6 +217,7 @@ impl Header {
             seeded_modes: Vec::new(),
             free_modes: Vec::new(),
             intervals: Vec::new(),
+            timer_owners: Vec::new(),
             attribution: None,
             files: BTreeMap::new(),
             settings: BTreeMap::new(),
@@ -261,6 +266,37 @@ pub struct Interval {
     pub middle: Option<f64>,
     /// The number of draws that there were.
     pub draws: u32,
+    /// The same by the CPU that owns the timer, the likeliest first; empty where it decides
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<TimerMode>,
+}
+
+/// The place of a simulated figure with a probability of 90 %, if one CPU owns the timer that wakes
+/// the others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimerMode {
+    /// The CPU, as cluster.core.
+    pub timer: String,
+    /// The probability that it owns the timer, from 0 to 1.
+    pub weight: f64,
+    /// The figure with the costs as they are, in the metric's unit.
+    pub figure: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// Sessions of a board other than that of a release, with the CPUs that owned the timer in them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TimerOwners {
+    /// The release or configuration whose modes they weigh.
+    pub release: String,
+    /// The case.
+    pub case: String,
+    /// Names of the sessions by the CPU, as cluster.core.
+    pub sessions: BTreeMap<String, Vec<String>>,
 }
 
 /// The unit of an event's `time` and `ticks`.

@@ -57,7 +57,9 @@ pub mod table;
 mod writer;
 
 pub use error::Error;
-pub use header::{Axis, FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase};
+pub use header::{
+    Axis, FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase, TimerMode, TimerOwners,
+};
 pub use histogram::Histogram;
 pub use names::Name;
 pub use part::PartWriter;

@@ -54,7 +54,7 @@ const ROWS: [(&str, &[&str], Option<&str>, Said); 6] = [
     ("powerdown and cache flush", &[POWERDOWN.name, CACHE_FLUSH.name], None, Said::Recorded),
     ("wakeup, level 0", &[WAKEUP.name], Some("suspend-level0"), Said::Recorded),
     ("wakeup, deepest", &[WAKEUP.name], Some("suspend-deepest"), Said::Recorded),
-    ("- timer unknown", &[WAKEUP.name], Some("suspend-deepest"), Said::Middle),
+    ("- timer unknown", &[WAKEUP.name], Some("suspend-deepest"), Said::TimerUnknown),
     ("cpu-off", &[POWERDOWN.name], Some("cpu-off"), Said::Recorded),
     ("PSCI_VERSION", &[LATENCY.name], Some("psci-version"), Said::Recorded),
 ];
@@ -64,8 +64,9 @@ const ROWS: [(&str, &[&str], Option<&str>, Said); 6] = [
 enum Said {
     /// The recorded one, under the conditions that the published run declares.
     Recorded,
-    /// The middle of the draws: what the model says that does not know who wakes first.
-    Middle,
+    /// That of the likeliest owner of the timer, with the intervals of each owner: what the model
+    /// says that does not know who wakes first.
+    TimerUnknown,
 }
 
 /// The row over all kinds of cells of the parallel suspend tables.
@@ -103,11 +104,11 @@ pub fn accuracy(compared: &[ComparedCell], tick_us: f64) -> Vec<Accuracy> {
         };
         let value = |cell: &ComparedCell| match said {
             Said::Recorded => Some(cell.recorded.value),
-            Said::Middle => cell.middle,
+            Said::TimerUnknown => cell.timer_unknown(),
         };
         let model = predicted.clone().filter_map(|cell| Some((value(cell)?, published(cell)?)));
         let guesses = predicted.clone().map(|cell| Some((cell.guess?, published(cell)?)));
-        let intervals = intervals(&predicted.clone().collect::<Vec<_>>());
+        let intervals = intervals(&predicted.clone().collect::<Vec<_>>(), said);
         let Some(model) = errors(model) else { continue };
         let guess = guesses.collect::<Option<Vec<_>>>().and_then(errors);
         all.push(Accuracy { release: release.unwrap_or(ALL).to_owned(), what, model, guess, intervals });
@@ -115,14 +116,20 @@ pub fn accuracy(compared: &[ComparedCell], tick_us: f64) -> Vec<Accuracy> {
     all
 }
 
-/// The counts of some cells' intervals; `None` unless each has one.
-fn intervals(cells: &[&ComparedCell]) -> Option<Intervals> {
+/// The counts of some cells' intervals; `None` unless each has one. Where a row does not know who
+/// wakes first, a cell's interval is several, and together they are as wide as their sum.
+fn intervals(cells: &[&ComparedCell], said: Said) -> Option<Intervals> {
     let cells: Vec<_> = cells.iter().filter_map(|cell| Some((cell, cell.published.as_ref()?.value_us))).collect();
     let holds = |interval: (f64, f64), value: f64| (interval.0..=interval.1).contains(&value);
-    let own = cells.iter().map(|(cell, value)| Some(holds(cell.interval?, *value)));
+    let places = |cell: &ComparedCell| match said {
+        Said::Recorded => Some(vec![cell.interval?]),
+        Said::TimerUnknown => Some(cell.places()).filter(|places| !places.is_empty()),
+    };
+    let own = cells.iter().map(|(cell, value)| Some(places(cell)?.into_iter().any(|place| holds(place, *value))));
     let guessed = cells.iter().map(|(cell, value)| Some(holds(cell.guess_interval?, *value)));
     let width = |interval: (f64, f64)| interval.1 - interval.0;
-    let widths = cells.iter().map(|(cell, _)| Some(width(cell.interval?) / width(cell.guess_interval?)));
+    let own_width = |cell: &ComparedCell| Some(places(cell)?.into_iter().map(width).sum::<f64>());
+    let widths = cells.iter().map(|(cell, _)| Some(own_width(cell)? / width(cell.guess_interval?)));
     let count = |held: Vec<bool>| held.into_iter().filter(|&held| held).count();
     Some(Intervals {
         held: count(own.collect::<Option<_>>()?),

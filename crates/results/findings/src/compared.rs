@@ -4,7 +4,7 @@ use attribution::CellResult;
 use attribution::lock_order_decides as by_rank;
 use published::{Cell, PsciReference};
 use recording::metrics::{POWERDOWN, WAKEUP};
-use recording::{Interval, Recording, stats};
+use recording::{Interval, Recording, TimerMode, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -26,9 +26,39 @@ pub struct ComparedCell {
     pub interval: Option<(f64, f64)>,
     /// The middle of what was drawn, among it who wakes first.
     pub middle: Option<f64>,
+    /// Intervals apart from each other, by who owns the timer: first that of the likeliest owner,
+    /// then by weight. Empty where the owner decides nothing.
+    pub modes: Vec<Mode>,
+}
+
+/// The place of a figure with a probability of 90 %, if one of some CPUs owns the timer that wakes
+/// the others.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Mode {
+    /// The CPUs, as cluster.core.
+    pub timers: Vec<String>,
+    /// The probability that one of them owns the timer, from 0 to 1.
+    pub weight: f64,
+    /// The figure in microseconds, if the likeliest of them owns it.
+    pub figure: f64,
+    /// Both ends of the interval in microseconds.
+    pub interval: (f64, f64),
 }
 
 impl ComparedCell {
+    /// The figure if it is not known who owns the timer: that of the likeliest owner.
+    pub fn timer_unknown(&self) -> Option<f64> {
+        self.modes.first().map(|mode| mode.figure).or(self.middle)
+    }
+
+    /// Intervals apart from each other that together hold the figure with a probability of 90 %.
+    pub fn places(&self) -> Vec<(f64, f64)> {
+        match self.modes.is_empty() {
+            true => self.interval.into_iter().collect(),
+            false => self.modes.iter().map(|mode| mode.interval).collect(),
+        }
+    }
+
     /// Error of the recorded value against the published one, in percent.
     pub fn error_percent(&self) -> Option<f64> {
         let published = self.published.as_ref()?.value_us;
@@ -77,7 +107,7 @@ pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec
             let guess = reference.zip(published.as_ref()).and_then(|(reference, cell)| reference.guess(cell));
             let guess_interval =
                 reference.zip(published.as_ref()).and_then(|(reference, cell)| reference.guess_interval(cell));
-            ComparedCell { recorded, published, guess, guess_interval, interval: None, middle: None }
+            ComparedCell { recorded, published, guess, guess_interval, interval: None, middle: None, modes: Vec::new() }
         })
         .collect()
 }
@@ -90,24 +120,37 @@ pub fn with_intervals(compared: &mut [ComparedCell], intervals: &[Interval]) {
         let Interval { variant, case, mode, cpu, metric, .. } = interval;
         (variant.clone(), case.clone(), mode.clone(), *cpu, metric.clone())
     };
-    let by_place: BTreeMap<_, _> = intervals.iter().map(|it| (place(it), ((it.low, it.high), it.middle))).collect();
+    let by_place: BTreeMap<_, _> = intervals.iter().map(|it| (place(it), it)).collect();
     for cell in compared.iter_mut() {
         let CellResult { variant, case, mode, cpu, metric, .. } = &cell.recorded;
         let place = (variant.clone(), case.clone(), mode.clone(), *cpu, metric.clone());
-        let drawn = by_place.get(&place);
-        cell.interval = drawn.map(|&(interval, _)| interval);
-        cell.middle = drawn.and_then(|&(_, middle)| middle);
+        let Some(drawn) = by_place.get(&place) else { continue };
+        cell.interval = Some((drawn.low, drawn.high));
+        cell.middle = drawn.middle;
+        cell.modes = drawn.modes.iter().map(Mode::new).collect();
     }
+    let whole = widths(compared, |cell| cell.interval.into_iter().collect());
+    let apart = widths(compared, ComparedCell::places);
+    for (cell, (whole, apart)) in compared.iter_mut().zip(whole.into_iter().zip(apart)) {
+        let widen = |interval: &mut (f64, f64), by: f64| *interval = (interval.0 / by, interval.1 * by);
+        cell.interval.iter_mut().for_each(|interval| widen(interval, whole));
+        cell.modes.iter_mut().for_each(|mode| widen(&mut mode.interval, apart));
+        cell.modes = Mode::apart(std::mem::take(&mut cell.modes));
+    }
+}
+
+/// The factor by which the intervals of each cell are widened.
+fn widths(compared: &[ComparedCell], intervals: impl Fn(&ComparedCell) -> Vec<(f64, f64)>) -> Vec<f64> {
     let kind = |cell: &ComparedCell| (cell.recorded.metric == WAKEUP.name).then(|| cell.recorded.case.clone());
     let off = |cell: &ComparedCell| {
-        let (low, high) = cell.interval?;
         let published = cell.published.as_ref().filter(|cell| !cell.used_in_fit)?.value_us;
-        Some((low / published).max(published / high).max(1.0))
+        let off = |(low, high): (f64, f64)| (low / published).max(published / high).max(1.0);
+        intervals(cell).into_iter().map(off).min_by(f64::total_cmp)
     };
     // The same for all cells of a release and kind, of which a large machine has thousands.
     let mut by_kind = BTreeMap::new();
     let mut factors = Vec::with_capacity(compared.len());
-    for cell in compared.iter() {
+    for cell in compared {
         let factor = by_kind.entry((&cell.recorded.variant, kind(cell))).or_insert_with(|| {
             let others = compared
                 .iter()
@@ -116,12 +159,38 @@ pub fn with_intervals(compared: &mut [ComparedCell], intervals: &[Interval]) {
             missed.sort_by(f64::total_cmp);
             missed.get((missed.len() * 9).div_ceil(10).checked_sub(1)?).copied()
         });
-        factors.push(*factor);
+        factors.push(factor.unwrap_or(1.0));
     }
-    for (cell, factor) in compared.iter_mut().zip(factors) {
-        if let (Some((low, high)), Some(factor)) = (&mut cell.interval, factor) {
-            (*low, *high) = (*low / factor, *high * factor);
+    factors
+}
+
+impl Mode {
+    fn new(TimerMode { timer, weight, figure, low, high }: &TimerMode) -> Self {
+        Self { timers: vec![timer.clone()], weight: *weight, figure: *figure, interval: (*low, *high) }
+    }
+
+    /// Modes that do not overlap, of some in the order of their owners: those that do are one, with
+    /// the figure of the likeliest.
+    fn apart(modes: Vec<Self>) -> Vec<Self> {
+        let mut ranked: Vec<(usize, Self)> = modes.into_iter().enumerate().collect();
+        ranked.sort_by(|a, b| a.1.interval.0.total_cmp(&b.1.interval.0));
+        let mut apart: Vec<(usize, Self)> = Vec::new();
+        for (rank, mut mode) in ranked {
+            match apart.last_mut().filter(|(_, last)| mode.interval.0 <= last.interval.1) {
+                Some((first, last)) => {
+                    if rank < *first {
+                        (*first, last.figure) = (rank, mode.figure);
+                    }
+                    last.timers.append(&mut mode.timers);
+                    last.timers.sort();
+                    last.weight += mode.weight;
+                    last.interval.1 = last.interval.1.max(mode.interval.1);
+                }
+                None => apart.push((rank, mode)),
+            }
         }
+        apart.sort_by(|(a, one), (b, other)| (*a > 0).cmp(&(*b > 0)).then(other.weight.total_cmp(&one.weight)));
+        apart.into_iter().map(|(_, mode)| mode).collect()
     }
 }
 
@@ -210,4 +279,35 @@ pub fn spread(recording: &Recording, free_running_mode: &str) -> Vec<Spread> {
         });
     }
     spreads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Modes of the CPUs `0.0`, `0.1` and so on, each of some weight, figure, low and high.
+    fn apart(modes: &[(f64, f64, f64, f64)]) -> Vec<(Vec<String>, f64, f64, (f64, f64))> {
+        let drawn = |(core, &(weight, figure, low, high)): (usize, &(f64, f64, f64, f64))| {
+            Mode::new(&TimerMode { timer: format!("0.{core}"), weight, figure, low, high })
+        };
+        let apart = Mode::apart(modes.iter().enumerate().map(drawn).collect());
+        apart.into_iter().map(|mode| (mode.timers, mode.weight, mode.figure, mode.interval)).collect()
+    }
+
+    #[test]
+    fn modes_that_overlap_are_one_and_the_likeliest_owner_comes_first() {
+        let modes =
+            [(0.3, 20.0, 19.0, 21.0), (0.2, 90.0, 85.0, 95.0), (0.2, 93.0, 91.0, 99.0), (0.3, 50.0, 49.0, 51.0)];
+        let apart = apart(&modes);
+        let timers: Vec<String> = apart.iter().map(|(timers, ..)| timers.join("/")).collect();
+        assert_eq!(timers, ["0.0", "0.1/0.2", "0.3"]);
+        assert_eq!((apart[1].1, apart[1].2, apart[1].3), (0.4, 90.0, (85.0, 99.0)));
+        assert!(apart.iter().all(|(_, _, figure, (low, high))| (low..=high).contains(&figure)));
+    }
+
+    #[test]
+    fn an_interval_that_spans_others_takes_them_in() {
+        let apart = apart(&[(0.5, 10.0, 9.0, 11.0), (0.25, 30.0, 29.0, 31.0), (0.25, 20.0, 5.0, 40.0)]);
+        assert_eq!((apart.len(), apart[0].1, apart[0].2, apart[0].3), (1, 1.0, 10.0, (5.0, 40.0)));
+    }
 }

@@ -3,9 +3,9 @@
 
 use crate::Findings;
 use crate::accuracy::Accuracy;
-use crate::compared::{ComparedCell, Spread};
+use crate::compared::{ComparedCell, Mode, Spread};
 use attribution::Cause;
-use recording::stats;
+use recording::{TimerOwners, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,6 +21,10 @@ pub struct Latency<'f> {
     pub cells: Vec<CellFacts<'f>>,
     /// The accuracy of predictions, by release; empty for what was measured.
     pub accuracy: &'f [Accuracy],
+    /// Other sessions that weigh the modes of a release's cells; a release and case that no session
+    /// speaks of is not among them, and has all CPUs alike.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub timer_owners: &'f [TimerOwners],
     /// The scatter of free-running seeds.
     pub free_running: &'f [Spread],
     /// Doubts about the costs that were used, a sentence each.
@@ -63,6 +67,10 @@ pub struct CellFacts<'f> {
     pub used_in_fit: bool,
     /// Both ends of the 90 % interval in microseconds; `None` where nothing was drawn.
     pub interval: Option<[f64; 2]>,
+    /// The intervals by who owns the timer, where that decides the figure: the figure if it is not
+    /// known is that of the first.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub modes: &'f [Mode],
     /// The number of iterations.
     pub iterations: usize,
     /// The least over the iterations.
@@ -128,6 +136,7 @@ impl<'f> CellFacts<'f> {
             error_percent: compared.error_percent(),
             used_in_fit: compared.used_in_fit(),
             interval: compared.interval.map(|(low, high)| [low, high]),
+            modes: &compared.modes,
             iterations: recorded.count,
             min: round(recorded.min * factor),
             max: round(recorded.max * factor),
@@ -144,6 +153,7 @@ pub fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
         recording: &findings.folder,
         cells: findings.compared().iter().map(CellFacts::new).collect(),
         accuracy: findings.accuracy(),
+        timer_owners: &findings.recording.header.timer_owners,
         free_running: findings.spreads(),
         warnings: findings.doubts(),
         findings,

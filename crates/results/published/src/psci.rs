@@ -104,11 +104,24 @@ impl Release {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Condition {
     release: String,
+    /// The session, where the release's tables are not in the file: it says who owned the timer.
+    session: Option<String>,
+    /// The protocol of such a session; that of another is in its release's platform file.
+    scp_protocol: Option<ScpProtocol>,
     case: String,
+    #[serde(default)]
     scp_order: Vec<(u16, u16)>,
     timer: Option<(u16, u16)>,
     #[serde(default)]
     wake_order: Vec<(u16, u16)>,
+}
+
+/// A protocol between CPUs and the SCP, as a release's platform file names it.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ScpProtocol {
+    Scpi,
+    Scmi,
 }
 
 #[derive(Deserialize)]
@@ -220,14 +233,23 @@ impl PsciReference {
     }
 
     /// The orders in which CPUs reached the SCP, by release and case: what a compared run is asked
-    /// for. No figure is among it.
+    /// for; and the sessions in which a CPU owned the timer, by case and CPU. No figure is among
+    /// it.
     pub fn conditions(&self, conditions: &mut Conditions) {
-        for Condition { release, case, scp_order, timer, wake_order } in &self.conditions {
+        for Condition { release, session, scp_protocol, case, scp_order, timer, wake_order } in &self.conditions {
             let name = |(cluster, core): &(u16, u16)| format!("{cluster}.{core}");
-            let place = [self.platform.as_str(), release, case];
+            let label = session.as_ref().map_or_else(|| release.clone(), |session| format!("{release} ({session})"));
+            let place = [self.platform.as_str(), &label, case];
             conditions.add("scp-order", &place, scp_order.iter().map(name));
             conditions.add("timer", &place, timer.iter().map(name));
             conditions.add("wake-order", &place, wake_order.iter().map(name));
+            let protocol = scp_protocol.map(|protocol| format!("{protocol:?}").to_lowercase());
+            conditions.add("scp-protocol", &place[..2], protocol);
+            for owner in timer.iter().map(name) {
+                let place = [self.platform.as_str(), case, &owner];
+                let sessions = conditions.get("timer-owner", &place).to_vec();
+                conditions.add("timer-owner", &place, sessions.into_iter().chain([label.clone()]));
+            }
         }
     }
 

@@ -128,11 +128,67 @@ fn nine_of_ten_intervals_hold_the_published_value_and_are_no_wider_than_the_tabl
     assert!(number(deepest, "within_10_percent") >= 12.0, "{deepest}");
     assert!(number(deepest, "median_error_percent") <= 4.0, "{deepest}");
     assert!(number(&deepest["intervals"], "held") >= 12.0, "{deepest}");
+    // Not knowing whose timer fires, the intervals of each owner hold as many, and are narrower.
+    let unknown = rows.iter().find(|row| row["release"] == "all" && row["what"] == "- timer unknown").unwrap();
+    assert!(number(&unknown["intervals"], "held") >= 12.0, "{unknown}");
+    let width = |row: &Value| number(&row["intervals"], "width_against_guess");
+    assert!(width(unknown) <= width(deepest), "{unknown}");
     // Nobody waits in the serial cases, and nothing is drawn of them.
     assert!(cells.iter().filter(|cell| cell["mode"] == "serial").all(|cell| cell["interval"].is_null()));
     // Who arrives first is left to chance where the order is free.
     let free = json["free_running"].as_array().unwrap();
     assert!(free.iter().all(|case| case["orders"].as_u64() > Some(20)), "{free:?}");
+}
+
+/// The deepest wakeups of a release, in the order of its CPUs, and what was said of the owners of
+/// its timer.
+fn deepest_wakeups(data: &Path, release: &str) -> (Vec<Value>, Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("recording");
+    let run = ["run", "psci-latency", "--format", "json", "--release", release, "--case", "suspend-deepest"];
+    let output = stopwatt_on(data, &[&run[..], &["--mode", "parallel", "-o", recording.to_str().unwrap()]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut cells = json["cells"].as_array().unwrap().clone();
+    cells.retain(|cell| cell["metric"] == "wakeup");
+    cells.sort_by_key(|cell| cell["cpu"].as_u64());
+    (cells, json["timer_owners"].clone())
+}
+
+#[test]
+fn an_unknown_owner_of_the_timer_is_weighed_by_other_sessions_and_never_by_its_own() {
+    let (cells, owners) = deepest_wakeups(&root(), FITTED);
+    assert!(owners[0]["sessions"].as_object().unwrap().len() > 1 && !owners.to_string().contains("2017"), "{owners}");
+    for cell in &cells {
+        let modes = cell["modes"].as_array().unwrap();
+        let weights: Vec<f64> = modes.iter().map(|mode| number(mode, "weight")).collect();
+        assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9 && weights.iter().all(|&weight| weight > 0.0));
+        let ends = |mode: &Value| [0, 1].map(|end| mode["interval"][end].as_f64().unwrap());
+        let apart = modes.iter().enumerate().all(|(at, mode)| {
+            modes[..at].iter().all(|other| ends(mode)[0] > ends(other)[1] || ends(other)[0] > ends(mode)[1])
+        });
+        assert!(apart, "{cell}");
+    }
+
+    // Another declared owner moves what is simulated, and no mode.
+    let data = copy();
+    let path = data.path().join("published/juno-psci.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (before, after) = text.split_once("timer = [1, 0]").unwrap();
+    std::fs::write(&path, format!("{before}timer = [1, 3]{after}")).unwrap();
+    let (moved, same) = deepest_wakeups(data.path(), FITTED);
+    assert_eq!(owners, same);
+    let of = |cells: &[Value], key: &str| cells.iter().map(|cell| cell[key].clone()).collect::<Vec<_>>();
+    assert_eq!(of(&cells, "modes"), of(&moved, "modes"));
+    assert_ne!(of(&cells, "simulated"), of(&moved, "simulated"));
+
+    // Without one the run is that of the likeliest.
+    std::fs::write(&path, format!("{before}{after}")).unwrap();
+    let (unknown, _) = deepest_wakeups(data.path(), FITTED);
+    for cell in &unknown {
+        let likeliest = number(&cell["modes"][0], "figure");
+        assert!((number(cell, "simulated") - likeliest).abs() <= 0.02 * likeliest, "{cell}");
+    }
 }
 
 #[test]

@@ -49,7 +49,8 @@ fn record(set: &[(&str, &str)]) -> Recording {
     let orders = suspends
         .map(|case| (case.name.to_owned(), Order { scp: vec![4, 0, 1, 5, 2, 3], ..Order::default() }))
         .collect();
-    let release = Release { machine: sources.machine().unwrap(), orders, uncertainty: Default::default() };
+    let (owners, uncertainty) = Default::default();
+    let release = Release { machine: sources.machine().unwrap(), orders, owners, uncertainty };
     let options = psci_latency::Options { iterations: 3, seed: 1, free_seeds: 0, events: true };
     let mut recording = psci_latency::run(&[release], &CASES, &options, || true).unwrap();
     // The command does the same: what went in stands in the recording.

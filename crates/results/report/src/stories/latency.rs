@@ -3,7 +3,8 @@
 
 use super::story::Story;
 use crate::blocks::{
-    Bars, Block, Blocks, Cell, Drawing, Paint, Picture, Span, Table, Text, Tone, code, figure, fixed, text, whole,
+    Bars, Block, Blocks, Cell, Drawing, IntervalRow, Paint, Picture, Span, Table, Text, Tone, code, figure, fixed,
+    text, whole,
 };
 use crate::model::figures::{
     CauseTable, FigureTable, Group, cell_of, cpus, groups, principal_metric, slowest, whole_metrics,
@@ -12,7 +13,7 @@ use crate::model::headline::{Headline, headlines, spendings, spent_on};
 use crate::words::{GUESS, INTERVALS, ORDER_VARIES, case_title, guess, held, place};
 use attribution::{Cause, Spending, Spent};
 use findings::accuracy::{ALL, Accuracy, SUSPENDS};
-use findings::compared::{ComparedCell, Range, Spread};
+use findings::compared::{ComparedCell, Mode, Range, Spread};
 use findings::latency::{Latency, ends};
 use findings::{Findings, Leaders};
 use recording::metrics;
@@ -257,6 +258,7 @@ impl<'f> Case<'f> {
             Block::Picture(Picture::new(group.title(), "", "us", timeline)),
             Block::Table(self.figures(findings)),
         ];
+        blocks.extend(self.timer_unknown(findings));
         let why = [metrics::POWERDOWN.name, metrics::WAKEUP.name];
         blocks.extend(why.iter().filter_map(|metric| self.why(metric)).map(Block::Table));
         let causes = whole_metrics(group);
@@ -315,6 +317,52 @@ impl<'f> Case<'f> {
             note.push_str(&format!(" {ORDER_VARIES}."));
         }
         table.of_class("figures").ending().noted(note)
+    }
+
+    /// The wakeups for whoever may own the timer, as a table and as a picture; nothing where that
+    /// decides nothing.
+    fn timer_unknown(&self, findings: &Findings<'_>) -> Vec<Block> {
+        let of = |cell: &&&ComparedCell| cell.recorded.metric == metrics::WAKEUP.name && !cell.modes.is_empty();
+        let mut cells: Vec<&ComparedCell> = self.group.cells.iter().filter(of).copied().collect();
+        if cells.is_empty() || cells.len() > MOST_CPUS {
+            return Vec::new();
+        }
+        cells.sort_by_key(|cell| (cell.recorded.cluster, cell.recorded.core));
+        let owners = |mode: &Mode| format!("{} ({:.0} %)", mode.timers.join("/"), 100.0 * mode.weight);
+        let us = |mode: &Mode| Cell::Spread(figure(mode.figure), figure(mode.interval.0), figure(mode.interval.1));
+        let table = Table::with_rows(&cells)
+            .words("CPU", |cell| place(&cell.recorded))
+            .numbers("publ.", "", |cell| published(Some(cell)))
+            .each([("likeliest", 0), ("next", 1)], |table, (name, at)| {
+                let table = table.grouped(name, "us", "", move |cell| cell.modes.get(at).map(us));
+                table.grouped(name, "timer of", "", move |cell| cell.modes.get(at).map(|mode| Cell::from(owners(mode))))
+            })
+            .done();
+        let mut known = findings.recording.header.timer_owners.iter();
+        let known = known.find(|known| (&*known.release, &*known.case) == (self.group.release, self.group.case));
+        let none = "no other session with this SCP protocol, so all count alike and the first at the SCP stands first";
+        let sessions = known.map_or_else(
+            || none.to_owned(),
+            |known| {
+                let of = known.sessions.iter().map(|(cpu, sessions)| format!("{cpu} in {}", sessions.join(", ")));
+                format!("{}; each CPU counts once more", of.collect::<Vec<_>>().join("; "))
+            },
+        );
+        let row = |cell: &&ComparedCell, mode: &Mode| IntervalRow {
+            name: format!("{}, timer of {}", place(&cell.recorded), owners(mode)),
+            series: mode.timers.first().cloned().unwrap_or_default(),
+            low: mode.interval.0,
+            middle: mode.figure,
+            high: mode.interval.1,
+            published: cell.published.as_ref().map(|published| published.value_us),
+        };
+        let rows = cells.iter().flat_map(|cell| cell.modes.iter().map(move |mode| row(cell, mode))).collect();
+        let title = "Wakeups, if it is not known whose timer fires";
+        let picture = Picture::new(title, "90 % for each owner", "us", Drawing::Intervals(rows));
+        let note = format!(
+            "us; in brackets 90 % of the draws, and how likely it is that CPU's timer. It was that of: {sessions}."
+        );
+        vec![Block::Table(table.titled(title).noted(note)), Block::Picture(picture)]
     }
 
     /// A bar for each CPU of what it did itself, with whom it waited for; `None` where no events
