@@ -173,9 +173,9 @@ impl TasksRequest {
         jobs
     }
 
-    /// Tasks that each compute for the duty of the fastest core, or of the slowest. rt-app's threads count their
-    /// periods from when they first run, which the source leaves to chance: each starts at any time
-    /// within a period.
+    /// Tasks that each compute for the duty of the fastest core, or of the slowest. rt-app's
+    /// threads count their periods from when they first run, which the source leaves to chance:
+    /// each starts at any time within a period.
     fn workload(&self, job: &Job<'_>) -> Workload {
         let mut random = engine::SplitMix64::fork(job.seed, u64::from(job.tasks));
         let top = job.board.hardware.domains.iter().filter_map(|domain| domain.points.last());
@@ -281,8 +281,8 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
     sink.append(&recording)
 }
 
-/// Adds what a run took: the platform is the variant, the rules are the case, what is assumed is the
-/// mode, and the number of tasks is the subject.
+/// Adds what a run took: the platform is the variant, the rules are the case, what is assumed is
+/// the mode, and the number of tasks is the subject.
 fn add(recording: &mut Recording, first: u64, job: &Job<'_>, outcome: &Outcome) {
     let series = recording.series(&job.board.name, job.name, job.assumed.name);
     let subject = recording.name(&format!("{} tasks", job.tasks));

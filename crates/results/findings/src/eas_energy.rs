@@ -56,8 +56,8 @@ pub struct Board<'r> {
     /// What was assumed, a run each: numbers are round trips into idle states in parts of 1024 of
     /// their range.
     pub assumed: Vec<&'r str>,
-    /// The gains of all rules with an energy model over all seeds, numbers of tasks and assumptions;
-    /// `None` without rules to compare.
+    /// The gains of all rules with an energy model over all seeds, numbers of tasks and
+    /// assumptions; `None` without rules to compare.
     pub gain_percent: Option<Interval>,
     /// Each of the rules of placement that ran.
     pub rules: Vec<Rules<'r>>,

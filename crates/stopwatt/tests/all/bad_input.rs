@@ -136,8 +136,8 @@ fn what_a_file_holds_is_not_sent_to_the_terminal() {
     }
 }
 
-/// How a command with `-v` ends that gets SIGINT as soon as it says that its steps go on, and what it
-/// says. Until then a signal ends the program at once.
+/// How a command with `-v` ends that gets SIGINT as soon as it says that its steps go on, and what
+/// it says. Until then a signal ends the program at once.
 fn interrupted(arguments: &[&str], folder: &Path) -> (ExitStatus, String) {
     let mut child = stopwatt(arguments, folder);
     let mut said = String::new();

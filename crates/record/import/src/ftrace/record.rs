@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// Reads a trace and writes its events, and its counts of idle states, as a recording into a folder. At no time are more than some
-/// ten thousand events held.
+/// Reads a trace and writes its events, and its counts of idle states, as a recording into a
+/// folder. At no time are more than some ten thousand events held.
 ///
 /// The header is what the recording begins with; the trace's own facts are added
 /// ([`recording::facts::KernelTrace`]), the names of its lanes, and a note for each doubt.

@@ -125,8 +125,8 @@ pub(super) fn predictors(cells: &Cells<'_>) -> Vec<Predictor> {
     predictors
 }
 
-/// The predictor that is nearest, and the one that orders the benefits best; `None` where figures do
-/// not tell one from the others.
+/// The predictor that is nearest, and the one that orders the benefits best; `None` where figures
+/// do not tell one from the others.
 pub(super) fn best(predictors: &[Predictor]) -> [Option<&'static str>; 2] {
     let nearest = Leaders::least(predictors, |predictor| Some([predictor.rms; 2]));
     let order = Leaders::most(predictors, |predictor| Some([predictor.spearman?; 2]));

@@ -138,8 +138,8 @@ pub fn natural(name: &str) -> (String, u64) {
     (name.chars().filter(|letter| !letter.is_ascii_digit()).collect(), digits.parse().unwrap_or(0))
 }
 
-/// The policies for which something is least: several where three digits do not tell them apart, and
-/// none where that is all of them.
+/// The policies for which something is least: several where three digits do not tell them apart,
+/// and none where that is all of them.
 #[derive(Serialize, JsonSchema)]
 pub struct Wins<'r> {
     /// The policies with the lowest latency.

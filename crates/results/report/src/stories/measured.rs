@@ -43,7 +43,8 @@ pub(super) fn tell(findings: &Findings<'_>) -> StoryContent {
     StoryContent { json, blocks, is_plain: true }
 }
 
-/// The rows of the measure that is drawn, or of the first one, each with what tells it from the others.
+/// The rows of the measure that is drawn, or of the first one, each with what tells it from the
+/// others.
 fn first_measure<'f>(findings: &'f Findings<'_>) -> Vec<(String, &'f MeasureRow)> {
     let drawn = findings.recording.header.pictures.first().map_or("", |picture| &picture.metric);
     let known = || findings.measures().iter().filter(|row| row.median.is_finite());
