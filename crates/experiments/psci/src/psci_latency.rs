@@ -83,7 +83,7 @@ pub fn run(
     done: impl Fn() -> bool + Sync,
 ) -> Result<Recording, Error> {
     let goes_on = AtomicBool::new(true);
-    let parts: Vec<Result<(Option<Option<Owner>>, Recording), Error>> = jobs(releases, cases, options)
+    let parts: Vec<Result<_, Error>> = jobs(releases, cases, options)
         .into_par_iter()
         .filter(|_| goes_on.load(Relaxed))
         .map(|job| {

@@ -92,7 +92,8 @@ fn ends(mut values: Vec<f64>) -> [f64; 3] {
 pub(crate) fn intervals(drawn: impl Iterator<Item = (Option<Owner>, Recording)>) -> Vec<Interval> {
     // Variant, case, mode, CPU and metric.
     type Place = (String, String, String, u16, String);
-    let mut values: BTreeMap<Place, Vec<(Option<Owner>, Vec<f64>)>> = BTreeMap::new();
+    type Draws = Vec<(Option<Owner>, Vec<f64>)>;
+    let mut values: BTreeMap<Place, Draws> = BTreeMap::new();
     for (owner, part) in drawn {
         for measure in part.measures() {
             let Some(cpu) = measure.cpu else { continue };
@@ -105,7 +106,7 @@ pub(crate) fn intervals(drawn: impl Iterator<Item = (Option<Owner>, Recording)>)
             }
         }
     }
-    let interval = |((variant, case, mode, cpu, metric), drawn): (Place, Vec<(Option<Owner>, Vec<f64>)>)| {
+    let interval = |((variant, case, mode, cpu, metric), drawn): (Place, Draws)| {
         let mut whole = (0, [0.0; 3]);
         let mut modes = Vec::new();
         for (owner, values) in drawn {

@@ -123,13 +123,13 @@ fn intervals(cells: &[&ComparedCell], said: Said) -> Option<Intervals> {
     let holds = |interval: (f64, f64), value: f64| (interval.0..=interval.1).contains(&value);
     let places = |cell: &ComparedCell| match said {
         Said::Recorded => Some(vec![cell.interval?]),
-        Said::TimerUnknown => Some(cell.places()).filter(|places| !places.is_empty()),
+        Said::TimerUnknown => cell.interval.map(|_| cell.places()),
     };
     let own = cells.iter().map(|(cell, value)| Some(places(cell)?.into_iter().any(|place| holds(place, *value))));
     let guessed = cells.iter().map(|(cell, value)| Some(holds(cell.guess_interval?, *value)));
     let width = |interval: (f64, f64)| interval.1 - interval.0;
-    let own_width = |cell: &ComparedCell| Some(places(cell)?.into_iter().map(width).sum::<f64>());
-    let widths = cells.iter().map(|(cell, _)| Some(own_width(cell)? / width(cell.guess_interval?)));
+    let all = |places: Vec<(f64, f64)>| places.into_iter().map(width).sum::<f64>();
+    let widths = cells.iter().map(|(cell, _)| Some(all(places(cell)?) / width(cell.guess_interval?)));
     let count = |held: Vec<bool>| held.into_iter().filter(|&held| held).count();
     Some(Intervals {
         held: count(own.collect::<Option<_>>()?),

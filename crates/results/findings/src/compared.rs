@@ -286,12 +286,11 @@ mod tests {
     use super::*;
 
     /// Modes of the CPUs `0.0`, `0.1` and so on, each of some weight, figure, low and high.
-    fn apart(modes: &[(f64, f64, f64, f64)]) -> Vec<(Vec<String>, f64, f64, (f64, f64))> {
+    fn apart(modes: &[(f64, f64, f64, f64)]) -> Vec<Mode> {
         let drawn = |(core, &(weight, figure, low, high)): (usize, &(f64, f64, f64, f64))| {
             Mode::new(&TimerMode { timer: format!("0.{core}"), weight, figure, low, high })
         };
-        let apart = Mode::apart(modes.iter().enumerate().map(drawn).collect());
-        apart.into_iter().map(|mode| (mode.timers, mode.weight, mode.figure, mode.interval)).collect()
+        Mode::apart(modes.iter().enumerate().map(drawn).collect())
     }
 
     #[test]
@@ -299,15 +298,16 @@ mod tests {
         let modes =
             [(0.3, 20.0, 19.0, 21.0), (0.2, 90.0, 85.0, 95.0), (0.2, 93.0, 91.0, 99.0), (0.3, 50.0, 49.0, 51.0)];
         let apart = apart(&modes);
-        let timers: Vec<String> = apart.iter().map(|(timers, ..)| timers.join("/")).collect();
+        let timers: Vec<String> = apart.iter().map(|mode| mode.timers.join("/")).collect();
         assert_eq!(timers, ["0.0", "0.1/0.2", "0.3"]);
-        assert_eq!((apart[1].1, apart[1].2, apart[1].3), (0.4, 90.0, (85.0, 99.0)));
-        assert!(apart.iter().all(|(_, _, figure, (low, high))| (low..=high).contains(&figure)));
+        assert_eq!((apart[1].weight, apart[1].figure, apart[1].interval), (0.4, 90.0, (85.0, 99.0)));
+        assert!(apart.iter().all(|mode| (mode.interval.0..=mode.interval.1).contains(&mode.figure)));
     }
 
     #[test]
     fn an_interval_that_spans_others_takes_them_in() {
         let apart = apart(&[(0.5, 10.0, 9.0, 11.0), (0.25, 30.0, 29.0, 31.0), (0.25, 20.0, 5.0, 40.0)]);
-        assert_eq!((apart.len(), apart[0].1, apart[0].2, apart[0].3), (1, 1.0, 10.0, (5.0, 40.0)));
+        assert_eq!((apart.len(), apart[0].weight), (1, 1.0));
+        assert_eq!((apart[0].figure, apart[0].interval), (10.0, (5.0, 40.0)));
     }
 }

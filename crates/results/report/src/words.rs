@@ -41,9 +41,8 @@ pub(crate) const INTERVALS: &str = "median and worst: of the errors' absolute va
 pub(crate) fn held(row: &Accuracy) -> String {
     let Some(intervals) = row.intervals else { return "-".to_owned() };
     let guess = intervals.guess_held.map_or_else(|| "-".to_owned(), |held| held.to_string());
-    let width = intervals
-        .width_against_guess
-        .map_or_else(|| "-".to_owned(), |width| format!("{width:.0$}", if width < 0.095 { 2 } else { 1 }));
+    let width = intervals.width_against_guess;
+    let width = width.map_or_else(|| "-".to_owned(), |it| format!("{it:.0$}", 1 + usize::from(it < 0.095)));
     format!("{}, {guess}; {width} x", intervals.held)
 }
 
