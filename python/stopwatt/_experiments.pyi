@@ -328,7 +328,6 @@ class _Placement(Experiment):
         tasks: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         duty: Optional[int] = None,
         period: Optional[int] = None,
-        platforms: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         rules: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,

@@ -45,8 +45,10 @@ def test_a_finding_has_the_values_of_its_json(folder):
     assert set(told) - every_has <= fields, "no key of the report is missing in the class"
 
 
-def test_what_has_no_findings_says_what_to_use(root):
-    recording = stopwatt.import_ftrace(root / "crates/record/import/data/guest.trace")
+def test_what_has_no_findings_says_what_to_use(tmp_path):
+    table = tmp_path / "times.csv"
+    table.write_text("case,metric,value,unit\nsort,time,1.25,ms\n")
+    recording = stopwatt.import_csv(table)
     with pytest.raises(stopwatt.UsageError, match="measures"):
         recording.findings
 
@@ -62,11 +64,20 @@ def test_the_example_of_the_documentation_runs(root, recording, tmp_path, monkey
 
 
 def test_what_the_types_do_not_describe_is_named():
+    steadiness = {"cells": 0, "scattering": 0, "apart_percent": 0.0, "repeats": False}
+    whole = {"rows": [], "accesses": [], "steadiness": steadiness, "counter": "TSC", "tick_ns": 0.4}
+
+    def read(**other):
+        fields = {key: value for key, value in {**whole, **other}.items() if value is not None}
+        return _findings.read(json.dumps({"Batch": fields}))
+
+    assert read().counter == "TSC"
     with pytest.raises(stopwatt.DataError, match="Batch has a key `more`"):
-        _findings.read('{"Batch": {"rows": [], "accesses": [], "more": 1}}')
+        read(more=1)
     with pytest.raises(stopwatt.DataError, match="Batch lacks the key `accesses`"):
-        _findings.read('{"Batch": {"rows": []}}')
+        read(accesses=None)
+    access = {"kind": "a", "quartiles": [1, 2, 3.5], "scatters": True}
     with pytest.raises(stopwatt.DataError, match="Batch.accesses.scatters is 1"):
-        _findings.read('{"Batch": {"rows": [], "accesses": [{"kind": "a", "quartiles": [1, 2, 3.5], "scatters": 1}]}}')
+        read(accesses=[{**access, "scatters": 1}])
     with pytest.raises(stopwatt.DataError, match="Batch.accesses.quartiles has 2 values"):
-        _findings.read('{"Batch": {"rows": [], "accesses": [{"kind": "a", "quartiles": [1, 2], "scatters": true}]}}')
+        read(accesses=[{**access, "quartiles": [1, 2]}])

@@ -50,7 +50,7 @@ found = stopwatt.open("recordings/mine").findings
 if isinstance(found, findings.Placement):
     energies = {policy.name: policy.energy_unit_s for policy in found.policies}
 elif isinstance(found, findings.PrefetchMeasuredStudy):
-    best: str = found.best[0].loop
+    best: str = found.gains[0].loop
 elif isinstance(found, findings.PsciLatency):
     errors: list[float | None] = [cell.error_percent for cell in found.cells]
 elif isinstance(found, findings.IdleReplay):
