@@ -34,7 +34,7 @@ macro_rules! workload {
 }
 
 /// The workloads by name, with the text of their files.
-const CASES: [(&str, &str); 10] = [
+const CASES: [(&str, &str); 11] = [
     workload!("pipe"),
     workload!("timers-50ms"),
     workload!("mt8196"),
@@ -45,6 +45,7 @@ const CASES: [(&str, &str); 10] = [
     workload!("oracle-jbb"),
     workload!("oracle-fio"),
     workload!("oracle-rds"),
+    workload!("pixel6-web"),
 ];
 
 /// The numbers of the workloads in a list of names.

@@ -26,7 +26,7 @@ static ABOUT: About = About {
               nothing else moves. What entering and leaving a state costs is known only as a range, so energy is one too. With --predict the \
               loop is closed, and counts are predicted: the open loop does as well (docs/idle-prediction.md has the figures). With --case a CPU \
               lives through workloads of reports: only what the reports say is known of them, so only the order of the governors can be \
-              compared. Trivial rules do as well: \"no change\" is nearer to the published sizes, and \"reverted goes deeper\" has as many \
+              compared. Where a commit was reverted, trivial rules do as well: \"no change\" is nearer to the published sizes, and \"reverted goes deeper\" has as many \
               orders right (docs/idle-cases.md).",
     worlds: &[WorldAbout { world: World::Sim, about: "governors on the intervals of the trace", needs: &[] }],
     settings: &[&TRACE, &PLATFORM_OR_USUAL, &GOVERNORS, &HZ_OR_USUAL, &PREDICT, &OBSERVED, &CASE, &SEED, &SEEDS],

@@ -20,7 +20,7 @@ fn reasons(cases: &Cases<'_>) -> Vec<Text> {
 
 /// How trivial rules did on the published cases of the reverted commit, of which docs/idle-cases.md
 /// has the figures.
-const TRIVIAL: &str = "Trivial rules do as well: \"no change\" is nearer to the published sizes, and \"reverted goes deeper\" has as many orders right.";
+const TRIVIAL: &str = "Where a commit was reverted, trivial rules do as well: \"no change\" is nearer to the published sizes, and \"reverted goes deeper\" has as many orders right.";
 
 impl Story for Cases<'_> {
     fn tell(&self, told: &mut Blocks) {
