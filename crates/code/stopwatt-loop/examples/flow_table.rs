@@ -33,7 +33,7 @@ impl PacketLoop for FlowTable {
     const NAME: &'static CStr = c"flow-table";
     const KNOBS: &'static [Knob] = &[
         Knob::distance(c"packet", c"PACKET_AHEAD", 4),
-        // Where a flow lies is known once its packet is there.
+        // The packet holds the flow's index, so that its line must be read first.
         Knob::distance(c"flow", c"FLOW_AHEAD", 2).after(0),
     ];
     const RECORD_BYTES: u64 = 128;

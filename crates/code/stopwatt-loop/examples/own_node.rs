@@ -10,7 +10,8 @@
 use std::ffi::CStr;
 use stopwatt_loop::{DropReason, Name, Packet, PacketNode, export_nodes};
 
-/// The place of the destination port behind an IPv4 header without options.
+/// Offset of the UDP destination port in bytes from the start of the frame, for an IPv4 header
+/// without options.
 const PORT: usize = 36;
 
 /// Drops UDP to a port, which its options name.

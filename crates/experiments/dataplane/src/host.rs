@@ -13,7 +13,7 @@ use experiment::{Error, Settings};
 use recording::facts;
 use std::hint::black_box;
 
-/// The place of a packet's metadata.
+/// The memory layout of a packet's metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// A line of its own in front of the data, as on the slides: two lines per packet.
@@ -46,11 +46,11 @@ pub struct Study {
     pub repetitions: usize,
     /// Frames of a measurement.
     pub frames: usize,
-    /// The place of metadata.
+    /// The memory layout of the metadata.
     pub layout: Layout,
     /// The dependence of the rounds of work.
     pub work: Work,
-    /// The places of lines before a frame is met.
+    /// The cache level that holds each line before a frame is read.
     pub places: CacheLevels,
 }
 
@@ -188,10 +188,10 @@ impl Caches {
         Self { first: memory(1, 64 * 1024), second: memory(2, 2 * 1024 * 1024) }
     }
 
-    /// Brings the lines of a frame's packets to where they shall lie, as far as the caches'
+    /// Brings the lines of a frame's packets into their cache levels, as far as the caches'
     /// replacement lets it.
     fn bring(&self, places: CacheLevels, pool: &Pool, frame: &Frame) {
-        // What shall lie nearest comes last.
+        // The last to be touched stays in the nearest cache.
         for (place, others) in [(CacheLevel::Llc, &self.second), (CacheLevel::L2, &self.first)] {
             let mut any = false;
             for &buffer in &frame.buffer[..frame.len] {

@@ -32,7 +32,7 @@ use std::path::Path;
 /// Checks the file of a graph that has nodes of ours alone.
 ///
 /// # Errors
-/// What is wrong, with the line.
+/// The document is no such graph; the error names the line.
 pub fn check(document: &Document) -> Result<(), Error> {
     let load = Load::new(GraphKind::Ip4Route);
     file::GraphFile::read(document)?.plan(document, Path::new(document.name()), &[], load).map(drop)
