@@ -93,9 +93,9 @@ pub struct Policy<'r> {
     /// The share of the time in which the fastest domain runs.
     #[serde(skip)]
     pub big: Option<Interval>,
-    /// Mean energy over the seeds, in units times seconds, by the integral and not by owners.
+    /// Energy seed by seed, in units times seconds, by the integral and not by owners.
     #[serde(skip)]
-    pub integral: f64,
+    pub integrals: Vec<f64>,
     /// Energy with the middle seed, likewise.
     #[serde(skip)]
     pub middle_integral: f64,
@@ -302,7 +302,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
             callbacks_per_s: measured.mean(policy, metrics::CALLBACK_RATE, ""),
             tasks: tasks.map(|task| (task, measured.task(policy, task))).collect(),
             big: Interval::of_all(&measured.values(policy, metrics::RUNNING, &facts.big)),
-            integral: measured.mean(policy, metrics::ENERGY, ""),
+            integrals: energy,
         }
     };
     let policies: Vec<Policy<'_>> = names.into_iter().map(of_policy).collect();
@@ -337,26 +337,40 @@ impl Policy<'_> {
     }
 }
 
-/// The names of the policies for which something is least; none where it is alike for all.
-fn least<'p, 'r: 'p>(
-    policies: impl Iterator<Item = &'p Policy<'r>>,
-    of: impl Fn(&Policy<'r>) -> Option<f64>,
+/// The names of the policies for which something is least, by the ends of an interval of each; none
+/// where it is alike for all.
+fn least<'r, T>(
+    policies: impl IntoIterator<Item = (&'r str, T)>,
+    ends: impl Fn(&T) -> Option<[f64; 2]>,
 ) -> Vec<&'r str> {
-    let least = Leaders::least(policies, |policy| of(policy).map(|value| [value; 2]));
-    let names = |of: Leaders<&Policy<'r>>| of.items.iter().map(|policy| policy.name).collect();
-    least.filter(|least| least.behind > 0).map_or_else(Vec::new, names)
+    let least = Leaders::least(policies, |(_, policy)| ends(policy)).filter(|least| least.behind > 0);
+    least.map_or_else(Vec::new, |least| least.items.into_iter().map(|(name, _)| name).collect())
+}
+
+/// The names of the policies with the least energy, of their energies seed by seed: one stands
+/// behind that with the least sum if it takes more with every seed.
+fn thriftiest<'r>(policies: &[(&'r str, &[f64])]) -> Vec<&'r str> {
+    let sum = |energies: &[f64]| energies.iter().sum::<f64>();
+    let Some((_, first)) = policies.iter().min_by(|a, b| sum(a.1).total_cmp(&sum(b.1))) else { return Vec::new() };
+    least(policies.iter().copied(), |energies| {
+        let ratios: Vec<f64> = energies.iter().zip(*first).map(|(own, least)| own / least).collect();
+        Interval::of_all(&ratios).map(|ratio| [ratio.low, ratio.high])
+    })
 }
 
 /// The fastest, the thriftiest, and the thriftiest of those whose p95 is within 10 % of the
 /// fastest's.
-fn wins<'r>(policies: &[Policy<'r>], task: Option<&str>) -> Wins<'r> {
+fn wins<'p, 'r>(policies: &'p [Policy<'r>], task: Option<&str>) -> Wins<'r> {
     let p95 = |policy: &Policy<'r>| policy.p95(task);
     let fastest = policies.iter().filter_map(p95).fold(f64::INFINITY, f64::min);
-    let near = policies.iter().filter(|policy| p95(policy).is_some_and(|own| own <= fastest * 1.1));
+    let is_near = |policy: &&Policy<'r>| p95(policy).is_some_and(|own| own <= fastest * 1.1);
+    let energies = |policy: &'p Policy<'r>| (policy.name, &policy.integrals[..]);
     Wins {
-        latency: least(policies.iter(), p95),
-        energy: least(policies.iter(), |policy| Some(policy.integral)),
-        energy_at_latency_within_10_percent: least(near, |policy| Some(policy.integral)),
+        latency: least(policies.iter().map(|policy| (policy.name, p95(policy))), |ms| ms.map(|ms| [ms; 2])),
+        energy: thriftiest(&policies.iter().map(energies).collect::<Vec<_>>()),
+        energy_at_latency_within_10_percent: thriftiest(
+            &policies.iter().filter(is_near).map(energies).collect::<Vec<_>>(),
+        ),
     }
 }
 
@@ -441,5 +455,24 @@ impl<'r> Placement<'r> {
             "Of one run for each policy: the seed whose energy lies in the middle ({}).",
             seeds.collect::<Vec<_>>().join(", ")
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_energy_is_less_with_every_seed() {
+        let of = |all: &[(&'static str, [f64; 2])]| {
+            let all: Vec<(&str, &[f64])> = all.iter().map(|(name, energies)| (*name, &energies[..])).collect();
+            thriftiest(&all)
+        };
+        // Their ranges overlap, and each seed has the same order.
+        assert_eq!(of(&[("a", [1.0, 3.0]), ("b", [2.0, 4.0])]), ["a"]);
+        // The least sum is not the least with both seeds.
+        assert_eq!(of(&[("a", [1.0, 3.0]), ("b", [3.0, 2.0]), ("c", [4.0, 4.0])]).len(), 2);
+        assert!(of(&[("a", [1.0, 3.0]), ("b", [3.0, 2.0])]).is_empty());
+        assert!(of(&[("a", [1.0, 3.0])]).is_empty() && of(&[]).is_empty());
     }
 }

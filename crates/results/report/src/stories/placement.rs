@@ -55,12 +55,17 @@ impl Story for Placement<'_> {
 fn answer(placement: &Placement<'_>) -> Text {
     let names = |names: &[&str]| listed(names.iter().map(|policy| name(*policy)));
     let (unit, scale) = placement.unit();
-    let energy = |policy: &str| {
-        let energy = placement.find(policy).and_then(|policy| policy.energy_unit_s);
+    // From the least of all that are named to the most.
+    let over = |policies: &[&str], of: fn(&Policy<'_>) -> Option<Interval>| {
+        let all = policies.iter().filter_map(|policy| of(placement.find(policy)?));
+        all.reduce(|one, other| Interval { low: one.low.min(other.low), high: one.high.max(other.high), ..one })
+    };
+    let energy = |policies: &[&str]| {
+        let energy = over(policies, |policy| policy.energy_unit_s);
         energy.map_or_else(String::new, |energy| ends(energy.times(scale), figure).plain())
     };
-    let share = |policy: &str| {
-        let of = placement.find(policy).and_then(|policy| policy.energy_of_all_big).filter(|_| policy != YARDSTICK);
+    let share = |policies: &[&str]| {
+        let of = over(policies, |policy| policy.energy_of_all_big).filter(|_| policies != [YARDSTICK]);
         of.map_or_else(String::new, |of| {
             format!(", {} % of all-big's", ends(of.times(100.0), |share| fixed(share, 1)).plain())
         })
@@ -81,25 +86,32 @@ fn answer(placement: &Placement<'_>) -> Text {
         words.extend(text![format!("{} ms as p95 of ", figure(ms)), name(task), ". "]);
     }
     // Where latency is alike these two are one.
-    if let [first, ..] = &wins.energy_at_latency_within_10_percent[..]
-        && wins.energy_at_latency_within_10_percent != wins.energy
-    {
+    let near = &wins.energy_at_latency_within_10_percent[..];
+    if !near.is_empty() && near != wins.energy {
         words.extend(text!["Least energy among those whose p95 is within 10 % of the lowest: "]);
-        words.extend(names(&wins.energy_at_latency_within_10_percent));
-        words.push(format!(" ({} {unit}{}). ", energy(first), share(first)));
+        words.extend(names(near));
+        words.push(format!(" ({} {unit}{}). ", energy(near), share(near)));
     }
     if let [first, ..] = &wins.energy[..] {
         words.extend(text!["Least energy of all: "]);
         words.extend(names(&wins.energy));
         let missing = placement.find(first).map_or(0.0, |policy| policy.unfinished_share);
-        words.push(format!(" ({} {unit}{})", energy(first), share(first)));
+        words.push(format!(" ({} {unit}{})", energy(&wins.energy), share(&wins.energy)));
         if let Some(task) = placement.task.filter(|_| missing > 0.01) {
-            words.push(format!(", which finished {:.0} % fewer periods of ", missing * 100.0));
+            let which = if wins.energy.len() > 1 { text!["; ", name(*first)] } else { text![", which"] };
+            words.extend(which);
+            words.push(format!(" finished {:.0} % fewer periods of ", missing * 100.0));
             words.extend(text![name(task), " than others"]);
         }
         words.push(".");
     } else if let [first, ..] = &placement.policies[..] {
-        words.push(format!("Energy of all policies: {} {unit}.", energy(first.name)));
+        let all: Vec<&str> = placement.policies.iter().map(|policy| policy.name).collect();
+        let alike = if all.len() > 1 { "; no policy takes least with every seed" } else { "" };
+        words.push(format!(
+            "Energy of {}: {} {unit}{alike}.",
+            if all.len() > 1 { "all policies" } else { first.name },
+            energy(&all)
+        ));
     }
     words
 }
