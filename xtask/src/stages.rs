@@ -197,8 +197,9 @@ fn lints() -> Result<(), String> {
     check(cargo(&fuzz).args(["--", "-D", "warnings"]).env("CUSTOM_LIBFUZZER_PATH", "./not-linked"))
 }
 
-/// Biome, at the version that `xtask/web/package-lock.json` pins, installed below `target`.
-fn web() -> Result<(), String> {
+/// The folder below `target` with Biome and axe-core, at the versions that
+/// `xtask/web/package-lock.json` pins.
+fn web_packages() -> Result<PathBuf, String> {
     let (from, to) = (root().join("xtask/web"), root().join("target/web"));
     let at = |path: &Path| path.display().to_string();
     std::fs::create_dir_all(&to).map_err(|error| format!("cannot make {}: {error}", at(&to)))?;
@@ -210,7 +211,11 @@ fn web() -> Result<(), String> {
     // name either.
     let install = ["install", "--no-audit", "--no-fund", "--loglevel", "error"];
     check(Command::new("npm").args(install).current_dir(&to))?;
-    let mut biome = Command::new(to.join("node_modules/.bin/biome"));
+    Ok(to.join("node_modules"))
+}
+
+fn web() -> Result<(), String> {
+    let mut biome = Command::new(web_packages()?.join(".bin/biome"));
     let check_assets = ["ci", "--config-path", "xtask/web", "crates/results/report/assets"];
     check(biome.args(check_assets).args(["--error-on-warnings"]).current_dir(root()))
 }
@@ -240,7 +245,8 @@ fn stage_of(program: &Program) -> &'static str {
 
 /// Runs the tests of a stage.
 fn tests_of(stage: &'static str) -> Result<(), String> {
-    let mut environment = vec![("STOPWATT_TEST_PYTHON", package::tools_python(&root()))];
+    let axe = web_packages()?.join("axe-core/axe.min.js");
+    let mut environment = vec![("STOPWATT_TEST_PYTHON", package::tools_python(&root())), ("STOPWATT_TEST_AXE", axe)];
     environment.extend(published_documents().map(|folder| ("STOPWATT_SOURCES", folder)));
     let judged = slow_tests("judged")?;
     let is_judged = |program: &Program, path: &str| judged.iter().any(|(name, _)| *name == program.name(path));

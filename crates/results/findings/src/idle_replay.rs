@@ -488,16 +488,26 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
 }
 
 impl Replay<'_> {
+    /// The governor without a range whose energy stands for 100 % where nobody says how many watts a
+    /// unit is, and that energy: never-deep if it was replayed, or else the first one.
+    pub fn reference(&self) -> Option<(&str, f64)> {
+        let named = self.governors.iter().find(|governor| governor.name == YARDSTICKS[0]);
+        let governor = named.or(self.governors.first())?;
+        Some((governor.name, governor.energy_unit_s?.0.middle())).filter(|(_, energy)| *energy > 0.0)
+    }
+
     /// The unit in which the energies of this replay have digits before the point, and how many of
     /// it [`Governor::energy`]'s is; `None` where nothing is said about energy.
-    pub fn energy_unit(&self) -> Option<(f64, &'static str)> {
+    pub fn energy_unit(&self) -> Option<(f64, String)> {
         let all = || self.governors.iter().filter_map(Governor::energy);
         let most = all().map(|(energy, _)| energy.high).fold(0.0, f64::max);
-        Some(match all().next()?.1 {
-            "J" if most < 1e-3 => (1e6, "uJ"),
-            "J" if most < 1.0 => (1e3, "mJ"),
-            unit => (1.0, unit),
-        })
+        let (factor, unit) = match (all().next()?.1, self.reference()) {
+            ("J", _) if most < 1e-3 => (1e6, "uJ"),
+            ("J", _) if most < 1.0 => (1e3, "mJ"),
+            ("unit s", Some((name, energy))) => return Some((100.0 / energy, format!("% of {name}'s"))),
+            (unit, _) => (1.0, unit),
+        };
+        Some((factor, unit.to_owned()))
     }
 }
 

@@ -1,6 +1,6 @@
 // The contents: folded where there is no room beside the page, and with a mark at what is being read.
 
-(() => {
+addEventListener("DOMContentLoaded", () => {
   const nav = document.querySelector(".contents");
   const [fold, here] = [nav.querySelector("details"), nav.querySelector(".here")];
   document.documentElement.classList.add("scripts");
@@ -46,4 +46,4 @@
   };
   addEventListener("scroll", later, { passive: true });
   mark();
-})();
+});

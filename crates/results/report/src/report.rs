@@ -116,7 +116,8 @@ impl<'a> Report<'a> {
     /// The pictures and lanes that the recording declares, but for those of the story.
     fn declared(&self) -> Vec<Block> {
         let told: Vec<&Picture> = self.told.blocks.pictures().collect();
-        let is_told = |picture: &Picture| told.iter().any(|told| told.drawing == picture.drawing);
+        let is_told =
+            |picture: &Picture| told.iter().any(|told| told.drawing == picture.drawing || told.title == picture.title);
         let mut all = Vec::new();
         let lanes = Lanes::from_recording(self.findings.recording, MOST_LANES.0, MOST_LANES.1);
         let has_lanes = told.iter().any(|told| matches!(told.drawing, Drawing::Lanes(_)));

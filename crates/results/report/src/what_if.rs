@@ -139,7 +139,7 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
     if !samples.is_empty() {
         let picture = Picture::new(
             format!("How the {} scatter", if of_cpus { "CPUs" } else { "values" }),
-            "all iterations",
+            &what_if.measured.2,
             unit,
             Drawing::Samples(samples),
         );
@@ -159,7 +159,7 @@ fn chart(what_if: &WhatIf) -> Picture {
     if what_if.points.windows(2).all(|two| two[0].cpus == two[1].cpus) {
         let bar = |point: &WhatIfPoint| Bar { name: short_name(point), parts: vec![(line_name(point), value(point))] };
         let bars = what_if.points.iter().take(MOST_SAMPLES).map(bar).collect();
-        return Picture::new(format!("The {most_of} {metric}"), "", what_if.unit(), Drawing::Bars(bars));
+        return Picture::new(format!("The {most_of} {metric}"), metric, what_if.unit(), Drawing::Bars(bars));
     }
     let mut curves: Vec<Curve> = Vec::new();
     for point in &what_if.points {
@@ -173,7 +173,7 @@ fn chart(what_if: &WhatIf) -> Picture {
         curve.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
     let drawing = Drawing::Curves { x: "cores".to_owned(), curves };
-    Picture::new(format!("The {most_of} {metric} against cores"), "", what_if.unit(), drawing)
+    Picture::new(format!("The {most_of} {metric} against cores"), metric, what_if.unit(), drawing)
 }
 
 /// For machines; figures are in the metric's unit.

@@ -106,16 +106,21 @@ impl Page {
         for domain in ["Log", "Runtime", "Page"] {
             page.call(&format!("{domain}.enable"), json!({}));
         }
-        let size = json!({"width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
-        page.call("Emulation.setDeviceMetricsOverride", size);
-        let scheme = if look.dark { "dark" } else { "light" };
-        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
-        page.call("Emulation.setEmulatedMedia", json!({"features": features}));
+        page.look(look);
         page.call("Emulation.setScriptExecutionDisabled", json!({"value": !look.scripts}));
         let address = format!("file://{}{place}", file.canonicalize().expect("the file is there").display());
         page.call("Page.navigate", json!({"url": address}));
         while page.message()["method"] != "Page.loadEventFired" {}
         page
+    }
+
+    /// Looks at the page in another width, or in other colours.
+    pub fn look(&self, look: Look) {
+        let size = json!({"width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", size);
+        let scheme = if look.dark { "dark" } else { "light" };
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
     /// The next message of the browser. What the console says is kept.

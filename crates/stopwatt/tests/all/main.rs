@@ -18,6 +18,7 @@ mod output;
 mod own_board;
 #[cfg(target_os = "linux")]
 mod own_graph;
+mod pages;
 mod placement;
 mod psci_latency;
 #[cfg(target_os = "linux")]

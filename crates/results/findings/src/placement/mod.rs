@@ -428,10 +428,17 @@ impl<'r> Placement<'r> {
         self.policies.iter().any(|policy| policy.name == YARDSTICK)
     }
 
-    /// The energy's unit, and how many of it a unit of the platform's table is.
-    pub fn unit(&self) -> (&'static str, f64) {
+    /// The energy's unit, and how many of it a unit of the platform's table is. Where nobody says
+    /// how many watts that is, energies are percent of the yardstick's, or of the first policy's.
+    pub fn unit(&self) -> (String, f64) {
         let watts = self.facts.power.as_ref().and_then(|power| power.watts_per_unit);
-        watts.map_or(("unit s", 1.0), |watts| ("J", watts))
+        let reference = self.find(YARDSTICK).or(self.policies.first());
+        let of = reference.and_then(|policy| Some((policy.name, policy.energy_unit_s?.median)));
+        match (watts, of) {
+            (Some(watts), _) => ("J".to_owned(), watts),
+            (None, Some((name, energy))) if energy > 0.0 => (format!("% of {name}'s"), 100.0 / energy),
+            _ => ("unit s".to_owned(), 1.0),
+        }
     }
 
     /// The policy of a name.

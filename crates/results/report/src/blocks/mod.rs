@@ -21,7 +21,9 @@ mod text;
 
 pub use flame::Flame;
 pub(crate) use flame::Node;
-pub(crate) use number::{Number, Tone, figure, fixed, grouped, percent, quantity, scientific, whole};
+pub(crate) use number::{
+    Number, Tone, duration, figure, fixed, grouped, percent, quantity, scientific, unit_of_us, whole,
+};
 pub use picture::{Axis, Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
 pub(crate) use picture::{axis_words, is_logarithmic, on_axis};
 pub(crate) use table::{Bars, Cell, Column, Columns, Paint, Table};
@@ -119,10 +121,10 @@ impl Blocks {
         self.all.push(Block::Note(words.into()));
     }
 
-    /// Adds a table; nothing where it has no row.
+    /// Adds a table without the columns in which no row has anything; nothing where it has no row.
     pub(crate) fn table(&mut self, table: Table) {
         if !table.rows.is_empty() {
-            self.all.push(Block::Table(table));
+            self.all.push(Block::Table(table.without_empty_columns()));
         }
     }
 

@@ -85,6 +85,21 @@ pub(crate) fn quantity(value: f64, unit: &str) -> Number {
     if value.fract() == 0.0 && !is_time { fixed(value, 0) } else { figure(value) }
 }
 
+/// The microseconds in the unit in which a time of some microseconds is read best, and that unit.
+pub(crate) fn unit_of_us(us: f64) -> (f64, &'static str) {
+    match us {
+        long if long >= 2e6 => (1e6, "s"),
+        middle if middle >= 1e4 => (1e3, "ms"),
+        _ => (1.0, "us"),
+    }
+}
+
+/// A time of some microseconds: "84.42 s".
+pub(crate) fn duration(us: f64) -> String {
+    let (per, unit) = unit_of_us(us);
+    format!("{} {unit}", figure(us / per))
+}
+
 impl Number {
     /// With its sign, be it plus.
     pub(crate) fn signed(mut self) -> Self {

@@ -2,7 +2,7 @@
 
 use super::flame::Flame;
 use super::lanes::Lanes;
-use super::number::figure;
+use super::number::duration;
 use super::text::Text;
 use findings::Leaders;
 use std::collections::BTreeMap;
@@ -242,38 +242,48 @@ impl Picture {
         self
     }
 
-    /// The names that a colour stands for, in the order in which they first come. A name has one
-    /// colour on a whole page.
+    /// The names that a colour stands for, those that take most of the picture first; none where
+    /// the picture's rows say all names. A name has one colour on a whole page.
     pub(crate) fn names(&self) -> Vec<&str> {
-        let all: Vec<&str> = match &self.drawing {
+        let all: Vec<(&str, f64)> = match &self.drawing {
+            Drawing::Bars(bars) if bars.iter().all(|bar| bar.parts.len() < 2) => Vec::new(),
             Drawing::Bars(bars) => {
-                bars.iter().flat_map(|bar| &bar.parts).map(|(subject, _)| subject.as_str()).collect()
+                let parts = bars.iter().flat_map(|bar| &bar.parts);
+                parts.map(|(subject, figure)| (subject.as_str(), figure.value)).collect()
             }
-            Drawing::Curves { curves, .. } => curves.iter().map(|curve| curve.name.as_str()).collect(),
-            Drawing::Intervals(rows) => rows.iter().map(|row| row.series.as_str()).collect(),
-            Drawing::Dots { dots, .. } => dots.iter().map(|dot| dot.name.as_str()).collect(),
-            Drawing::Samples(samples) => samples.iter().map(|sample| sample.series.as_str()).collect(),
+            Drawing::Curves { curves, .. } => curves.iter().map(|curve| (curve.name.as_str(), 0.0)).collect(),
+            Drawing::Intervals(rows) => rows.iter().map(|row| (row.series.as_str(), 0.0)).collect(),
+            Drawing::Samples(samples) => samples.iter().map(|sample| (sample.series.as_str(), 0.0)).collect(),
             Drawing::Flames(flames) => {
                 let stacks = flames.iter().flat_map(|flame| &flame.stacks);
-                stacks.flat_map(|(stack, _)| stack).map(String::as_str).collect()
+                stacks.flat_map(|(stack, value)| stack.iter().map(|name| (name.as_str(), *value))).collect()
             }
-            Drawing::Lanes(lanes) => lanes.kinds(),
-            Drawing::HeatMap { .. } | Drawing::Timeline { .. } => Vec::new(),
+            Drawing::Lanes(lanes) => {
+                let stretches = lanes.rows.iter().flat_map(|row| &row.stretches);
+                stretches.map(|of| (of.what.as_str(), (of.to - of.from) as f64)).collect()
+            }
+            Drawing::Dots { .. } | Drawing::HeatMap { .. } | Drawing::Timeline { .. } => Vec::new(),
         };
-        let mut names: Vec<&str> = Vec::new();
-        for name in all {
-            if !names.contains(&name) {
-                names.push(name);
+        let mut names: Vec<(&str, f64)> = Vec::new();
+        for &(name, share) in &all {
+            match names.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, sum)) => *sum += share,
+                None => names.push((name, share)),
             }
         }
-        names
+        let is_told = matches!(self.drawing, Drawing::Intervals(_) | Drawing::Samples(_)) && names.len() == all.len();
+        if is_told || names.len() == 1 && !matches!(self.drawing, Drawing::Lanes(_)) {
+            return Vec::new();
+        }
+        names.sort_by(|a, b| b.1.total_cmp(&a.1));
+        names.into_iter().map(|(name, _)| name).collect()
     }
 }
 
 impl From<Lanes> for Picture {
     fn from(lanes: Lanes) -> Self {
         let (titles, note) = (lanes.titles(), lanes.left_out());
-        let window = format!("{} us from {:.6} s on", figure(lanes.us(lanes.to)), lanes.zero_s());
+        let window = format!("{} from {:.6} s on", duration(lanes.us(lanes.to)), lanes.zero_s());
         let picture = Self::new(titles, window, "", Drawing::Lanes(Box::new(lanes)));
         match note {
             Some(note) => picture.noted(note),

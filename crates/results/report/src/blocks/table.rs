@@ -179,6 +179,16 @@ impl Table {
         Columns { items, table: Self::of_rows(items.len()) }
     }
 
+    /// Without the columns in which no row has anything.
+    pub(crate) fn without_empty_columns(mut self) -> Self {
+        let is_empty = |at: usize| self.rows.iter().all(|row| row.get(at).is_none_or(|cell| cell.plain().is_empty()));
+        for at in (0..self.columns.len()).rev().filter(|&at| is_empty(at)).collect::<Vec<_>>() {
+            self.columns.remove(at);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
+        self
+    }
+
     /// With a title.
     pub(crate) fn titled(mut self, title: impl Into<Text>) -> Self {
         self.title = title.into();

@@ -54,6 +54,9 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
         true => told.answer(answer(comparison)),
         false => idle::tell(&mut told, comparison),
     }
+    if let Some(picture) = largest(comparison) {
+        told.picture(picture);
+    }
     shifts(&mut told, comparison);
     for sentence in functions::sentences(comparison) {
         told.paragraph(sentence);
@@ -63,9 +66,6 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
     told.list(sides(comparison));
     for warning in comparison.warnings.iter().take(100) {
         told.warning(format!("warning: {warning}"));
-    }
-    if let Some(picture) = largest(comparison) {
-        told.picture(picture);
     }
     told.rest();
     told.heading(if all { "Rows" } else { "Rows that changed" });
@@ -315,13 +315,15 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
     let samples: Vec<Sample> = samples.collect();
     if samples.iter().any(|sample| sample.values.len() > 1) {
         let title = format!("How the values of {title} scatter");
-        let picture = Picture::new(title, "", &head.unit, Drawing::Samples(samples));
+        let picture = Picture::new(title, head.key.metric.replace('_', " "), &head.unit, Drawing::Samples(samples));
         let first = if shown.len() > MOST_SAMPLES {
             format!(" The first {MOST_SAMPLES} of {} rows.", shown.len())
         } else {
             String::new()
         };
-        told.picture(picture.noted(format!("A box holds half of the values, the line in it is their median.{first}")));
+        let picture = picture.noted(format!("A box holds half of the values, the line in it is their median.{first}"));
+        let summary = "How the values scatter".into();
+        told.extend([Block::Folded { summary, blocks: vec![Block::Picture(picture)] }]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Blocks as mark-up.
 
 use super::detail::{Detail, LeftOut};
-use super::inline::{cut, inline};
+use super::inline::{cut, inline, scrolling};
 use super::palette::Palette;
 use super::pictures::{self, MOST_PICTURES};
 use super::timeline::{self, Names, Section};
@@ -61,7 +61,7 @@ impl<'c> Writer<'c> {
     /// Blocks as mark-up: headings open sections and articles.
     pub(super) fn write(&mut self, blocks: &[Block]) -> Markup {
         let (mut out, mut open, mut articles, mut skipped) = (String::new(), Open::default(), 0, false);
-        for block in blocks {
+        for (at, block) in blocks.iter().enumerate() {
             if let Block::Heading { depth, words, anchor } = block {
                 skipped = *depth > 1 && articles >= self.detail.most_cases;
                 if skipped {
@@ -82,7 +82,15 @@ impl<'c> Writer<'c> {
                 }
                 continue;
             }
-            if !skipped {
+            // Warnings that follow each other are one list.
+            let is_warning = |block: Option<&Block>| matches!(block, Some(Block::Warning(_)));
+            if !skipped && is_warning(Some(block)) && !is_warning(at.checked_sub(1).and_then(|at| blocks.get(at))) {
+                let all = blocks[at..].iter().map_while(|block| match block {
+                    Block::Warning(words) => Some(words),
+                    _ => None,
+                });
+                out.push_str(&warnings(&all.collect::<Vec<_>>()).into_string());
+            } else if !skipped {
                 out.push_str(&self.one(block).into_string());
             }
         }
@@ -93,10 +101,9 @@ impl<'c> Writer<'c> {
     fn one(&mut self, block: &Block) -> Markup {
         match block {
             Block::Answer(words) => html! { p.headline { (inline(words)) } },
-            Block::Heading { .. } => html! {},
+            Block::Heading { .. } | Block::Warning(_) => html! {},
             Block::Paragraph(words) => html! { p { (inline(words)) } },
             Block::List(items) => html! { ul { @for item in items { li { (inline(item)) } } } },
-            Block::Warning(words) => html! { p { b { (inline(words)) } } },
             Block::Note(words) => html! { p.note { (inline(words)) } },
             Block::Table(block) => self.table(block),
             Block::Picture(picture) => match &picture.drawing {
@@ -110,7 +117,7 @@ impl<'c> Writer<'c> {
                     pictures::figure(picture, &self.palette, self.detail, &self.source, &mut self.left_out)
                 }
             },
-            Block::Verbatim(lines) => html! { div.scroll { pre { (lines) } } },
+            Block::Verbatim(lines) => scrolling("Lines", &html! { pre { (lines) } }),
             Block::Folded { summary, blocks } => {
                 let inside = self.write(blocks);
                 html! { details { summary { (inline(summary)) } (inside) } }
@@ -143,8 +150,8 @@ impl<'c> Writer<'c> {
         let is_wide = |at: usize| rows.iter().any(|row| matches!(row[at], Cell::Bars(_)));
         let wide: Vec<bool> = (0..block.columns.len()).map(is_wide).collect();
         let has_heading = titles.iter().any(|title| !title.is_empty());
-        html! {
-            div.scroll { table class=[Some(block.class).filter(|class| !class.is_empty())] {
+        let table = html! {
+            table class=[Some(block.class).filter(|class| !class.is_empty())] {
                 @if !block.title.is_empty() { caption { (inline(&block.title)) } }
                 @if has_heading { (head(block, &wide)) }
                 tbody { @for row in rows { tr {
@@ -152,7 +159,10 @@ impl<'c> Writer<'c> {
                         (self.cell(cell, &block.columns[at], &titles[at], at == 0 && !block.columns[0].is_number))
                     }
                 } } }
-            } }
+            }
+        };
+        html! {
+            (scrolling(&block.title.plain(), &table))
             @if let Some(bars) = bars { (self.legend(block, bars)) }
             @if !block.note.is_empty() { p.note { (inline(&block.note)) } }
         }
@@ -224,6 +234,14 @@ impl<'c> Writer<'c> {
                 li { "bars from 0 to " (figure(first.longest)) " " (first.unit) }
             }
         }
+    }
+}
+
+/// Warnings: one in bold, several below their number.
+fn warnings(all: &[&Text]) -> Markup {
+    match all {
+        [one] => html! { p { b { (inline(one)) } } },
+        all => html! { p { b { (all.len()) " warnings" } } ul { @for words in all { li { (inline(words)) } } } },
     }
 }
 

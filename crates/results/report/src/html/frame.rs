@@ -21,10 +21,11 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
     page.into_string()
 }
 
-/// A page of a title, a line beneath it, and what is told.
-pub(super) fn frame(title: &str, lead: &str, told: &Markup) -> String {
+/// A page of a title, a line beneath it, its contents, and what is told.
+pub(super) fn frame(title: &str, lead: &str, contents: &Markup, told: &Markup) -> String {
     let body = html! {
         header { p.brand { "Stopwatt" } h1 { (title) } p.lead { (lead) } }
+        (contents)
         main { (told) }
     };
     document(title, &body)

@@ -1,4 +1,4 @@
-//! Words as mark-up.
+//! Words as mark-up, and what may be wider than the page.
 
 use crate::blocks::{Span, Text};
 use maud::{Markup, html};
@@ -25,4 +25,9 @@ pub(super) fn inline(text: &Text) -> Markup {
             }
         }
     }
+}
+
+/// What may be wider than the page: it scrolls sideways, by the keyboard too.
+pub(super) fn scrolling(label: &str, inside: &Markup) -> Markup {
+    html! { div.scroll tabindex="0" role="group" aria-label=(if label.is_empty() { "Table" } else { label }) { (inside) } }
 }

@@ -7,8 +7,8 @@ mod inline;
 mod page;
 mod palette;
 mod pictures;
+mod plot;
 mod style;
-mod svg;
 mod timeline;
 
 use crate::blocks::{Block, Blocks, Text};
@@ -46,11 +46,12 @@ pub(crate) fn plain_page(title: &str, lead: &str, told: &Blocks) -> String {
         let mut writer = Writer::new(told.all(), detail, Text::default(), None);
         let body = writer.write(told.all());
         let rows = writer.left_out.rows;
+        let contents = page::contents(told.all(), detail, false);
         let body = html! {
             (body)
             @if rows > 0 { p.note { (rows) " rows of tables are left out, for want of room; " code { "--format json" } " has all." } }
         };
-        frame::frame(title, lead, &body)
+        frame::frame(title, lead, &contents, &body)
     })
 }
 

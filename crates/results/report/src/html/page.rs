@@ -29,7 +29,7 @@ pub(super) fn page(findings: &Findings<'_>, blocks: &[Block], sections: &[Sectio
     let cases = Cases { findings, sections, names: &names, with_timeline };
     let mut writer = Writer::new(blocks, detail, source_text(findings), Some(cases));
     let told = writer.write(blocks);
-    let has_contents = blocks.iter().filter(|block| matches!(block, Block::Heading { .. })).count() > 2;
+    let contents = contents(blocks, detail, true);
     let body = html! {
         (PreEscaped(patterns()))
         header {
@@ -38,9 +38,8 @@ pub(super) fn page(findings: &Findings<'_>, blocks: &[Block], sections: &[Sectio
             p.lead { (lead(findings)) }
             details.from { summary { "Where the figures are from" } (source(findings)) }
         }
-        @if has_contents { (contents(blocks, detail)) }
+        (contents)
         main { (told) (leaves_out(findings, detail, &writer.left_out, !sections.is_empty())) }
-        @if has_contents { script { (PreEscaped(without_indents(CONTENTS))) } }
         @if has_timeline {
             @let drawing = json!({ "kinds": kinds_json(), "geometry": geometry() });
             script type="application/json" id="drawing" { (PreEscaped(super::timeline::json_text(&drawing))) }
@@ -55,7 +54,7 @@ pub(super) fn only_names() -> String {
     let body = html! {
         p { "Everything: the names in this recording are longer than a page may be. " code { "stopwatt report --format csv" } " makes a table of it." }
     };
-    frame("What this page leaves out", "", &body)
+    frame("What this page leaves out", "", &html! {}, &body)
 }
 
 /// The kind of figures that these are.
@@ -79,8 +78,11 @@ fn lead(findings: &Findings<'_>) -> String {
 }
 
 /// Links to everything that has a heading: a column beside the page where there is room, else a bar
-/// above it that unfolds.
-fn contents(blocks: &[Block], detail: Detail) -> Markup {
+/// above it that unfolds. Nothing where there are few headings.
+pub(super) fn contents(blocks: &[Block], detail: Detail, leaves_out: bool) -> Markup {
+    if blocks.iter().filter(|block| matches!(block, Block::Heading { .. })).count() < 3 {
+        return html! {};
+    }
     let mut parts: Vec<(&Block, Vec<&Block>)> = Vec::new();
     let mut cases = 0;
     for block in blocks {
@@ -109,9 +111,10 @@ fn contents(blocks: &[Block], detail: Detail) -> Markup {
                         @if !inside.is_empty() { ul { @for block in inside { li { (link(block)) } } } }
                     }
                 }
-                li { a href="#left-out" { "What this page leaves out" } }
+                @if leaves_out { li { a href="#left-out" { "What this page leaves out" } } }
             }
         } }
+        script { (PreEscaped(without_indents(CONTENTS))) }
     }
 }
 

@@ -144,7 +144,7 @@ impl Story for KernelCounts<'_> {
         };
         let timed = self.tests.iter().all(|test| test.sum.time_us.is_some());
         let heading = if timed { "Share of the idle time" } else { "Share of the entries" };
-        told.picture(Picture::new(heading, "", "%", Drawing::Bars(self.tests.iter().flat_map(bar).collect())));
+        told.picture(Picture::new(heading, "of all", "%", Drawing::Bars(self.tests.iter().flat_map(bar).collect())));
         if self.tests.len() > 1 {
             overview(self, told);
             told.rest();

@@ -96,7 +96,7 @@ fn picture(eas_energy: &EasEnergy<'_>) -> Option<Picture> {
         eas_energy.boards.iter().find_map(|board| board.published.iter().copied().collect::<Option<Vec<f64>>>());
     curves.extend(published.map(|published| curve("published".to_owned(), &published)));
     let drawing = Drawing::Curves { x: "tasks".to_owned(), curves };
-    Some(Picture::new("Energy per task against the number of tasks", "energy", unit, drawing))
+    Some(Picture::new("Energy per task against the number of tasks", "energy per task", unit, drawing))
 }
 
 /// Energies by number of tasks.

@@ -82,7 +82,7 @@ fn picture(savings: &Savings<'_>) -> Picture {
         published: cell.published_energy_benefit_percent,
     };
     let rows = Drawing::Intervals(savings.saving().map(row).collect());
-    Picture::new("Energy saved against the reference", "95 % of the predictions", "%", rows)
+    Picture::new("Energy saved against the reference", "saved in 95 % of the predictions", "%", rows)
 }
 
 fn savings(savings: &Savings<'_>, told: &mut Blocks) {

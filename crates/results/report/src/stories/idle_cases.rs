@@ -58,7 +58,7 @@ impl Story for Cases<'_> {
             )],
         };
         let bars = Drawing::Bars(self.rows.iter().map(bar).collect());
-        told.picture(Picture::new("Stays in a state that was too deep", "", "%", bars));
+        told.picture(Picture::new("Stays in a state that was too deep", "of all stays", "%", bars));
         for rows in cases {
             let source = self.sources.iter().find(|known| known.name == rows[0].case);
             let title = source.map_or_else(String::new, |source| format!(": {}.", source.title));

@@ -82,6 +82,9 @@ const MOST_BARS: usize = 12;
 fn choices(clocks: &Clocks<'_>) -> Picture {
     let mut rows: Vec<&Change<'_>> = clocks.changes.iter().collect();
     rows.sort_by(|a, b| b.changed_choices.total_cmp(&a.changed_choices));
+    if rows[0].changed_choices == 0.0 {
+        return energies(rows);
+    }
     let mut bars: Vec<Bar> = Vec::new();
     for change in &rows {
         let name = format!("{}, {}", change.governor, change.with);
@@ -92,8 +95,29 @@ fn choices(clocks: &Clocks<'_>) -> Picture {
     }
     let all = bars.len();
     bars.truncate(MOST_BARS);
-    let picture = Picture::new("Choices that change with another clock", "", "%", Drawing::Bars(bars));
+    let picture = Picture::new("Choices that change with another clock", "choices", "%", Drawing::Bars(bars));
     if all > MOST_BARS { picture.noted(format!("The {MOST_BARS} of {all} that change most.")) } else { picture }
+}
+
+/// The energy that another clock changes, where it changes no choice.
+fn energies(mut rows: Vec<&Change<'_>>) -> Picture {
+    let energy = |of: &Change<'_>| 100.0 * of.changed_energy.unwrap_or(0.0);
+    rows.sort_by(|a, b| energy(b).abs().total_cmp(&energy(a).abs()));
+    let mut drawn: Vec<IntervalRow> = Vec::new();
+    for change in rows {
+        let (name, value) = (format!("{}, {}", change.governor, change.with), energy(change));
+        match drawn.iter_mut().find(|row| row.name == name) {
+            Some(row) => (row.low, row.high) = (row.low.min(value), row.high.max(value)),
+            None => {
+                let series = change.with.to_owned();
+                drawn.push(IntervalRow { name, series, low: value, middle: value, high: value, published: None });
+            }
+        }
+    }
+    let all = drawn.len();
+    drawn.truncate(MOST_BARS);
+    Picture::new("Energy that changes with another clock", "energy", "%", Drawing::Intervals(drawn))
+        .noted(format!("No choice changes. The {} of {all} whose energy changes most.", all.min(MOST_BARS)))
 }
 
 fn answer(clocks: &Clocks<'_>) -> Text {
@@ -125,6 +149,9 @@ fn answer(clocks: &Clocks<'_>) -> Text {
             name(first.governor),
             format!(" chooses another state in {percent} % of its sleeps, more than in any other of {of} replays.")
         ]),
+        None if first.changed_choices == 0.0 => {
+            words.push(format!("No choice changes with another clock, in {of} replays."));
+        }
         None => words.push(format!("At most {percent} % of the choices change with another clock, in {of} replays.")),
     }
     words

@@ -78,7 +78,7 @@ fn energy(replay: &Replay<'_>, of: &Governor<'_>) -> Option<Cell> {
 
 /// Which of two takes less energy, if that can be told.
 fn of_energy(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>, less: Bounds) -> Text {
-    let unit = replay.energy_unit().map_or("", |(_, unit)| unit);
+    let unit = replay.energy_unit().map_or_else(String::new, |(_, unit)| unit);
     let taken = |of| energy(replay, of).map_or_else(String::new, |energy| format!("{} {unit}", energy.plain()));
     let would = if other.name == RECORDED { " would have taken " } else { " takes " };
     let mut words = match replay.verdict.saving {
@@ -95,7 +95,9 @@ fn of_energy(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>, les
         ],
     };
     words.extend(text![taken(best), " against ", taken(other), "."]);
-    words.extend(text![" ", name(best.name), " is too ", misses(best), "."]);
+    if best.above_percent.is_some() {
+        words.extend(text![" ", name(best.name), " is too ", misses(best), "."]);
+    }
     words
 }
 
@@ -137,12 +139,12 @@ fn of_misses(replay: &Replay<'_>, best: &Governor<'_>, other: Option<&Governor<'
 fn picture(replay: &Replay<'_>) -> Option<Picture> {
     let unit = replay.energy_unit().filter(|_| replay.powers_sourced);
     let row = |governor: &Governor<'_>| {
-        let (beside, interval) = match unit {
+        let (beside, interval) = match &unit {
             Some((factor, _)) => {
                 let whole = |share: Bounds| cell(share, |value| fixed(value, 0)).plain().to_string();
                 let shares = governor.above_percent.zip(governor.below_percent);
                 let shares = shares.map(|(deep, flat)| format!(" ({} % deep, {} % shallow)", whole(deep), whole(flat)));
-                (shares.unwrap_or_default(), governor.energy()?.0.times(factor))
+                (shares.unwrap_or_default(), governor.energy()?.0.times(*factor))
             }
             None => (String::new(), governor.wrong_percent?),
         };
@@ -157,17 +159,17 @@ fn picture(replay: &Replay<'_>) -> Option<Picture> {
     };
     let rows: Vec<IntervalRow> = replay.governors.iter().filter_map(row).collect();
     let drawing = Drawing::Intervals(rows);
-    Some(match unit {
-        Some((_, unit)) => Picture::new("Energy of each governor", "and its misses", unit, drawing)
+    Some(match &unit {
+        Some((_, unit)) => Picture::new("Energy of each governor", "energy", unit, drawing)
             .noted("An interval: sources for the cost of a transition differ by a factor of several hundred."),
-        None => Picture::new("Sleeps in a state that was too deep or too shallow", "", "%", drawing),
+        None => Picture::new("Sleeps in a state that was too deep or too shallow", "of all sleeps", "%", drawing),
     })
 }
 
 fn table(replay: &Replay<'_>) -> Table {
     let states = replay.governors.iter().map(|of| &of.states).max_by_key(|states| states.len());
     let names: Vec<&str> = states.map_or_else(Vec::new, |states| states.iter().map(|state| state.name).collect());
-    let unit = replay.energy_unit().map_or("unit s", |(_, unit)| unit);
+    let unit = replay.energy_unit().map_or_else(String::new, |(_, unit)| unit);
     let count = |between: Option<Bounds>| between.map(|between| cell(between, |value| fixed(value, 0)));
     Table::with_rows(&replay.governors)
         .words("governor", |governor| name(governor.name))
@@ -178,7 +180,7 @@ fn table(replay: &Replay<'_>) -> Table {
         })
         .numbers("above", "", |governor| count(governor.above))
         .numbers("below", "", |governor| count(governor.below))
-        .numbers("energy", unit, |governor| energy(replay, governor))
+        .numbers("energy", &unit, |governor| energy(replay, governor))
         .numbers("delay p50", "us", |governor| count(governor.delay_us.p50))
         .numbers("p99", "", |governor| count(governor.delay_us.p99))
         .done()
@@ -265,7 +267,11 @@ fn worst(replay: &Replay<'_>) -> Vec<Text> {
             name(worst.chosen),
             format!(" for {} us, where ", figure(worst.interval_us.unwrap_or(0.0))),
             name(worst.cheapest),
-            format!(" was cheapest ({} unit s).", figure(worst.excess_unit_s))
+            " was cheapest",
+            replay.reference().map_or_else(String::new, |(name, energy)| {
+                format!(" ({} % of {name}'s energy)", figure(100.0 * worst.excess_unit_s / energy))
+            }),
+            "."
         ])
     };
     replay.governors.iter().filter_map(item).collect()

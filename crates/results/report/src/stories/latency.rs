@@ -358,7 +358,7 @@ impl<'f> Case<'f> {
         };
         let rows = cells.iter().flat_map(|cell| cell.modes.iter().map(move |mode| row(cell, mode))).collect();
         let title = "Wakeups, if it is not known whose timer fires";
-        let picture = Picture::new(title, "90 % for each owner", "us", Drawing::Intervals(rows));
+        let picture = Picture::new(title, "wakeup, 90 % for each owner", "us", Drawing::Intervals(rows));
         let note = format!(
             "us; in brackets 90 % of the draws, and how likely it is that CPU's timer. It was that of: {sessions}."
         );

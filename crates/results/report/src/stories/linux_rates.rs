@@ -31,7 +31,7 @@ impl Story for Programs<'_> {
             Bar { name: program.program.to_owned(), parts: program.functions.iter().take(SHOWN).map(part).collect() }
         };
         let bars = Drawing::Bars(self.programs.iter().map(bar).collect());
-        told.picture(Picture::new("Callbacks per second, by function", "the commonest", "1/s", bars));
+        told.picture(Picture::new("Callbacks per second, by their commonest functions", "callbacks", "1/s", bars));
         let table = Table::with_rows(&self.programs)
             .words("program", |of| name(of.program))
             .numbers("s", "", |of| fixed(of.time_s, 2))

@@ -110,7 +110,7 @@ fn picture(loaded: &LoadedGraph<'_>) -> Picture {
         let theirs = loaded.published_nodes.iter().map(|row| part(row.our_node, row.published_ns)).collect();
         let bars =
             vec![Bar { name: "here".to_owned(), parts: ours }, Bar { name: published.platform.clone(), parts: theirs }];
-        return Picture::new("Time per packet, by node", "nodes that both have", "ns", Drawing::Bars(bars));
+        return Picture::new("Time per packet, by the nodes that both have", "a packet", "ns", Drawing::Bars(bars));
     }
     let (factor, unit) = (loaded.ticks.factor(), clocks::unit(&loaded.ticks));
     let nodes = loaded.nodes.nodes.iter().filter(|node| node.clocks_of_path > 0.0);
@@ -119,5 +119,5 @@ fn picture(loaded: &LoadedGraph<'_>) -> Picture {
     parts.extend((between > 0.0).then(|| part("between nodes", between)));
     let bars = vec![Bar { name: loaded.graph.clone(), parts }];
     let note = "Of a packet that comes in, in the median window: a node's part counts the packets that met it.";
-    Picture::new("Clocks per packet, by node", "", unit, Drawing::Bars(bars)).noted(note)
+    Picture::new("Clocks per packet, by node", "a packet", unit, Drawing::Bars(bars)).noted(note)
 }

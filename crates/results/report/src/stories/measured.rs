@@ -88,5 +88,5 @@ fn picture(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> Picture {
         IntervalRow { name: name.clone(), series: row.case.clone(), low, middle, high, published: row.published }
     };
     let heading = crate::words::capital(&recording::metrics::heading(&rows[0].1.metric));
-    Picture::new(heading, "", unit, Drawing::Intervals(rows.iter().take(MOST_ROWS).map(row).collect()))
+    Picture::new(&heading, &heading, unit, Drawing::Intervals(rows.iter().take(MOST_ROWS).map(row).collect()))
 }

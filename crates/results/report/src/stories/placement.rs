@@ -60,15 +60,16 @@ fn answer(placement: &Placement<'_>) -> Text {
         let all = policies.iter().filter_map(|policy| of(placement.find(policy)?));
         all.reduce(|one, other| Interval { low: one.low.min(other.low), high: one.high.max(other.high), ..one })
     };
+    // Without watts the yardstick's share is the energy.
+    let is_known = unit == "J" || !placement.has_yardstick();
     let energy = |policies: &[&str]| {
-        let energy = over(policies, |policy| policy.energy_unit_s);
-        energy.map_or_else(String::new, |energy| ends(energy.times(scale), figure).plain())
-    };
-    let share = |policies: &[&str]| {
-        let of = over(policies, |policy| policy.energy_of_all_big).filter(|_| policies != [YARDSTICK]);
-        of.map_or_else(String::new, |of| {
-            format!(", {} % of all-big's", ends(of.times(100.0), |share| fixed(share, 1)).plain())
-        })
+        let energy = over(policies, |policy| policy.energy_unit_s).filter(|_| is_known);
+        let energy = energy.map(|energy| format!("{} {unit}", ends(energy.times(scale), figure).plain()));
+        let share = over(policies, |policy| policy.energy_of_all_big).filter(|_| policies != [YARDSTICK]);
+        let share =
+            share.map(|share| format!("{} % of all-big's", ends(share.times(100.0), |share| fixed(share, 1)).plain()));
+        let both: Vec<String> = [energy, share].into_iter().flatten().collect();
+        if both.is_empty() { String::new() } else { format!(" ({})", both.join(", ")) }
     };
     let mut words = Text::default();
     let wins = &placement.wins;
@@ -90,13 +91,13 @@ fn answer(placement: &Placement<'_>) -> Text {
     if !near.is_empty() && near != wins.energy {
         words.extend(text!["Least energy among those whose p95 is within 10 % of the lowest: "]);
         words.extend(names(near));
-        words.push(format!(" ({} {unit}{}). ", energy(near), share(near)));
+        words.push(format!("{}. ", energy(near)));
     }
     if let [first, ..] = &wins.energy[..] {
         words.extend(text!["Least energy of all: "]);
         words.extend(names(&wins.energy));
         let missing = placement.find(first).map_or(0.0, |policy| policy.unfinished_share);
-        words.push(format!(" ({} {unit}{})", energy(&wins.energy), share(&wins.energy)));
+        words.push(energy(&wins.energy));
         if let Some(task) = placement.task.filter(|_| missing > 0.01) {
             let which = if wins.energy.len() > 1 { text!["; ", name(*first)] } else { text![", which"] };
             words.extend(which);
@@ -108,7 +109,7 @@ fn answer(placement: &Placement<'_>) -> Text {
         let all: Vec<&str> = placement.policies.iter().map(|policy| policy.name).collect();
         let alike = if all.len() > 1 { "; no policy takes least with every seed" } else { "" };
         words.push(format!(
-            "Energy of {}: {} {unit}{alike}.",
+            "Energy of {}{}{alike}.",
             if all.len() > 1 { "all policies" } else { first.name },
             energy(&all)
         ));
@@ -129,7 +130,7 @@ fn picture(placement: &Placement<'_>) -> Option<Picture> {
     let dots: Vec<Dot> = placement.policies.iter().filter_map(dot).collect();
     if let Some(task) = placement.task.filter(|_| !dots.is_empty()) {
         let x = (format!("p95 of {task}"), "ms".to_owned());
-        let picture = Picture::new("Energy against latency", "energy", unit, Drawing::Dots { x, dots });
+        let picture = Picture::new("Energy against latency", "energy", &unit, Drawing::Dots { x, dots });
         return Some(picture.noted("Lower and further left is better; lines are from the lowest seed to the highest."));
     }
     let row = |policy: &Policy<'_>| {
@@ -144,7 +145,7 @@ fn picture(placement: &Placement<'_>) -> Option<Picture> {
         })
     };
     let rows = placement.policies.iter().filter_map(row).collect();
-    Some(Picture::new("Energy by policy", "energy", unit, Drawing::Intervals(rows)))
+    Some(Picture::new("Energy by policy", "energy", &unit, Drawing::Intervals(rows)))
 }
 
 fn overview(placement: &Placement<'_>) -> Table {
@@ -164,9 +165,12 @@ fn overview(placement: &Placement<'_>) -> Table {
         .when(ends_itself, |table| {
             table.numbers("time", "s", |policy| policy.run_time_s.map(|time| ends(time, figure)))
         })
-        .numbers("energy", unit, |policy| policy.energy_unit_s.map(|energy| ends(energy.times(scale), figure)))
+        .when(unit == "J" || !placement.has_yardstick(), |table| {
+            table
+                .numbers("energy", &unit, |policy| policy.energy_unit_s.map(|energy| ends(energy.times(scale), figure)))
+        })
         .when(placement.has_yardstick(), |table| {
-            table.numbers("% of all-big's", "", |policy| share(policy.energy_of_all_big))
+            table.numbers("energy, % of all-big's", "", |policy| share(policy.energy_of_all_big))
         })
         .numbers(format!("{} runs, %", placement.facts.big), "", |policy| share(policy.big))
         .numbers("moves", "", |policy| fixed(policy.tasks.values().map(|task| task.migrations).sum(), 0));
@@ -246,6 +250,9 @@ fn where_tasks_ran<'r>(
         rows.extend(tasks.into_iter().take(MOST_TASKS).map(|(task, of)| (policy.name, task, of)));
     }
     let mut places = distinct(rows.iter().flat_map(|(_, _, task)| of(task).names()));
+    if places.is_empty() {
+        return Table::default();
+    }
     places.sort_by_key(|place| natural(place));
     let table = Table::with_rows(&rows)
         .words(title, |(_, task, _)| name(*task))
@@ -274,7 +281,7 @@ fn owners_picture(placement: &Placement<'_>) -> Option<Picture> {
         Bar { name: policy.name.to_owned(), parts: names.iter().filter_map(part).collect() }
     };
     let bars: Vec<Bar> = placement.policies.iter().map(bar).collect();
-    let picture = Picture::new("Energy by owner", "energy", unit, Drawing::Bars(bars));
+    let picture = Picture::new("Energy by owner", "energy", &unit, Drawing::Bars(bars));
     (!names.is_empty()).then(|| picture.noted(placement.of_the_middle()))
 }
 

@@ -50,7 +50,12 @@ impl Story for Rates<'_> {
         };
         let rows: Vec<IntervalRow> = self.drivers.iter().filter_map(row).collect();
         if !rows.is_empty() {
-            told.picture(Picture::new("Highest rate without loss", "bounds", "Mpps", Drawing::Intervals(rows)));
+            told.picture(Picture::new(
+                "Highest rate without loss",
+                "rate, between its bounds",
+                "Mpps",
+                Drawing::Intervals(rows),
+            ));
         }
         let spread = |spread: Option<Spread>| spread.map(|spread| spread::words(&spread, 1.0, 3));
         let table = Table::with_rows(&self.drivers)

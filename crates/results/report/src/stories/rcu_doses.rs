@@ -17,7 +17,7 @@ fn picture(doses: &Doses<'_>, metric: Metric) -> Picture {
         [curve(mode, GUEST, |dose| mean(&dose.guest)), curve(mode, SMALL, |dose| dose.small_kernel_and_background)]
     });
     let drawing = Drawing::Curves { x: "closes per second".to_owned(), curves: curves.collect() };
-    Picture::new("Wake-ups of idle CPUs against closes", "", "1/s", drawing)
+    Picture::new("Wake-ups of idle CPUs against closes", "wake-ups", "1/s", drawing)
 }
 
 impl Story for Doses<'_> {

@@ -76,7 +76,7 @@ fn picture(lazy: &Lazy<'_>) -> Picture {
         })
     };
     let rows = Drawing::Intervals(lazy.configurations.iter().filter_map(row).collect());
-    Picture::new("Power saved against offloaded callbacks", "95 % of the draws", "%", rows)
+    Picture::new("Power saved against offloaded callbacks", "saved in 95 % of the draws", "%", rows)
 }
 
 fn table(lazy: &Lazy<'_>) -> Table {

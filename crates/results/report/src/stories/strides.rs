@@ -29,7 +29,7 @@ fn picture(cells: &[Cells], ticks: &Ticks) -> Option<Picture> {
     let curves: Vec<Curve> = LOOPS[..3].iter().filter_map(curve).collect();
     let drawing = Drawing::Curves { x: "stride".to_owned(), curves };
     let is_empty = matches!(&drawing, Drawing::Curves { curves, .. } if curves.is_empty());
-    let picture = Picture::new("Clocks per packet against the stride", "", clocks::unit(ticks), drawing);
+    let picture = Picture::new("Clocks per packet against the stride", "a packet", clocks::unit(ticks), drawing);
     (!is_empty).then(|| picture.noted("Shaded: within 2 % of the loop's least."))
 }
 

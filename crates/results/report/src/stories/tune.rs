@@ -98,7 +98,7 @@ fn pictures(tune: &Tune<'_>, told: &mut Blocks) {
     };
     let note = "Shaded: within 2 % of the least.";
     let title = format!("Clocks per record, batches of {}", facts.batch);
-    told.picture(Picture::new(&title, "loop", unit, drawn(sets.collect())).noted(note));
+    told.picture(Picture::new(&title, "a record in the loop", unit, drawn(sets.collect())).noted(note));
     if let [x, y, ..] =
         facts.knobs.iter().enumerate().filter(|(_, knob)| knob.is_distance).map(|(at, _)| at).collect::<Vec<_>>()[..]
     {
@@ -112,7 +112,10 @@ fn pictures(tune: &Tune<'_>, told: &mut Blocks) {
         .into_iter()
         .map(|batch| curve(format!("batch {batch}"), &|cell| cell.set == far && cell.batch == batch))
         .collect();
-    told.picture(Picture::new("Clocks per record from memory, by batch", "loop", unit, drawn(by_batch)).noted(note));
+    told.picture(
+        Picture::new("Clocks per record from memory, by batch", "a record in the loop", unit, drawn(by_batch))
+            .noted(note),
+    );
 }
 
 /// The map over two distances, the others as in the best.

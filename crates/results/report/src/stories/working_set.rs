@@ -20,7 +20,7 @@ impl Story for WorkingSet<'_> {
             }
         }));
         let drawing = Drawing::Curves { x: "packets of a frame".to_owned(), curves };
-        told.picture(Picture::new("Accesses per packet that go beyond L1", "", "accesses", drawing));
+        told.picture(Picture::new("Accesses per packet that go beyond L1", "a packet", "accesses", drawing));
         let device = match self.device {
             "l2" => "The device writes packets and descriptors into L2.",
             _ => "The device writes packets and descriptors into memory; --data-in l2 is one that writes into L2.",

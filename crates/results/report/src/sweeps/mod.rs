@@ -294,7 +294,7 @@ impl<'s> SweepStory<'s> {
             };
             let bars = groups.means(self.summary, quantity).into_iter().map(bar).collect();
             let title = format!("Means of {} by {}", words(of), groups.key);
-            return Some(Picture::new(title, "", &of.unit, Drawing::Bars(bars)));
+            return Some(Picture::new(title, metrics::heading(&of.metric), &of.unit, Drawing::Bars(bars)));
         };
         let second = ranked.iter().find(|groups| groups.key != x.key);
         let lines: Vec<(String, BTreeSet<usize>)> = match second {
@@ -335,7 +335,7 @@ impl<'s> SweepStory<'s> {
             };
             Drawing::Curves { x: x.key.clone(), curves: lines.iter().take(CURVES).map(curve).collect() }
         };
-        Some(Picture::new(title, "", &of.unit, drawing))
+        Some(Picture::new(title, metrics::heading(&of.metric), &of.unit, drawing))
     }
 
     /// A row for each point: its number, its settings, and its figures.

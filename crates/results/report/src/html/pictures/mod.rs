@@ -1,32 +1,25 @@
-//! Pictures as SVG. Each has its figures as text and in a table beneath, so that nothing is told by
-//! colour alone.
-//!
-//! A file for each kind of picture; this one has what they share: title, legend, table and source.
+//! Pictures, each drawn of what [`super::plot`] has. Each has its figures as text and in a table
+//! beneath, so that nothing is told by colour alone. This file has what all share: title, legend,
+//! table and source; `tables` has the figures.
 
-mod bars;
-mod curves;
-mod dots;
-mod figures;
 mod flames;
 mod heat_map;
-mod intervals;
-mod lanes;
-mod samples;
+mod planes;
+mod rows;
+mod tables;
 
 use super::detail::{Detail, LeftOut};
-use super::inline::{cut, inline};
-use super::palette::Palette;
-use super::svg::{COLOURS, WIDTH};
-use crate::blocks::{Drawing, Figure, Picture, Text, quantity};
+use super::inline::{cut, inline, scrolling};
+use super::palette::{Colours, Palette};
+use crate::blocks::{Drawing, Picture, Text, axis_words};
 use crate::words::capital;
-use figures::{Cells, Rows};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 /// More pictures than this are left out of a page.
 pub(super) const MOST_PICTURES: usize = 64;
 
-/// A part of a picture: a name, a height with the SVG, and words for those who cannot see it.
-type Part = (String, (f64, String), String);
+/// A part of a picture: a name, what is drawn, and words for those who cannot see it.
+type Part = (String, Markup, String);
 
 /// A picture with its title, its legend, its table and its source.
 pub(super) fn figure(
@@ -36,43 +29,35 @@ pub(super) fn figure(
     source: &Text,
     left_out: &mut LeftOut,
 ) -> Markup {
-    let unit = &picture.unit;
-    let (parts, table) = drawn(picture, palette, detail);
-    let (header, rows) = table;
+    let colours = palette.of(picture.names());
+    let (header, rows) = tables::table(picture, detail.tables);
     left_out.rows += rows.len().saturating_sub(detail.most_rows);
-    let has_published = match &picture.drawing {
-        Drawing::Intervals(rows) => rows.iter().any(|row| row.published.is_some()),
-        _ => header.iter().any(|heading| heading.starts_with("published")),
+    let has_published = header.iter().any(|heading| heading.starts_with("published"));
+    let table = html! {
+        table {
+            thead { tr { @for heading in &header { th scope="col" { (capital(heading)) } } } }
+            tbody { @for row in rows.iter().take(detail.most_rows) {
+                tr { @for cell in row { td { (cut(cell)) } } }
+            } }
+        }
     };
-    let is_plain = matches!(unit.as_str(), "1" | "");
-    let has_legend = matches!(picture.drawing, Drawing::Bars(_) | Drawing::Lanes(_));
     html! {
         figure.measure-picture {
             p.axis-title {
                 b { (picture.title) }
-                @if !picture.quantity.is_empty() { ", " (picture.quantity) } @if !is_plain { " in " (unit) }
+                @if matches!(picture.drawing, Drawing::Lanes(_) | Drawing::Flames(_)) && !picture.quantity.is_empty() { ", " (picture.quantity) }
             }
-            @for (name, (height, svg), words) in &parts {
+            @for (name, drawn, words) in parts(picture, &colours, detail) {
                 @if !name.is_empty() { p.map-name { (name) } }
-                div.scroll {
-                    svg.measures role="img" viewBox=(format!("0 0 {WIDTH} {height}")) {
-                        title { (picture.title) @if !name.is_empty() { ", " (name) } @if !words.is_empty() { ". " (words) } }
-                        (PreEscaped(svg))
-                    }
-                }
+                @let name = if name.is_empty() { picture.title.clone() } else { format!("{}, {name}", picture.title) };
+                @let label = if words.is_empty() { name } else { format!("{name}. {words}") };
+                @let drawn = html! { div.measures role="img" aria-label=(label) { (drawn) } };
+                @if matches!(picture.drawing, Drawing::HeatMap { .. }) { (scrolling(&picture.title, &drawn)) } @else { (drawn) }
             }
-            @if has_legend { (legend(picture, palette)) }
+            (legend(picture, &colours))
             @if has_published { p.note { (published_words(&picture.drawing)) } }
             @if !picture.note.is_empty() { p.note { (inline(&picture.note)) } }
-            @if !rows.is_empty() { details {
-                summary { "The picture as a table" }
-                div.scroll { table {
-                    thead { tr { @for heading in &header { th scope="col" { (capital(heading)) } } } }
-                    tbody { @for row in rows.iter().take(detail.most_rows) {
-                        tr { @for cell in row { td { (cut(cell)) } } }
-                    } }
-                } }
-            } }
+            @if !rows.is_empty() { details { summary { "The picture as a table" } (scrolling(&picture.title, &table)) } }
             @if !source.is_empty() { figcaption.note { (inline(source)) } }
         }
     }
@@ -85,101 +70,81 @@ fn published_words(drawing: &Drawing) -> &'static str {
     }
 }
 
-/// The parts of a picture, and its figures as a table.
-fn drawn(picture: &Picture, palette: &Palette, detail: Detail) -> (Vec<Part>, Cells) {
+/// A quantity with its unit: "energy (J)".
+fn with_unit(quantity: &str, unit: &str) -> String {
+    match (quantity, unit) {
+        (quantity, "1" | "") => quantity.to_owned(),
+        ("", unit) => unit.to_owned(),
+        (quantity, unit) => format!("{quantity} ({unit})"),
+    }
+}
+
+/// The parts of a picture.
+fn parts(picture: &Picture, colours: &Colours<'_>, detail: Detail) -> Vec<Part> {
     let unit = picture.unit.as_str();
-    let one = |drawing, words: String| vec![(String::new(), drawing, words)];
+    let words = with_unit(&picture.quantity, unit);
+    let one = |drawn, words: String| vec![(String::new(), drawn, words)];
     match &picture.drawing {
-        Drawing::Bars(bars) => (one(bars::draw(bars, unit, palette), String::new()), figures(bars::rows(bars), unit)),
+        Drawing::Bars(bars) => one(rows::bars(bars, &words, unit, colours), String::new()),
         Drawing::Curves { x, curves } => {
-            let drawing = curves::draw(curves, x, unit, palette);
-            (one(drawing, curves::words(curves, x, unit)), figures(curves::rows(curves, x), unit))
+            let drawn = planes::curves(curves, [&axis_words(x), &words], unit, colours);
+            one(drawn, planes::words(curves, x, unit))
         }
         Drawing::HeatMap { x, y, is_cost, maps } => {
             let part = |map: &crate::blocks::HeatMap| {
                 let least = if *is_cost { heat_map::least(map) } else { None };
-                let words = least.map_or_else(String::new, |least| heat_map::words(least, x, y, unit));
-                (map.name.clone(), heat_map::draw(map, x, y, unit, least), words)
+                let told = least.map_or_else(String::new, |least| heat_map::words(least, x, y, unit));
+                (map.name.clone(), heat_map::draw(map, x, y, (&words, unit), least), told)
             };
-            (maps.iter().map(part).collect(), figures(heat_map::rows(maps, x, y), unit))
+            maps.iter().map(part).collect()
         }
-        Drawing::Intervals(rows) => {
-            (one(intervals::draw(rows, unit, palette), String::new()), intervals::rows(rows, unit))
-        }
-        Drawing::Dots { x, dots } => {
-            let y = (picture.quantity.as_str(), unit);
-            (one(dots::draw(dots, x, y, palette), String::new()), dots::rows(dots, x, y))
+        Drawing::Intervals(rows) => one(rows::intervals(rows, &words, unit, colours), String::new()),
+        Drawing::Dots { x: (x, x_unit), dots } => {
+            one(planes::dots(dots, [&with_unit(x, x_unit), &words], [x_unit, unit]), String::new())
         }
         Drawing::Samples(samples) => {
             let shown = &samples[..samples.len().min(detail.most_rows)];
-            let points = detail.most_points;
-            (one(samples::draw(shown, unit, palette, points), String::new()), (Vec::new(), Vec::new()))
+            one(rows::samples(shown, &words, unit, detail.most_points, colours), String::new())
         }
-        Drawing::Flames(graphs) => {
-            (one(flames::draw(graphs, unit, palette), String::new()), figures(flames::rows(graphs), unit))
-        }
-        Drawing::Lanes(lanes) => {
-            let rows = if detail.tables { lanes::rows(lanes) } else { (Vec::new(), Vec::new()) };
-            (one(lanes::draw(lanes, palette), lanes::words(lanes)), rows)
-        }
-        Drawing::Timeline { .. } => (Vec::new(), (Vec::new(), Vec::new())),
+        Drawing::Flames(graphs) => one(flames::draw(graphs, unit, colours), String::new()),
+        Drawing::Lanes(lanes) => one(rows::lanes(lanes, colours), picture.quantity.clone()),
+        Drawing::Timeline { .. } => Vec::new(),
     }
 }
 
-/// Named figures as cells, with the published ones and the errors where there are any.
-fn figures((mut header, rows): Rows, unit: &str) -> Cells {
-    let has_published = rows.iter().any(|(_, figure)| figure.published.is_some());
-    let in_unit = |what: &str| if matches!(unit, "1" | "") { what.to_owned() } else { format!("{what} ({unit})") };
-    header.push(in_unit("value"));
-    if has_published {
-        header.extend([in_unit("published"), "error".to_owned()]);
-    }
-    let cells = |(mut cells, figure): (Vec<String>, Figure)| {
-        cells.push(quantity(figure.value, unit).to_string());
-        if has_published {
-            cells.push(figure.published.map_or_else(|| "-".to_owned(), |value| quantity(value, unit).to_string()));
-            cells.push(error(figure));
-        }
-        cells
-    };
-    (header, rows.into_iter().map(cells).collect())
-}
-
-fn error(figure: Figure) -> String {
-    match figure.published.filter(|&published| published > 0.0) {
-        Some(published) => format!("{:+.1} %", (figure.value - published) / published * 100.0),
-        None => "-".to_owned(),
-    }
-}
-
-/// A number tells parts apart where colours repeat, and where there are none.
-fn legend(picture: &Picture, palette: &Palette) -> Markup {
-    let marks = match &picture.drawing {
-        Drawing::Lanes(lanes) => lanes.rows.iter().any(|row| !row.marks.is_empty()),
-        _ => false,
-    };
+/// The names of colours and marks; a number tells parts of bars apart where colours do not.
+fn legend(picture: &Picture, colours: &Colours<'_>) -> Markup {
+    let (mut marks, is_curves) = (false, matches!(picture.drawing, Drawing::Curves { .. }));
     // Tracks may have names of their own for what they show: the states of a traced kernel, and
     // those of the platform that was put in its place.
     let groups = match &picture.drawing {
-        Drawing::Lanes(lanes) => lanes.kinds_by_title(),
-        _ => vec![("", picture.names())],
+        Drawing::Lanes(lanes) => {
+            marks = lanes.rows.iter().any(|row| !row.marks.is_empty());
+            lanes.kinds_by_title()
+        }
+        _ => vec![("", colours.names.clone())],
     };
+    let has_numbers = matches!(picture.drawing, Drawing::Bars(_) | Drawing::Lanes(_));
+    let is_several = groups.len() > 1;
     html! {
-        @for (number, (title, names)) in groups.iter().enumerate() {
-            @if groups.len() > 1 { p.note { (capital(title)) ":" } }
-            ul.legend aria-label="Legend" {
-                @for name in names.iter().take(64) {
-                    @let number = palette.number(name);
+        @for (title, names) in groups {
+            @if is_several { p.note { (capital(title)) ":" } }
+            // Curves without a colour of their own still have marks.
+            @let (others, own): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| colours.is_other(name) && !is_curves);
+            @if !own.is_empty() || !others.is_empty() { ul.legend aria-label="Legend" {
+                @for name in own {
                     li {
-                        svg width="22" height="12" aria-hidden="true" { rect class={ "m" (number % COLOURS) } width="22" height="12" {} }
-                        " " b { (number + 1) } " " (cut(name))
+                        @if is_curves { i.form.(colours.form(name)).(colours.class(name)) {} } @else { i.swatch.(colours.class(name)) {} }
+                        @if has_numbers { b { (colours.number(name)) } }
+                        " " (cut(name))
                     }
                 }
-                @if marks && number + 1 == groups.len() {
-                    li { svg width="22" height="12" aria-hidden="true" { path.curve d="M11 1v10" stroke="currentColor" {} } " marks; point at one to see what it is" }
+                @if let Some(first) = others.first() {
+                    li { i.swatch.(colours.class(first)) {} " other: " (cut(&others.join(", "))) }
                 }
-            }
+            } }
         }
+        @if marks { p.note { "Strokes below the bars are marks; point at one to see what it is." } }
     }
 }
 
@@ -245,7 +210,7 @@ mod tests {
             std::fs::write(path, &page).unwrap();
         }
         assert_eq!(page.matches("<figure class=measure-picture").count(), 3);
-        assert_eq!(page.matches("<svg class=measures role=img").count(), 4, "a map for each loop");
+        assert_eq!(page.matches("class=measures role=img").count(), 4, "a map for each loop");
         for words in ["ip4-lookup: 40 ticks", "stride second 4, stride first 5", "least 20.50", "70 (73.50)", "-4.8 %"]
         {
             assert!(page.contains(words), "{words} is not in the page");

@@ -4,7 +4,7 @@
 
 use super::kinds::{self, Form, Kind};
 use super::picture::{Axis, Names, Picture, Span, What, cpu_name};
-use crate::html::svg::nice_step;
+use crate::html::plot::nice_step;
 use attribution::{Actor, WaitFor};
 use serde_json::{Value, json};
 use std::fmt::Write;

@@ -25,6 +25,7 @@ pub(super) use picture::Names;
 pub(super) use section::{Section, sections};
 
 use super::detail::{Detail, LeftOut};
+use super::inline::scrolling;
 use crate::blocks::{figure as number, grouped};
 use crate::model::figures::whole_metrics;
 use crate::model::headline::headline;
@@ -209,9 +210,9 @@ fn lanes(picture: &Picture, axis: &Axis, names: &Names, label: &str) -> Markup {
             ol.names aria-hidden="true" {
                 @for lane in &picture.lanes { li { b { (lane.name) } " " span { (lane.sub) } } }
             }
-            div.scroll {
+            (scrolling(label, &html! {
                 svg.plot role="img" aria-label=(label) width="100%" height=(height(picture)) { (PreEscaped(drawing(picture, axis, names))) }
-            }
+            }))
         }
     }
 }
@@ -238,16 +239,17 @@ fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> M
             ));
         }
     }
-    html! {
-        div.scroll { table.spans {
+    let table = html! {
+        table.spans {
             caption { (axis.title) @if index == 0 { ", median iteration" } @else { ", worst iteration" } }
             thead { tr {
                 th scope="col" { "CPU" } th.n scope="col" { "From (us)" } th.n scope="col" { "Took (us)" }
                 th scope="col" { "What" } th scope="col" { "Waited for" }
             } }
             tbody { (PreEscaped(rows)) }
-        } }
-    }
+        }
+    };
+    scrolling(axis.title, &table)
 }
 
 /// JSON that can stand in a script element.

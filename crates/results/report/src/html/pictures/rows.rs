@@ -1,0 +1,139 @@
+//! Pictures of rows on one scale: bars, intervals, samples and lanes.
+
+use crate::blocks::lanes::Lanes;
+use crate::blocks::{Bar, IntervalRow, Sample, duration, quantity, unit_of_us};
+use crate::html::palette::Colours;
+use crate::html::plot::{Rows, Scale, part};
+use maud::{Markup, html};
+
+/// Bars that lie, one below the other.
+pub(super) fn bars(bars: &[Bar], words: &str, unit: &str, colours: &Colours<'_>) -> Markup {
+    let totals = bars.iter().map(Bar::total).flat_map(|total| [Some(total.value), total.published]).flatten();
+    let scale = Scale::new(words, totals, true);
+    let row = |bar: &Bar| {
+        let total = bar.total();
+        let published = total.published.map(|published| format!(" ({})", quantity(published, unit)));
+        let is_torn = scale.is_beyond(total.value);
+        let whole = if is_torn { 100.0 } else { scale.at(total.value) };
+        let mut at = 0.0;
+        let mut others = (0.0, Vec::new());
+        let mut draw = |name: &str, value: f64, title: &str| {
+            let width = whole * value / total.value.max(f64::MIN_POSITIVE);
+            let style = format!("left:{at:.2}%;width:{width:.2}%");
+            at += width;
+            let number = colours.number(name);
+            let figure = quantity(value, unit);
+            html! { @if value > 0.0 { (part(colours.class(name), &style, title, &[&number, &figure.to_string()])) } }
+        };
+        let mut parts: Vec<Markup> = Vec::new();
+        for (subject, figure) in &bar.parts {
+            let words = format!("{subject}: {} {unit}", quantity(figure.value, unit));
+            match colours.is_other(subject) {
+                false => parts.push(draw(subject, figure.value, &words)),
+                true => {
+                    others.0 += figure.value;
+                    others.1.push(words);
+                }
+            }
+        }
+        if let Some((name, _)) = bar.parts.iter().find(|(subject, _)| colours.is_other(subject)) {
+            parts.push(draw(name, others.0, &others.1.join(", ")));
+        }
+        let drawn = html! {
+            @for part in parts { (part) }
+            @if let Some(published) = total.published { i.published style=(scale.between_style(published, published)) {} }
+            @if is_torn { i.torn {} }
+        };
+        (bar.name.clone(), drawn, format!("{}{}", quantity(total.value, unit), published.unwrap_or_default()))
+    };
+    Rows { rows: bars.iter().map(row).collect(), height: 26, columns: 0 }.on(&scale)
+}
+
+/// An interval a row, with a cross where the published value lies.
+pub(super) fn intervals(rows: &[IntervalRow], words: &str, unit: &str, colours: &Colours<'_>) -> Markup {
+    let values = rows.iter().flat_map(|row| [Some(row.low), Some(row.middle), Some(row.high), row.published]).flatten();
+    let scale = Scale::new(words, values, true);
+    let line = |row: &IntervalRow| {
+        let ends = format!("{}–{}", quantity(row.low, unit), quantity(row.high, unit));
+        let published = row.published.map(|value| format!(" ({})", quantity(value, unit))).unwrap_or_default();
+        let middle = quantity(row.middle, unit);
+        let figure = if row.low == row.high { middle.to_string() } else { format!("{middle}, {ends}") };
+        let class = colours.class(&row.series);
+        let drawn = html! {
+            i.whisker.(class) style=(scale.between_style(row.low, row.high)) {}
+            @if scale.is_beyond(row.middle) {} @else { i.dot.(class) style=(scale.between_style(row.middle, row.middle)) {} }
+            @if let Some(published) = row.published { i.cross style=(scale.between_style(published, published)) { "×" } }
+            @if scale.is_beyond(row.high) { i.torn {} }
+            @if scale.is_beyond(row.low) { i.torn.low {} }
+        };
+        (row.name.clone(), drawn, figure + &published)
+    };
+    Rows { rows: rows.iter().map(line).collect(), height: 22, columns: 0 }.on(&scale)
+}
+
+/// Values as they scatter: a row for each sample, with its points, its quartiles and its median;
+/// `points` of each sample are drawn at most. Values that are no numbers are left out.
+pub(super) fn samples(samples: &[Sample], words: &str, unit: &str, points: usize, colours: &Colours<'_>) -> Markup {
+    let scale = Scale::new(words, samples.iter().flat_map(|sample| &sample.values).copied(), false);
+    let row = |sample: &Sample| {
+        let mut values: Vec<f64> = sample.values.iter().copied().filter(|value| value.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        let (Some(&least), Some(&most)) = (values.first(), values.last()) else {
+            return (sample.name.clone(), html! {}, String::new());
+        };
+        let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
+        let [lower, median, upper] = [0.25, 0.5, 0.75].map(at);
+        let class = colours.class(&sample.series);
+        let words = format!(
+            "{}: {} values from {} to {}, half of them from {} to {}, median {} {unit}",
+            sample.name,
+            values.len(),
+            quantity(least, unit),
+            quantity(most, unit),
+            quantity(lower, unit),
+            quantity(upper, unit),
+            quantity(median, unit)
+        );
+        let shown = values.len().min(points);
+        let point = |number: usize| values[if shown > 1 { number * (values.len() - 1) / (shown - 1) } else { 0 }];
+        let drawn = html! {
+            i.range.(class) style=(scale.between_style(least, most)) title=(words) {}
+            i.box.(class) style=(scale.between_style(lower, upper)) title=(words) {}
+            // Points that lie on each other are told apart by their heights, the same in every
+            // drawing.
+            @for number in 0..shown {
+                i.point.(class) style=(format_args!("left:{:.2}%;top:{:.0}%", scale.at(point(number)), 30.0 + (number as f64 * 0.618).fract() * 40.0)) {}
+            }
+            i.median style=(scale.between_style(median, median)) {}
+            @if scale.is_beyond(most) { i.torn {} }
+            @if scale.is_beyond(least) { i.torn.low {} }
+        };
+        (sample.name.clone(), drawn, quantity(median, unit).to_string())
+    };
+    Rows { rows: samples.iter().map(row).collect(), height: 24, columns: 0 }.on(&scale)
+}
+
+/// Idle states, tasks, timers and wakers of each CPU, over a part of the time.
+pub(super) fn lanes(lanes: &Lanes, colours: &Colours<'_>) -> Markup {
+    let (per, unit) = unit_of_us(lanes.us(lanes.to));
+    let words = format!("time, {unit}");
+    let scale = Scale::between(&words, (0.0, lanes.us(lanes.to) / per));
+    let row = |row: &crate::blocks::lanes::Row| {
+        let time = |at: u64| lanes.us(at) / per;
+        let drawn = html! {
+            @for stretch in &row.stretches {
+                @let style = scale.between_style(time(stretch.from), time(stretch.to));
+                @let took = duration(lanes.us(stretch.to) - lanes.us(stretch.from));
+                @let title = format!("{}: {took}", stretch.what);
+                // The name itself where it fits, else its number in the legend.
+                (part(colours.class(&stretch.what), &style, &title, &[&colours.number(&stretch.what), &stretch.what]))
+            }
+            @for mark in &row.marks {
+                @let title = format!("{}, {}", mark.what, duration(lanes.us(mark.at)));
+                i.mark.telling[mark.is_telling] style=(scale.between_style(time(mark.at), time(mark.at))) title=(title) {}
+            }
+        };
+        (row.name.clone(), drawn, String::new())
+    };
+    Rows { rows: lanes.rows.iter().map(row).collect(), height: 22, columns: 0 }.on(&scale)
+}
