@@ -42,7 +42,8 @@ pub(super) fn draw(
     let has_published = figures().any(|figure| figure.published.is_some());
     let columns = map.xs.len() as f64;
     let field = |column: usize, right: f64, up: f64, figure: &Figure| {
-        let depth = 5.0 + 95.0 * (figure.value - low) / (high - low).max(f64::MIN_POSITIVE);
+        // Letters stay legible on the deepest.
+        let depth = 4.0 + 56.0 * (figure.value - low) / (high - low).max(f64::MIN_POSITIVE);
         let published = figure.published.map(|value| format!(", published {}", quantity(value, unit)));
         let title = format!(
             "{} {}, {} {}: {} {unit}{}",
@@ -57,7 +58,7 @@ pub(super) fn draw(
         let [left, width] = [column as f64 / columns * 100.0, 100.0 / columns];
         let style = format!("left:{left:.2}%;width:{width:.2}%;--depth:{depth:.0}%");
         html! {
-            i.piece.field.least[is_least].deep[depth > 55.0] style=(style) title=(title) {
+            i.piece.field.least[is_least] style=(style) title=(title) {
                 span { (short_figure(figure.value)) }
                 @if let Some(published) = figure.published { span { "(" (short_figure(published)) ")" } }
             }
