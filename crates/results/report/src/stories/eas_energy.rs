@@ -72,9 +72,22 @@ fn answer(eas_energy: &EasEnergy<'_>) -> Text {
     words
 }
 
+/// The unit of a board's energies, and how many of it theirs is: percent of the first rules' with the
+/// fewest tasks where nobody says how many watts a unit is.
+fn unit(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> (String, f64) {
+    let first = board.rules.first().and_then(|rules| Some((rules.name, *rules.energy.get(board.usual)?.first()?)));
+    match (board.unit, first, eas_energy.tasks.first()) {
+        ("unit s", Some((name, energy)), Some(tasks)) if energy > 0.0 => {
+            (format!("% of {name}'s with {tasks} tasks"), 100.0 / energy)
+        }
+        (unit, ..) => (unit.to_owned(), 1.0),
+    }
+}
+
 /// Energy per task against the number of tasks.
 fn picture(eas_energy: &EasEnergy<'_>) -> Option<Picture> {
-    let per_task = |value: f64, tasks: u32| Figure { value: value / f64::from(tasks), published: None };
+    let (unit, scale) = unit(eas_energy, eas_energy.boards.first()?);
+    let per_task = |value: f64, tasks: u32| Figure { value: scale * value / f64::from(tasks), published: None };
     let curve = |name: String, values: &[f64]| Curve {
         name,
         points: eas_energy
@@ -85,9 +98,8 @@ fn picture(eas_energy: &EasEnergy<'_>) -> Option<Picture> {
             .collect(),
         best: None,
     };
-    let unit = eas_energy.boards.first()?.unit;
     let mut curves = Vec::new();
-    for board in eas_energy.boards.iter().filter(|board| board.unit == unit) {
+    for board in eas_energy.boards.iter().filter(|board| board.unit == eas_energy.boards[0].unit) {
         for rules in &board.rules {
             curves.push(curve(format!("{}, {}", board.name, rules.name), &rules.energy[board.usual]));
         }
@@ -96,13 +108,13 @@ fn picture(eas_energy: &EasEnergy<'_>) -> Option<Picture> {
         eas_energy.boards.iter().find_map(|board| board.published.iter().copied().collect::<Option<Vec<f64>>>());
     curves.extend(published.map(|published| curve("published".to_owned(), &published)));
     let drawing = Drawing::Curves { x: "tasks".to_owned(), curves };
-    Some(Picture::new("Energy per task against the number of tasks", "energy per task", unit, drawing))
+    Some(Picture::new("Energy per task against the number of tasks", "energy per task", &unit, drawing))
 }
 
 /// Energies by number of tasks.
 fn energies(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
     let has_published = board.published.iter().any(Option::is_some);
-    let unit = board.unit;
+    let (unit, scale) = unit(eas_energy, board);
     let rows = eas_energy.numbered();
     let table = Table::with_rows(&rows)
         .words("tasks", |(_, tasks)| tasks.to_string())
@@ -115,10 +127,11 @@ fn energies(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
             )
         })
         .each(&board.rules, |table, rules| {
-            let table = table.numbers(rules.name, unit, |&(at, _)| figure(rules.energy[board.usual][at])).numbers(
+            let energy = |at: usize| scale * rules.energy[board.usual][at];
+            let table = table.numbers(rules.name, &unit, |&(at, _)| figure(energy(at))).numbers(
                 "per task",
-                unit,
-                |&(at, tasks)| figure(rules.energy[board.usual][at] / f64::from(tasks)),
+                &unit,
+                |&(at, tasks)| figure(energy(at) / f64::from(tasks)),
             );
             table.when(!rules.gain_percent.is_empty(), |table| {
                 table.numbers("saves, %", "", |&(at, _)| {
