@@ -79,7 +79,7 @@ pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops
     match input.idle.power.as_ref().and_then(|power| power.watts_per_unit.as_ref()) {
         Some(watts) => header.notes.push(format!("A unit is {} W: {}.", watts.value, watts.source)),
         None => header.notes.push(format!(
-            "Energies are units of the table of {} times seconds: no source says how many watts a unit is.",
+            "No source says how many watts a unit of the table of {} is, so energies are told in percent.",
             input.platform
         )),
     }

@@ -488,10 +488,10 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
 }
 
 impl Replay<'_> {
-    /// The governor without a range whose energy stands for 100 % where nobody says how many watts a
-    /// unit is, and that energy: never-deep if it was replayed, or else the first one.
+    /// The governor the middle of whose energy stands for 100 % where nobody says how many watts a
+    /// unit is, and that energy: the oracle if it was replayed, or else the first governor.
     pub fn reference(&self) -> Option<(&str, f64)> {
-        let named = self.governors.iter().find(|governor| governor.name == YARDSTICKS[0]);
+        let named = self.governors.iter().find(|governor| governor.name == ORACLE);
         let governor = named.or(self.governors.first())?;
         Some((governor.name, governor.energy_unit_s?.0.middle())).filter(|(_, energy)| *energy > 0.0)
     }

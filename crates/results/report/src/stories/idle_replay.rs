@@ -72,8 +72,8 @@ fn outside(replay: &Replay<'_>) -> Text {
 
 /// The energy of a governor in the unit of all, as a cell.
 fn energy(replay: &Replay<'_>, of: &Governor<'_>) -> Option<Cell> {
-    let (factor, _) = replay.energy_unit()?;
-    Some(cell(of.energy()?.0.times(factor), figure))
+    let (factor, unit) = replay.energy_unit()?;
+    Some(cell(of.energy()?.0.times(factor), if unit.starts_with('%') { tenths } else { figure }))
 }
 
 /// Which of two takes less energy, if that can be told.

@@ -63,7 +63,8 @@ fn answer(placement: &Placement<'_>) -> Text {
     // Without watts the yardstick's share is the energy.
     let is_known = unit == "J" || !placement.has_yardstick();
     let energy = |policies: &[&str]| {
-        let energy = over(policies, |policy| policy.energy_unit_s).filter(|_| is_known);
+        let is_reference = matches!(policies, [one] if unit == format!("% of {one}'s"));
+        let energy = over(policies, |policy| policy.energy_unit_s).filter(|_| is_known && !is_reference);
         let energy = energy.map(|energy| format!("{} {unit}", ends(energy.times(scale), figure).plain()));
         let share = over(policies, |policy| policy.energy_of_all_big).filter(|_| policies != [YARDSTICK]);
         let share =
