@@ -70,10 +70,11 @@ fn v2_11_and_v2_12_differ_by_their_sessions_and_the_printed_changes_are_listed()
     ] {
         assert!(answer.contains(part), "`{part}` is not in {answer}");
     }
-    let table = &page[page.find("suspend-level0 serial: powerdown (us)").unwrap()..];
-    let picture = &table[table.find("<svg").unwrap()..table.find("</svg>").unwrap()];
+    let table = &page[page.find("<h3>suspend-level0 serial: powerdown (us)").unwrap()..];
+    let picture = &table[table.find("<figure").unwrap()..table.find("</figure>").unwrap()];
     // A line for each recording and CPU, and a point for each of the three iterations.
-    assert_eq!((picture.matches("<title>").count(), picture.matches("<circle").count()), (1 + 12, 36), "{picture}");
+    let count = |class: &str| picture.matches(&format!("<i class=\"{class} m")).count();
+    assert_eq!((count("range"), count("point")), (12, 36), "{picture}");
     assert!(picture.contains("3 values from") && !page.contains("http:"), "{picture}");
     // The board was in another state, so no cause is told of any row, and no path.
     assert!(json["critical_paths"].as_array().unwrap().is_empty());
@@ -97,7 +98,7 @@ fn causes_and_critical_paths_of_one_session_are_told() {
     for part in ["most of it SCP wait", "The slowest CPU of", "; the SCP"] {
         assert!(answer.contains(part), "`{part}` is not in {answer}");
     }
-    let table = &page[page.find("suspend-level0 serial: powerdown (us)").unwrap()..];
+    let table = &page[page.find("<h3>suspend-level0 serial: powerdown (us)").unwrap()..];
     // What a path hangs on adds up, and stands on the page with what changed most.
     let tables = json["critical_paths"].as_array().unwrap();
     assert!(!tables.is_empty());

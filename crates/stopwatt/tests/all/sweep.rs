@@ -579,7 +579,7 @@ fn a_data_set_answers_what_a_what_if_answers() {
     let json = |output: &Output| serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap();
     assert_eq!(json(&read(&["--format", "json"])), json(&asked));
     let page = String::from_utf8(read(&["--format", "html"]).stdout).unwrap();
-    assert_eq!(page.matches("<polyline class=\"curve k").count(), 2, "one channel and two");
+    assert_eq!(page.matches("<polyline class=m").count(), 2, "one channel and two");
 
     // Another case, and one that is not there.
     let json = json(&read(&["--case", "suspend-level0", "--mode", "serial", "--format", "json"]));

@@ -36,7 +36,7 @@ fn a_page_has_the_answer_a_curve_for_each_choice_and_how_the_cpus_scatter() {
     assert!(page.starts_with("<!DOCTYPE html>") && !page.contains("http:"), "{page}");
     let answer = &page[page.find("class=headline").unwrap()..][..400];
     assert!(answer.contains("with channels=1, clusters=3;") && answer.contains("go to the SCP"), "{answer}");
-    let curves = page.matches("<polyline class=\"curve k").count();
+    let curves = page.matches("<polyline class=m").count();
     assert_eq!(curves, 2, "one channel and two");
     let scatter = &page[page.find("How the CPUs scatter").unwrap()..];
     assert!(scatter.contains("channels=2, clusters=3: 240 values from"), "{scatter}");

@@ -1,5 +1,5 @@
-//! What all pictures are made of: scales with marks and words, rows beside each other's names, and a
-//! plane. Places are in percent and letters in pixels, so a picture is laid out for any width.
+//! What all pictures are made of: scales with marks and words, rows beside each other's names, and
+//! a plane. Places are in percent and letters in pixels, so a picture is laid out for any width.
 
 use crate::blocks::{is_logarithmic, on_axis};
 use maud::{Markup, Render, html};
@@ -140,8 +140,8 @@ impl Scale {
     }
 }
 
-/// The greatest of some distances, the greatest first, that is no outlier: at most a quarter of them
-/// may be, beside the others and what lies on the opposite side.
+/// The greatest of some distances, the greatest first, that is no outlier: at most a quarter of
+/// them may be, beside the others and what lies on the opposite side.
 fn farthest(distances: Vec<f64>, opposite: f64) -> f64 {
     let next = |out: usize| distances[out].max(opposite);
     let is_gap = |&out: &usize| next(out) > 0.0 && distances[out - 1] > FAR * next(out);

@@ -72,8 +72,8 @@ fn answer(eas_energy: &EasEnergy<'_>) -> Text {
     words
 }
 
-/// The unit of a board's energies, and how many of it theirs is: percent of the first rules' with the
-/// fewest tasks where nobody says how many watts a unit is.
+/// The unit of a board's energies, and how many of it theirs is: percent of the first rules' with
+/// the fewest tasks where nobody says how many watts a unit is.
 fn unit(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> (String, f64) {
     let first = board.rules.first().and_then(|rules| Some((rules.name, *rules.energy.get(board.usual)?.first()?)));
     match (board.unit, first, eas_energy.tasks.first()) {

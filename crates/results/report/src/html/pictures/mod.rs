@@ -65,7 +65,7 @@ pub(super) fn figure(
 
 fn published_words(drawing: &Drawing) -> &'static str {
     match drawing {
-        Drawing::Intervals(_) => "Crosses and figures in brackets are what was published.",
+        Drawing::Intervals(_) => "Crosses are what was published.",
         _ => "Dashed lines, open marks and figures in brackets are what was published.",
     }
 }

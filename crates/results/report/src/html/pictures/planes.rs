@@ -41,7 +41,8 @@ pub(super) fn curves(curves: &[Curve], [x_words, y_words]: [&str; 2], unit: &str
             @for curve in curves {
                 @let class = colours.class(&curve.name);
                 polyline.(class) points=(line(curve, &|figure| Some(figure.value))) {}
-                polyline.published.(class) points=(line(curve, &|figure| figure.published)) {}
+                @let published = line(curve, &|figure| figure.published);
+                @if !published.is_empty() { polyline.published.(class) points=(published) {} }
             }
         }
         @for curve in curves {

@@ -55,9 +55,9 @@ pub(super) fn intervals(rows: &[IntervalRow], words: &str, unit: &str, colours: 
     let scale = Scale::new(words, values, true);
     let line = |row: &IntervalRow| {
         let ends = format!("{}–{}", quantity(row.low, unit), quantity(row.high, unit));
-        let published = row.published.map(|value| format!(" ({})", quantity(value, unit))).unwrap_or_default();
+        let published = row.published.map(|value| format!(", publ. {}", quantity(value, unit))).unwrap_or_default();
         let middle = quantity(row.middle, unit);
-        let figure = if row.low == row.high { middle.to_string() } else { format!("{middle}, {ends}") };
+        let figure = if row.low == row.high { middle.to_string() } else { format!("{middle} ({ends})") };
         let class = colours.class(&row.series);
         let drawn = html! {
             i.whisker.(class) style=(scale.between_style(row.low, row.high)) {}
