@@ -77,14 +77,13 @@ impl<'a> Report<'a> {
     }
 
     fn text(&self, style: Style, all: bool) -> String {
-        let mut told = self.told.blocks.clone();
-        told.rest();
-        told.extend(self.declared());
-        let mut text = terminal::story(&told, all, style);
+        if !all {
+            return self.run_text(style, false);
+        }
         let facts = self.findings.source().into_iter();
         let facts = facts.map(|(what, fact)| Block::Note(text![format!("{what}: {fact}")]));
-        text.push_str(&terminal::render(&facts.collect::<Vec<_>>(), style));
-        text
+        let told: Vec<Block> = self.told.blocks.all().iter().cloned().chain(self.declared()).chain(facts).collect();
+        terminal::render(&told, style)
     }
 
     /// The rows of the recording as one table: cells of PSCI latencies, else measures.
@@ -95,14 +94,10 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The blocks of a report: warnings, the story, and what every recording has.
+    /// The blocks of a report: the story, and what every recording has.
     fn blocks(&self) -> Vec<Block> {
         let findings = &self.findings;
-        let warnings = findings.warnings().into_iter().map(|words| Block::Warning(words.into()));
         let mut all: Vec<Block> = self.told.blocks.all().to_vec();
-        // The answer stays first.
-        let at = all.iter().position(|block| !matches!(block, Block::Answer(_))).unwrap_or(all.len());
-        all.splice(at..at, warnings);
         all.extend(self.declared());
         if !findings.measures().is_empty() && !self.told.is_plain {
             let summary = text!["All other measures of the recording"];

@@ -95,9 +95,7 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
         told.paragraph(asked);
     }
     told.picture(chart(what_if));
-    if what_if.points.len() > FEW {
-        told.rest();
-    }
+    if what_if.points.len() > FEW {}
     let seeds = what_if.points.iter().find_map(|point| point.over_seeds).map(|(.., seeds)| seeds);
     let keys = what_if.points.first().map_or(&[][..], |point| &point.settings).iter().enumerate();
     let spent = |what: &str, part: f64| format!("{what} {:.0} %", part * 100.0);
@@ -129,7 +127,6 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
         Some(_) => table.noted("What the longest hung on is told of one order, that of the first seed."),
         None => table,
     });
-    told.rest();
     let samples = what_if.points.iter().take(MOST_SAMPLES).map(|point| Sample {
         name: short_name(point),
         series: line_name(point),

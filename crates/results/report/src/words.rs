@@ -68,6 +68,14 @@ fn room(text: &str) -> usize {
     text.chars().filter(counts).count()
 }
 
+/// The sentences of a text, each with its full stop.
+pub(crate) fn sentences(text: &str) -> Vec<&str> {
+    let mut from = 0;
+    let ends = text.match_indices(". ").map(|(at, _)| at + 1).chain([text.len()]);
+    let parts = ends.map(|to| text[std::mem::replace(&mut from, to)..to].trim());
+    parts.filter(|sentence| !sentence.is_empty()).collect()
+}
+
 /// Lines of at most a width.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];

@@ -2,6 +2,7 @@
 //! cannot be broken.
 
 use crate::common::root;
+use std::path::Path;
 use std::process::Command;
 
 /// Runs a command in a terminal of `columns` and returns the lines that are wider, with the
@@ -58,4 +59,37 @@ fn no_line_is_wider_than_the_terminal() {
         run(&["report", &placement]);
     }
     assert!(wide.is_empty(), "{} lines are too wide:\n{}", wide.len(), wide.join("\n"));
+}
+
+/// What a report prints in a terminal of some columns, line by line, without colours.
+fn on_a_terminal(columns: usize, stored: &Path, recording: &str) -> Vec<String> {
+    let line = format!("stty columns {columns} rows 24; exec {} report {recording}", env!("CARGO_BIN_EXE_stopwatt"));
+    let mut script = Command::new("script");
+    let output = script.args(["-qec", &line, "/dev/null"]).current_dir(stored).env("TERM", "xterm").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap().replace('\r', "");
+    assert!(text.contains('\x1b'), "a terminal has colours: {text}");
+    let mut parts = text.split('\x1b');
+    let first = parts.next().unwrap_or_default().to_owned();
+    let plain = parts.fold(first, |plain, part| plain + part.split_once('m').map_or("", |(_, words)| words));
+    plain.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn every_story_has_one_screen() {
+    let stored = root().join("crates/results/report/tests/recordings");
+    let mut wrong = Vec::new();
+    for folder in std::fs::read_dir(&stored).unwrap() {
+        let name = folder.unwrap().file_name().into_string().unwrap();
+        for columns in [80, 100, 120] {
+            let lines = on_a_terminal(columns, &stored, &name);
+            let wide = lines.iter().any(|line| line.chars().count() > columns);
+            // An answer goes over whole lines: it is broken once.
+            let answer = lines.first().is_some_and(|line| line.ends_with(['.', ')']) || line.len() + 30 > columns);
+            let more = lines.iter().position(|line| line.starts_with("More with --all"));
+            let ends = more.is_some_and(|more| lines[more..].last().unwrap() == &format!("Recording: {name}"));
+            let is_right = lines.len() <= 20 && answer && ends && !wide;
+            wrong.extend((!is_right).then(|| format!("{name}, {columns} columns:\n{}\n", lines.join("\n"))));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

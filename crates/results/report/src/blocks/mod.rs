@@ -80,12 +80,10 @@ pub(crate) fn anchor(words: &str) -> String {
     words.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect()
 }
 
-/// The blocks of a story: first what answers, then the rest, which a terminal shows on demand.
+/// The blocks of a story: first what answers, then the rest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Blocks {
     all: Vec<Block>,
-    /// The number of blocks that a terminal always shows; all where it is not said.
-    first: Option<usize>,
 }
 
 impl Blocks {
@@ -111,7 +109,7 @@ impl Blocks {
         }
     }
 
-    /// Adds a warning.
+    /// Adds what could turn the answer: a terminal shows the first of them at once.
     pub(crate) fn warning(&mut self, words: impl Into<Text>) {
         self.all.push(Block::Warning(words.into()));
     }
@@ -138,22 +136,10 @@ impl Blocks {
         self.all.push(Block::Verbatim(lines.into()));
     }
 
-    /// Says that what follows is shown in a terminal on demand alone.
-    pub(crate) fn rest(&mut self) {
-        self.first.get_or_insert(self.all.len());
-    }
-
-    /// Puts a block before all others.
-    pub(crate) fn put_first(&mut self, block: Block) {
-        self.all.insert(0, block);
-        self.first = self.first.map(|first| first + 1);
-    }
-
-    /// Puts a block behind those that a terminal always shows.
-    pub(crate) fn put_among_first(&mut self, block: Block) {
-        let at = self.first.unwrap_or(self.all.len());
+    /// Puts a block behind the answer.
+    pub(crate) fn put_behind_answer(&mut self, block: Block) {
+        let at = self.all.iter().position(|block| !matches!(block, Block::Answer(_))).unwrap_or(self.all.len());
         self.all.insert(at, block);
-        self.first = self.first.map(|first| first + 1);
     }
 
     /// All blocks.
@@ -161,17 +147,7 @@ impl Blocks {
         &self.all
     }
 
-    /// The blocks that a terminal always shows.
-    pub(crate) fn first(&self) -> &[Block] {
-        &self.all[..self.first.unwrap_or(self.all.len())]
-    }
-
-    /// The blocks that a terminal shows on demand.
-    pub(crate) fn others(&self) -> &[Block] {
-        &self.all[self.first.unwrap_or(self.all.len())..]
-    }
-
-    /// Adds the blocks of another, of which those on demand come last.
+    /// Adds blocks.
     pub(crate) fn extend(&mut self, blocks: impl IntoIterator<Item = Block>) {
         self.all.extend(blocks);
     }

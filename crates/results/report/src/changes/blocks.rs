@@ -67,7 +67,6 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
     for warning in comparison.warnings.iter().take(100) {
         told.warning(format!("warning: {warning}"));
     }
-    told.rest();
     told.heading(if all { "Rows" } else { "Rows that changed" });
     let same = |a: &Row, b: &Row| table_of(a) == table_of(b);
     for rows in comparison.rows.chunk_by(same) {

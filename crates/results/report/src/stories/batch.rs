@@ -44,8 +44,8 @@ fn answer(batch: &Batch<'_>) -> String {
 
 impl Story for Batch<'_> {
     fn tell(&self, told: &mut Blocks) {
-        clocks::noise(&self.steadiness, told);
         told.answer(answer(self));
+        clocks::noise(&self.steadiness, told);
         let trusted = || self.rows.iter().filter(|row| !row.outlier);
         let (factor, unit) = (self.ticks.factor(), clocks::unit(&self.ticks));
         let curve = |(which, words): (usize, &str)| {

@@ -19,10 +19,10 @@ pub(super) fn words(ticks: &Ticks, value: f64) -> String {
     }
 }
 
-/// Says first that a machine does not repeat itself; nothing where it does.
+/// Warns that a machine does not repeat itself; nothing where it does.
 pub(super) fn noise(of: &Steadiness, told: &mut Blocks) {
     if !of.repeats {
-        told.answer(format!(
+        told.warning(format!(
             "This machine does not repeat itself: {} of {} repeated measurements scatter by more than a tenth, and the usual one by {} % \
              (between quartiles). Something else ran: no factor is told.",
             of.scattering,

@@ -27,7 +27,7 @@ fn answer(test: &Test<'_>) -> String {
     let mut told = format!("On {}, {who} entered idle states {count} times{seconds}", title(test));
     if let (Some(misses), Some(above), Some(below)) = (test.misses_percent, test.above_percent, test.below_percent) {
         told += &format!(
-            "; {misses:.2} % of the entries missed, {above:.2} % into a state that was too deep and {below:.2} % into one that was too shallow"
+            "; {misses:.2} % of the entries missed. {above:.2} % went into a state that was too deep, {below:.2} % into one that was too shallow"
         );
     }
     told.push('.');
@@ -147,7 +147,6 @@ impl Story for KernelCounts<'_> {
         told.picture(Picture::new(heading, "of all", "%", Drawing::Bars(self.tests.iter().flat_map(bar).collect())));
         if self.tests.len() > 1 {
             overview(self, told);
-            told.rest();
         }
         for test in &self.tests {
             let mut table = states_table(test, &test.states).titled(title(test));
@@ -159,7 +158,6 @@ impl Story for KernelCounts<'_> {
         told.note(
             "above: stays shorter than the state's target residency, though a shallower state was there; below: stays for which a deeper state would have paid. misses: both, of all entries.",
         );
-        told.rest();
         for test in &self.tests {
             told.table(states_table(test, &test.states_of_cpus).titled(format!("{}, each CPU", title(test))));
         }

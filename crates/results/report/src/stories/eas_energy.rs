@@ -23,7 +23,6 @@ impl Story for EasEnergy<'_> {
             "Tasks of {} ms and {} % of the fastest core, {} s, {} seeds; frequencies follow the load.",
             self.period_ms, self.duty_percent, self.seconds, self.seeds
         ));
-        told.rest();
         for board in &self.boards {
             told.table(behaviour(self, board));
         }

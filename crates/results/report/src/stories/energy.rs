@@ -24,7 +24,6 @@ impl Story for Savings<'_> {
             told.note(format!("Published: {}; {}.", reference.source, reference.conditions));
         }
         compared(self, told);
-        told.rest();
         savings(self, told);
         tell_owners(self, told);
         told.table(times(self));

@@ -37,18 +37,18 @@ fn campaign(explored: &Exploration<'_>, told: &mut Blocks) {
 fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
     let operations = explored.operations.unwrap_or_default();
     for complaint in explored.complaints {
-        told.answer(format!("{complaint} ({})", explored.invariant));
+        told.answer(format!("{} ({}).", complaint.trim_end_matches('.'), explored.invariant));
     }
+    told.answer(match explored.sentences.len() {
+        0 => format!("The plainest run of this, {operations} operations, shows it."),
+        1 => format!("It takes one deviation from the plainest run, in {operations} operations."),
+        many => format!("It takes {many} deviations from the plainest run, in {operations} operations."),
+    });
     if let Some(lanes) = Lanes::from_recording(explored.source, MOST_LANES.0, MOST_LANES.1).into_iter().next() {
         told.picture(lanes.into());
     }
     let sentences = |all: &[String]| all.iter().map(|sentence| Text::from(sentence.as_str())).collect();
     told.list(sentences(&explored.scenario));
-    told.paragraph(match explored.sentences.len() {
-        0 => format!("The plainest run of this, {operations} operations, shows it."),
-        1 => format!("One deviation from the plainest run, in {operations} operations:"),
-        many => format!("{many} deviations from the plainest run, in {operations} operations:"),
-    });
     let numbered = (1..).zip(&explored.sentences).map(|(number, sentence)| Text::from(format!("{number}. {sentence}")));
     told.list(numbered.collect());
     if !explored.causes.is_empty() {
@@ -80,7 +80,7 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
         .chain(&coverage.chosen)
         .filter(|reached| reached.count == 0 && reached.what != OTHER)
         .collect();
-    told.paragraph(format!(
+    told.warning(format!(
         "In {} runs that were watched, {} of {} branches of the library were taken, and {} pairs of operations met in both orders; {} met in one order only.",
         coverage.watched, coverage.taken, coverage.branches, coverage.both_orders, coverage.one_order
     ));

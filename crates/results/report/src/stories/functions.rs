@@ -37,7 +37,6 @@ pub(super) fn picture(counts: &Functions) -> Option<Picture> {
 /// The counts in full: a flame graph for each build, a table for each passage, and what is not
 /// counted.
 pub(super) fn tell(told: &mut Blocks, counts: &Functions) {
-    told.rest();
     told.heading("By function");
     let mut builds: Vec<&str> = counts.passages.iter().map(|passage| passage.build.as_str()).collect();
     builds.dedup();

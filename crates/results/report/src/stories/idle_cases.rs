@@ -26,9 +26,10 @@ impl Story for Cases<'_> {
     fn tell(&self, told: &mut Blocks) {
         let held = self.signs.iter().filter(|sign| sign.holds()).count();
         told.answer(format!(
-            "{TRIVIAL} Of {} reported orders of these governors {held} hold here, each in more than half of the seeds.",
+            "Of {} reported orders of these governors {held} hold here, each in more than half of the seeds.",
             self.signs.len()
         ));
+        told.warning(TRIVIAL);
         let table = Table::with_rows(&self.signs)
             .words("workload", |sign| name(sign.case))
             .words("reported: more", |sign| sign.of)
@@ -44,9 +45,6 @@ impl Story for Cases<'_> {
         told.table(table.done().titled("Reported orders of governors; shares in %, medians over the seeds."));
         told.list(reasons(self));
         let cases: Vec<&[Row<'_>]> = self.rows.chunk_by(|a, b| a.case == b.case).collect();
-        if cases.len() > 2 {
-            told.rest();
-        }
         let bar = |row: &Row<'_>| Bar {
             name: format!("{}, {}", row.case, row.governor),
             parts: vec![(

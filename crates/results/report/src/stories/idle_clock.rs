@@ -192,7 +192,6 @@ fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
         .numbers("changed choices", "%", |row| both(row, &|of| Some(fixed(100.0 * of.changed_choices, 3).to_string())))
         .numbers("changed energy", "%", |row| both(row, &energy));
     // A row per governor and clock: what stands out is in the answer.
-    told.rest();
     told.table(table.done().titled(text!["What changes against ", name(first.with), ":"]));
 }
 

@@ -16,9 +16,13 @@ impl Story for Replay<'_> {
         if let Some(picture) = picture(self) {
             told.picture(picture);
         }
+        if self.powers_sourced {
+            told.warning(
+                "Energies are intervals: sources for the cost of a transition differ by a factor of several hundred.",
+            );
+        }
         told.table(table(self));
         provenance(self, told);
-        told.rest();
         told.list(worst(self));
         told.table(wins(self));
         agreement(self, told);
@@ -160,8 +164,7 @@ fn picture(replay: &Replay<'_>) -> Option<Picture> {
     let rows: Vec<IntervalRow> = replay.governors.iter().filter_map(row).collect();
     let drawing = Drawing::Intervals(rows);
     Some(match &unit {
-        Some((_, unit)) => Picture::new("Energy of each governor", "energy", unit, drawing)
-            .noted("An interval: sources for the cost of a transition differ by a factor of several hundred."),
+        Some((_, unit)) => Picture::new("Energy of each governor", "energy", unit, drawing),
         None => Picture::new("Sleeps in a state that was too deep or too shallow", "of all sleeps", "%", drawing),
     })
 }

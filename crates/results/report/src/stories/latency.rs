@@ -24,7 +24,6 @@ impl Story for Latency<'_> {
         let groups = groups(findings.compared());
         let cases: Vec<Case<'_>> = groups.into_iter().map(|group| Case::new(findings, group)).collect();
         answer(told, findings, &cases);
-        told.extend(findings.warnings().into_iter().map(|words| Block::Warning(words.into())));
         told.extend([Block::heading(1, "Overview")]);
         told.table(overview(findings, &cases));
         if !findings.accuracy().is_empty() {
@@ -33,13 +32,11 @@ impl Story for Latency<'_> {
                 findings.accuracy().iter().filter(|row| row.release == ALL && row.what != SUSPENDS).cloned().collect();
             let is_one = pooled.is_empty();
             told.table(accuracies(if is_one { findings.accuracy() } else { &pooled }));
-            told.rest();
             if !is_one {
                 told.extend([Block::heading(2, "By release")]);
                 told.table(accuracies(findings.accuracy()));
             }
         }
-        told.rest();
         if findings.accuracy().iter().any(|row| row.guess.is_some()) {
             told.note(format!("{}.", crate::words::capital(GUESS)));
         }
@@ -72,26 +69,36 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
     let case = longest.items[0];
     let Some(headline) = case.headlines.first() else { return };
     let group = &case.group;
-    let of = match (longest.alone(), longest.items.len()) {
-        (Some(_), _) => "The longest case is ".to_owned(),
-        (None, 1) => "The case is ".to_owned(),
-        (None, alike) => format!("{alike} cases take longest alike, among them "),
+    let alike = match longest.items.len() {
+        1 => String::new(),
+        more => format!("{more} cases take longest alike. Among them, "),
     };
-    let mut words = format!("{of}{}, {}, of {}: {}", case_title(group.case), group.mode, group.release, headline.text);
+    let title = format!("{}, {},", case_title(group.case), group.mode);
+    let same = |of: &&Case<'_>| (of.group.case, of.group.mode) == (group.case, group.mode);
+    let each = |of: &Case<'_>| format!("{} us with {}", figure(of.longest()), of.group.release);
+    let releases: Vec<String> = cases.iter().filter(same).map(each).collect();
+    let mut words = match &releases[..] {
+        [us] => format!("{alike}{title} takes longest: {us}. {}", headline.text),
+        all => format!("{alike}{title} takes longest: {}. {}: {}", all.join(", "), group.release, headline.text),
+    };
     // The row of all, or that of most cells.
     if let Some(all) = findings.accuracy().iter().max_by_key(|row| row.model.cells) {
         let model = all.model;
         words.push_str(&format!(
-            " Of {} predicted cells of the parallel tables{}, {} are within 10 % of the published ones, with a median error of {:.1} %",
-            model.cells,
-            if findings.accuracy().len() > 1 && all.release != "all" { format!(" ({}, {})", all.release, all.what) } else { String::new() },
+            " {} of {} predicted cells{} are within 10 % of the published ones; the median error is {:.1} %",
             model.within_10_percent,
+            model.cells,
+            if findings.accuracy().len() > 1 && all.release != ALL {
+                format!(" ({}, {})", all.release, all.what)
+            } else {
+                String::new()
+            },
             model.median_error_percent
         ));
-        words.push_str(&all.guess.map_or_else(
-            || ".".to_owned(),
-            |guess| format!("; a guess from the tables alone has {:.1} %.", guess.median_error_percent),
-        ));
+        words.push_str(
+            &all.guess
+                .map_or_else(|| ".".to_owned(), |guess| format!(", a guess's {:.1} %.", guess.median_error_percent)),
+        );
     }
     told.answer(words);
 }

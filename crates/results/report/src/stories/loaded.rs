@@ -18,7 +18,6 @@ impl Story for LoadedGraph<'_> {
             "{windows} windows, and before them some rounds to warm up; received {} = sent {} + lost {}.",
             self.received, self.sent, self.lost
         ));
-        told.rest();
         let by_node: Vec<_> = self.events_per_packet.iter().collect();
         let table = Table::with_rows(&by_node).words("events per packet", |(node, _)| name(**node)).each(
             kinds,
@@ -70,12 +69,12 @@ fn answer(loaded: &LoadedGraph<'_>) -> Text {
         ),
     });
     let unit = clocks::unit(&loaded.ticks);
-    words.push(format!("{} {unit} per packet that comes in", spread::words(clocks, loaded.ticks.factor(), 1)));
+    words.push(format!("{} {unit} for each", spread::words(clocks, loaded.ticks.factor(), 1)));
     let dearest = loaded.nodes.dearest().filter(|_| loaded.steadiness.repeats);
     if let Some(node) = dearest.as_ref().and_then(|of| of.alone()) {
         let each =
             format!(" is the dearest node, with {} of them", figure(loaded.ticks.factor() * node.clocks_of_path));
-        words.extend(text!["; ", name(node.name), each]);
+        words.extend(text![". ", name(node.name), each]);
     }
     words.push(".");
     words

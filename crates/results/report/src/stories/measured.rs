@@ -3,7 +3,7 @@
 
 use super::clocks;
 use super::story::StoryContent;
-use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Text, figure, listed, name, text};
+use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Text, figure, name, text};
 use crate::model::measures::measure_tables;
 use crate::model::pictures::telling;
 use findings::spread::Steadiness;
@@ -23,10 +23,6 @@ pub(super) fn tell(findings: &Findings<'_>) -> StoryContent {
         let events = findings.recording.events().len();
         blocks.answer(text![format!("{}: no measures, and {events} events.", header.experiment)]);
     } else {
-        if header.world == "host" {
-            let apart = rows.iter().map(|(_, row)| row.apart());
-            clocks::noise(&Steadiness::new(apart, []), &mut blocks);
-        }
         // Ticks of a timer are told as nanoseconds.
         let ticks = Ticks::new(findings.recording);
         let (unit, factor) = match rows[0].1.unit.as_str() {
@@ -34,6 +30,10 @@ pub(super) fn tell(findings: &Findings<'_>) -> StoryContent {
             unit => (unit, 1.0),
         };
         blocks.answer(answer(&rows, unit, factor));
+        if header.world == "host" {
+            let apart = rows.iter().map(|(_, row)| row.apart());
+            clocks::noise(&Steadiness::new(apart, []), &mut blocks);
+        }
         let declared = crate::model::pictures::pictures(findings).into_iter().next();
         blocks.picture(declared.map_or_else(|| picture(&rows, unit, factor), |first| first.picture));
     }
@@ -68,14 +68,11 @@ fn answer(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> Text {
     let mut words = text![heading, ": "];
     let sides = [("", least), (" to ", most.filter(|most| most.behind > 0))];
     for (word, of) in sides.into_iter().filter_map(|(word, of)| Some((word, of?))) {
-        let value = figure(factor * of.items[0].1.median);
-        words.push(format!("{word}{value} {unit} ("));
-        words.extend(listed(of.items.iter().take(2).map(|(of, _)| name(of.as_str()))));
-        words.push(if of.items.len() > 2 {
-            format!(" and {} others alike)", of.items.len() - 2)
-        } else {
-            ")".to_owned()
-        });
+        words.push(format!("{word}{} {unit} (", figure(factor * of.items[0].1.median)));
+        match of.alone() {
+            Some((row, _)) => words.extend(text![name(row.as_str()), ")"]),
+            None => words.push(format!("{} rows alike)", of.items.len())),
+        }
     }
     words.push(if rows.len() > 1 { format!(", over {} rows.", rows.len()) } else { ".".to_owned() });
     words

@@ -50,12 +50,15 @@ pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
         Ok(None) => measured::tell(findings),
         Err(error) => {
             let mut told = measured::tell(findings);
-            told.blocks.put_first(Block::Warning(error.to_string().into()));
+            told.blocks.put_behind_answer(Block::Warning(error.to_string().into()));
             told
         }
     };
+    for words in findings.warnings().into_iter().rev() {
+        told.blocks.put_behind_answer(Block::Warning(words.into()));
+    }
     for note in &run.recording.header.notes {
-        told.blocks.put_among_first(Block::Note(note.as_str().into()));
+        told.blocks.note(note.as_str());
     }
     told
 }
@@ -63,7 +66,6 @@ pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::Cell;
     use crate::{Format, Report, Style};
     use published::Published;
     use recording::Recording;
@@ -82,6 +84,12 @@ mod tests {
         folders.into_iter().map(read).collect()
     }
 
+    /// What was published of the recording's experiment.
+    fn published_of(recording: &Recording) -> Published {
+        let data = experiment::Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data"));
+        Published::read(&data, &recording.header.experiment).unwrap()
+    }
+
     /// The words and figures of a text, without what formats draw and escape with.
     fn words(text: &str) -> BTreeSet<String> {
         let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").replace('\\', "");
@@ -97,34 +105,32 @@ mod tests {
         assert!(missing.is_empty(), "add a short run of {missing:?} below tests/recordings");
     }
 
-    /// A sentence with a figure, and behind all answers a picture, or a table with bars.
+    /// At most three short sentences, the first with a figure.
     #[test]
-    fn every_story_begins_with_a_figure_and_a_picture() {
-        let published = Published::default();
-        let mut undrawn = BTreeSet::new();
+    fn every_story_answers_in_at_most_three_sentences() {
+        let mut wrong = Vec::new();
         for (folder, recording) in stored() {
+            let published = published_of(&recording);
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let run = Run { recording: &recording, folder: &name, published: &published };
             let findings = Findings::read(&recording, &name, &published);
-            let plain = measured::tell(&findings);
-            for story in [tell(&run, &findings), plain] {
-                let Some(Block::Answer(first)) = story.blocks.all().first() else { panic!("{name} answers first") };
-                let first = first.plain().trim_end().to_owned();
-                assert!(first.contains(|c: char| c.is_ascii_digit()) && first.ends_with(['.', ')']), "{name}: {first}");
-                let is_head =
-                    |block: &&Block| matches!(block, Block::Answer(_) | Block::Warning(_) | Block::Heading { .. });
-                let drawn = story.blocks.first().iter().find(|block| !is_head(block));
-                let is_drawn = match drawn {
-                    Some(Block::Picture(_)) => true,
-                    Some(Block::Table(table)) => table.rows.iter().flatten().any(|cell| matches!(cell, Cell::Bars(_))),
-                    _ => recording.measures().is_empty(),
-                };
-                // Predictions have one answer for each figure that they are held against.
-                let is_drawn = is_drawn || name == "idle-predict";
-                undrawn.extend((!is_drawn).then(|| name.clone()));
+            for story in [tell(&run, &findings), measured::tell(&findings)] {
+                let answers = story.blocks.all().iter().map_while(|block| match block {
+                    Block::Answer(words) => Some(words.plain()),
+                    _ => None,
+                });
+                let answer = answers.collect::<Vec<_>>().join(" ");
+                let sentences = crate::words::sentences(&answer);
+                let has_figure = sentences.first().is_some_and(|first| first.contains(|c: char| c.is_ascii_digit()));
+                let long = sentences.iter().filter(|sentence| sentence.chars().count() > 160);
+                wrong.extend((!has_figure).then(|| format!("{name}: no figure: {answer}")));
+                wrong.extend((sentences.len() > 3).then(|| format!("{name}: {} sentences: {answer}", sentences.len())));
+                wrong.extend(
+                    long.map(|sentence| format!("{name}: {} characters: {sentence}", sentence.chars().count())),
+                );
             }
         }
-        assert!(undrawn.is_empty(), "a picture comes behind the answer of {undrawn:?}");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
     #[test]
@@ -135,10 +141,7 @@ mod tests {
             let report = Report::new(&recording, &name, &published);
             let run = Run { recording: &recording, folder: &name, published: &published };
             let story = tell(&run, &Findings::read(&recording, &name, &published));
-            assert!(
-                story.blocks.all().iter().all(|block| !matches!(block, Block::Warning(_))),
-                "{name}: facts that are read"
-            );
+            assert!(Finding::read(&run, &Findings::read(&recording, &name, &published)).is_ok(), "{name}");
             let answer = story.blocks.all().iter().find_map(|block| match block {
                 Block::Answer(text) => Some(words(&text.plain())),
                 _ => None,

@@ -28,7 +28,6 @@ impl Story for Placement<'_> {
             if let Some(missed) = missed(self) {
                 told.table(missed);
             }
-            told.rest();
             if let Some(picture) = owners_picture(self) {
                 told.picture(picture);
             }

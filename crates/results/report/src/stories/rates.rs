@@ -34,7 +34,6 @@ fn places(driver: &Driver<'_>) -> String {
 impl Story for Rates<'_> {
     fn tell(&self, told: &mut Blocks) {
         let facts = &self.facts;
-        clocks::noise(&self.steadiness, told);
         if let Some(best) = self.best() {
             let of = |driver: &&Driver<'_>| format!("{} {}", driver.name, bounds_words(driver.ndr_mpps));
             let rates = best.items.iter().map(of).collect::<Vec<_>>().join(", ");
@@ -42,6 +41,7 @@ impl Story for Rates<'_> {
                 if best.alone().is_some() { "The highest rate without loss: " } else { "Rates without loss: " };
             told.answer(format!("{highest}{rates} Mpps."));
         }
+        clocks::noise(&self.steadiness, told);
         let row = |driver: &Driver<'_>| {
             let [low, high] = driver.ndr_mpps;
             let (low, high) = (low.or(high)?, high.or(low)?);

@@ -39,7 +39,7 @@ fn answer(lazy: &Lazy<'_>) -> String {
             _ => "within",
         };
         words += &format!(
-            "; Linux says {least:.0} to {most:.0} % of a whole chip's power, and the median is {median} that: here only cores and \
+            ". Linux says {least:.0} to {most:.0} % of a whole chip's power, and the median is {median} that: here only cores and \
              clusters have power"
         );
     }

@@ -71,7 +71,7 @@ fn words(gains: &Gains, ticks: &Ticks, repeats: bool) -> Option<Text> {
     ];
     if repeats {
         words.push(format!(
-            " and is {:.2} times as fast as the single loop without prefetch: {:.2} times by parallelism and {:.2} times by prefetch",
+            ". It is {:.2} times as fast as the single loop without prefetch: {:.2} times by parallelism and {:.2} times by prefetch",
             best.gain, best.gain_parallel, best.gain_prefetch
         ));
     }
@@ -90,10 +90,10 @@ impl Story for Strides<'_> {
 
 impl Story for MeasuredStudy<'_> {
     fn tell(&self, told: &mut Blocks) {
-        clocks::noise(&self.steadiness, told);
         if let Some(words) = words(&self.gains, &self.ticks, self.steadiness.repeats) {
             told.answer(words);
         }
+        clocks::noise(&self.steadiness, told);
         if let Some(picture) = picture(&self.cells, &self.ticks) {
             told.picture(picture);
         }
@@ -116,7 +116,6 @@ impl Story for MeasuredStudy<'_> {
             self.ticks.tick_ns,
             self.repetitions
         ));
-        told.rest();
         let most = self.cells.iter().map(|cell| cell.clocks_per_packet).fold(0.0, f64::max);
         let quartiles = |cell: &Cells| {
             let [low, high] = cell.quartiles().map(|clocks| fixed(clocks, 1));
@@ -140,18 +139,15 @@ impl Story for MeasuredStudy<'_> {
 impl Story for PredictedStudy<'_> {
     fn tell(&self, told: &mut Blocks) {
         let has_published = self.cells.iter().any(|cell| cell.published_clocks_per_packet.is_some());
-        let mut answer = Text::default();
+        let mut answer = words(&self.gains, &self.ticks, true).unwrap_or_default();
         let unfitted = self.scores.iter().filter(|score| score.predictor == "model" && !score.fitted);
         let errors: Vec<String> = unfitted
             .map(|score| format!("{} by {}", score.loop_name, fixed(score.rms_percent, 2).after(" %")))
             .collect();
         if !errors.is_empty() {
             let words =
-                format!("The model misses the published loops that no fit used, {} (rms). ", errors.join(" and "));
+                format!(" The model misses the published loops that no fit used, {} (rms).", errors.join(" and "));
             answer.push(words);
-        }
-        if let Some(words) = words(&self.gains, &self.ticks, true) {
-            answer.extend(words);
         }
         if !answer.is_empty() {
             told.answer(answer);
@@ -170,7 +166,6 @@ impl Story for PredictedStudy<'_> {
             self.frame_size,
             (self.ticks.tick_ns * 1000.0).round() / 1000.0
         ));
-        told.rest();
         told.table(cell_table(self));
         if self.cores.len() > 1 {
             let table = Table::with_rows(&self.cores)

@@ -16,7 +16,6 @@ fn words(tune: &Tune<'_>, values: &[u32]) -> String {
 fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
     let facts = &tune.facts;
     let taken = |ticks: f64| clocks::words(&tune.ticks, ticks);
-    clocks::noise(&tune.steadiness, told);
     let mut words = format!(
         "`{}` takes the least time with {}: {} per record, with {} MB of lines, in batches of {}",
         facts.name,
@@ -26,13 +25,14 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
         facts.batch
     );
     if let Some(none) = best.none {
-        words.push_str(&format!("; without prefetch it takes {}", taken(none)));
+        words.push_str(&format!(". Without prefetch it takes {}", taken(none)));
     }
     if let Some(today) = best.today {
         words.push_str(&format!(", and with today's values {}", taken(today)));
     }
     words.push('.');
     told.answer(words);
+    clocks::noise(&tune.steadiness, told);
     let near: Vec<String> = facts
         .knobs
         .iter()
@@ -42,16 +42,16 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
             false => format!("{} {from} to {to}", knob.name),
         })
         .collect();
-    told.answer(format!("Within 2 % of it: {}.", near.join(", ")));
+    told.paragraph(format!("Within 2 % of it: {}.", near.join(", ")));
     if facts.at_the_end {
-        told.answer(
+        told.warning(
             "The best is at the end of what can be tried: a record's work is so short against a line from memory that a whole \
              batch should be asked for first.",
         );
     }
     if let Some(model) = &facts.model {
         let ahead = (model.line / model.work).ceil();
-        told.answer(format!(
+        told.paragraph(format!(
             "Why: a line from memory takes {} and a record's work {}, so a line that is asked for {} records ahead is there in \
              time; {} lines can be on their way at once, and {} records fit the core's window.",
             taken(model.line),

@@ -120,7 +120,6 @@ impl<'s> SweepStory<'s> {
             self.tell(&mut told, first);
             self.points(&mut told, first);
         }
-        told.rest();
         self.axes(&mut told);
         self.overview(&mut told);
         for &quantity in self.order.iter().take(QUANTITIES.1).skip(QUANTITIES.0) {

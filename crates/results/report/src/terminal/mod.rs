@@ -5,10 +5,12 @@
 //! | `grid.rs` | tables and paragraphs in a terminal of any width |
 //! | `paint.rs` | words in the terminal's colours |
 //! | `pictures.rs` | pictures, as bars and blocks of characters |
+//! | `screen.rs` | the first screen of a story |
 
 mod grid;
 mod paint;
 mod pictures;
+mod screen;
 
 use crate::blocks::{Bars, Block, Blocks, Cell, Paint, Table, Tone};
 use crate::style::Style;
@@ -17,38 +19,9 @@ use grid::{columns, fitted, paragraph, right, table};
 use paint::{BOLD, DIM, WARNING, painted};
 use std::fmt::Write;
 
-/// All blocks of a story, or, unless `all` are asked for, those that answer, and a line that says
-/// how to see the others.
+/// All blocks of a story, or, unless `all` are asked for, those of its first screen.
 pub(crate) fn story(blocks: &Blocks, all: bool, style: Style) -> String {
-    let mut text = render(blocks.first(), style);
-    let others = blocks.others();
-    match all {
-        true => text.push_str(&render(others, style)),
-        false => {
-            let count = |is: fn(&Block) -> bool| others.iter().filter(|block| is(block)).count();
-            let kinds = [
-                (count(|block| matches!(block, Block::Table(_))), "table"),
-                (count(|block| matches!(block, Block::Picture(_))), "picture"),
-                (count(|block| matches!(block, Block::Verbatim(_))), "trace"),
-            ];
-            let plural = |(count, what): &(usize, &str)| match count {
-                1 => format!("1 {what}"),
-                count => format!("{count} {what}s"),
-            };
-            let mut kinds: Vec<String> = kinds.iter().filter(|(count, _)| *count > 0).map(plural).collect();
-            let rows = |block: &Block| if let Block::Table(table) = block { table.rows.len() } else { 0 };
-            let rows: usize = others.iter().map(rows).sum();
-            if rows > 0 {
-                kinds[0].push_str(&format!(" with {}", plural(&(rows, "row"))));
-            }
-            if !others.is_empty() {
-                let more = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(", ")) };
-                let words = format!("There is more{more}. Add --all to see it here, or --report page.html.");
-                paragraph(&mut text, &words, ("", "  "), DIM, style);
-            }
-        }
-    }
-    text
+    if all { render(blocks.all(), style) } else { screen::screen(blocks.all(), style) }
 }
 
 /// Blocks, one below the other.
@@ -222,23 +195,8 @@ fn legend(text: &mut String, block: &Table, names: &[&Paint], style: Style) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::{code, figure, name, text};
+    use crate::blocks::{code, name, text};
     use attribution::Cause;
-
-    #[test]
-    fn an_answer_comes_first_and_the_rest_on_demand() {
-        let mut blocks = Blocks::default();
-        blocks.answer(text!["It takes ", figure(12.0).to_string(), " us."]);
-        blocks.rest();
-        blocks.table(Table::with_rows(&[1.0]).numbers("a", "us", |value| figure(*value)).done());
-        let short = story(&blocks, false, Style::PLAIN);
-        assert!(
-            short.starts_with("It takes 12.00 us.\n") && short.contains("There is more: 1 table with 1 row."),
-            "{short}"
-        );
-        let long = story(&blocks, true, Style::PLAIN);
-        assert!(long.contains("a, us") && !long.contains("There is more"), "{long}");
-    }
 
     #[test]
     fn a_bar_is_as_long_as_its_parts_and_each_part_has_its_letter() {

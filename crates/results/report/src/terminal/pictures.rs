@@ -219,7 +219,7 @@ fn draw_intervals(text: &mut String, rows: &[IntervalRow], unit: &str, style: St
 }
 
 /// Rows of a picture with two axes.
-const HEIGHT: usize = 12;
+const HEIGHT: usize = 9;
 
 /// A letter for each dot, at its middle.
 fn draw_dots(text: &mut String, dots: &[Dot], (x, x_unit): &(String, String), (y, y_unit): (&str, &str), style: Style) {

@@ -1,0 +1,191 @@
+//! The first screen of a story: its answer, one picture, the caveat that could turn the answer, and
+//! where the rest is, in this order.
+
+use super::grid::paragraph;
+use super::paint::{BOLD, DIM, painted};
+use super::render;
+use crate::blocks::{Bar, Bars, Block, Cell, Drawing, Figure, Picture, Table};
+use crate::style::Style;
+use crate::words::sentences;
+
+/// Lines of a first screen at most; with the place of the recording they are twenty.
+const LINES: usize = 19;
+
+/// Sentences of the answer at most.
+const SENTENCES: usize = 3;
+
+/// The first screen of a story.
+pub(super) fn screen(blocks: &[Block], style: Style) -> String {
+    let is_answer = |block: &&Block| matches!(block, Block::Answer(_));
+    let answers = blocks.iter().skip_while(|block| !is_answer(block)).map_while(|block| match block {
+        Block::Answer(words) => Some(painted(words, style)),
+        _ => None,
+    });
+    let answer = answers.collect::<Vec<_>>().join(" ");
+    let sentences = sentences(&answer);
+    let mut text = String::new();
+    paragraph(&mut text, &sentences[..sentences.len().min(SENTENCES)].join(" "), ("", ""), BOLD, style);
+    let drawn = blocks.iter().position(is_drawn).or_else(|| blocks.iter().position(|block| rows(block) > 0));
+    let caveat = blocks.iter().position(|block| matches!(block, Block::Warning(_)));
+    let is_shown = |at: usize| Some(at) == drawn || Some(at) == caveat || is_answer(&&blocks[at]);
+    let others: Vec<&Block> = (0..blocks.len()).filter(|&at| !is_shown(at)).map(|at| &blocks[at]).collect();
+    let more = more(&others, style);
+    let caveat = caveat.map_or_else(String::new, |at| render(&blocks[at..=at], style));
+    let room = LINES.saturating_sub([&text, &caveat, &more].map(|text| text.lines().count()).iter().sum());
+    let picture = drawn.map(|at| match &blocks[at] {
+        Block::Table(table) if is_drawn(&blocks[at]) => Block::Picture(picture_of(table)),
+        block => block.clone(),
+    });
+    let (picture, is_cut) = picture.map_or_else(Default::default, |picture| within(&picture, room, style));
+    let is_all = others.is_empty() && !is_cut && sentences.len() <= SENTENCES;
+    text + &picture + &caveat + if is_all { "" } else { &more }
+}
+
+/// Whether a block is a picture in a terminal: a timeline has no room there.
+fn is_drawn(block: &Block) -> bool {
+    match block {
+        Block::Picture(picture) => !matches!(picture.drawing, Drawing::Timeline { .. }),
+        Block::Table(table) => table.rows.iter().flatten().any(|cell| matches!(cell, Cell::Bars(_))),
+        _ => false,
+    }
+}
+
+/// A table whose rows have bars as a picture, the longest bar first.
+fn picture_of(table: &Table) -> Picture {
+    let bars = |cells: &[Cell]| {
+        cells.iter().find_map(|cell| if let Cell::Bars(bars) = cell { Some(bars.clone()) } else { None })
+    };
+    let names = table.columns.iter().take_while(|column| !column.is_number).count();
+    let name = |row: &[Cell]| row[..names].iter().map(Cell::plain).collect::<Vec<_>>().join(" ");
+    let drawn = table.rows.iter().filter_map(|row| Some((name(row), bars(row)?)));
+    let figure = |value| Figure { value, published: None };
+    let bar = |(name, bars): (String, Bars)| Bar {
+        name,
+        parts: bars.parts.iter().map(|(paint, length)| (paint.title().to_string(), figure(*length))).collect(),
+    };
+    let unit = table.rows.iter().find_map(|row| bars(row)).map_or("", |bars| bars.unit);
+    let mut rows: Vec<Bar> = drawn.map(bar).collect();
+    rows.sort_by(|a, b| b.total().value.total_cmp(&a.total().value));
+    let of = table.columns.last().map_or_else(String::new, |column| crate::words::capital(&column.title()));
+    Picture::new(of, "", unit, Drawing::Bars(rows))
+}
+
+/// A picture or table on as many lines as there is room: with its first rows, and nothing where
+/// none has room; and whether it has more.
+fn within(block: &Block, room: usize, style: Style) -> (String, bool) {
+    let all = rows(block);
+    for kept in (1..=all.min(room)).rev() {
+        let mut text = render(&[first_rows(block, kept)], style);
+        if kept < all {
+            paragraph(&mut text, &format!("and {} more", all - kept), ("  ", "  "), DIM, style);
+        }
+        if text.lines().count() <= room {
+            return (text, kept < all);
+        }
+    }
+    (String::new(), true)
+}
+
+/// The rows of a picture or a table; a picture that has none counts as one.
+fn rows(block: &Block) -> usize {
+    match block {
+        Block::Table(table) => table.rows.len(),
+        Block::Picture(picture) => match &picture.drawing {
+            Drawing::Bars(rows) => rows.len(),
+            Drawing::Curves { curves, .. } => curves.len(),
+            Drawing::Intervals(rows) => rows.len(),
+            Drawing::Samples(rows) => rows.len(),
+            Drawing::Lanes(lanes) => lanes.rows.len(),
+            Drawing::HeatMap { maps, .. } => maps.len(),
+            Drawing::Flames(flames) => flames.len(),
+            Drawing::Dots { .. } | Drawing::Timeline { .. } => 1,
+        },
+        _ => 0,
+    }
+}
+
+/// The block with its first rows, and without the note on how it is read.
+fn first_rows(block: &Block, kept: usize) -> Block {
+    let mut block = block.clone();
+    match &mut block {
+        Block::Table(table) => {
+            table.rows.truncate(kept);
+            table.note = "".into();
+        }
+        Block::Picture(picture) => {
+            picture.note = "".into();
+            match &mut picture.drawing {
+                Drawing::Bars(rows) => rows.truncate(kept),
+                Drawing::Curves { curves, .. } => curves.truncate(kept),
+                Drawing::Intervals(rows) => rows.truncate(kept),
+                Drawing::Samples(rows) => rows.truncate(kept),
+                Drawing::Lanes(lanes) => lanes.rows.truncate(kept),
+                Drawing::HeatMap { maps, .. } => maps.truncate(kept),
+                Drawing::Flames(flames) => flames.truncate(kept),
+                Drawing::Dots { .. } | Drawing::Timeline { .. } => {}
+            }
+        }
+        _ => {}
+    }
+    block
+}
+
+/// The line that says what else there is, and how to see it.
+fn more(others: &[&Block], style: Style) -> String {
+    let count = |is: fn(&Block) -> bool| others.iter().filter(|block| is(block)).count();
+    let tables = count(|block| matches!(block, Block::Table(_)));
+    let lines = others.iter().map(|block| if let Block::Table(table) = block { table.rows.len() } else { 0 }).sum();
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let kinds = [
+        (count(|block| matches!(block, Block::Warning(_))), "warning"),
+        (tables, "table"),
+        (count(|block| matches!(block, Block::Picture(_))), "picture"),
+        (count(|block| matches!(block, Block::Verbatim(_))), "trace"),
+    ];
+    let kinds = kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| match what {
+        "table" => format!("{} ({})", plural(count, what), plural(lines, "row")),
+        _ => plural(count, what),
+    });
+    let kinds: Vec<String> = kinds.collect();
+    let which = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(", ")) };
+    let mut text = String::new();
+    paragraph(&mut text, &format!("More with --all or --report page.html{which}."), ("", "  "), DIM, style);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::{Blocks, text};
+
+    fn bars(count: usize) -> Picture {
+        let parts = || vec![("part".to_owned(), Figure { value: 1.0, published: None })];
+        let rows = (0..count).map(|at| Bar { name: format!("row {at}"), parts: parts() }).collect();
+        Picture::new("Bars", "", "us", Drawing::Bars(rows))
+    }
+
+    #[test]
+    fn a_screen_has_the_answer_the_picture_the_caveat_and_where_the_rest_is() {
+        for (width, rows) in [(80, 3), (80, 50), (120, 50), (40, 12)] {
+            let mut told = Blocks::default();
+            told.answer(text!["It takes 12 us. It took 11 us. Two more. A fourth is left out."]);
+            told.warning("One order alone was tried.");
+            told.warning("Something else.");
+            told.picture(bars(rows));
+            let style = Style { colour: false, width };
+            let screen = screen(told.all(), style);
+            let at = |part: &str| screen.find(part).unwrap_or_else(|| panic!("no {part} in\n{screen}"));
+            assert!(at("It takes 12 us.") < at("row 0") && at("row 0") < at("One order"), "{screen}");
+            assert!(at("One order") < at("More with --all") && screen.contains("1 warning"), "{screen}");
+            assert!(screen.lines().count() <= LINES && !screen.contains("left out"), "{screen}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_rest_where_there_is_none() {
+        let mut told = Blocks::default();
+        told.answer("It takes 12 us.");
+        told.picture(bars(2));
+        assert!(!screen(told.all(), Style::PLAIN).contains("--all"));
+    }
+}
