@@ -161,7 +161,8 @@ pub fn replay(
     for (cpu, sleeps) in traced.cpus.iter().enumerate() {
         let (domain, _) = platform.place(cpu as u16);
         let mut of_cpu = Cpu::new(platform, domain, chooser, unsaid, tick_ns, reading.clock());
-        let past = |number| unsaid.is_taught.then(|| seen(traced, cpu, number, tracing_ns));
+        let last = platform.domains[domain].table.last();
+        let past = |number| unsaid.is_taught.then(|| seen(traced, (cpu, number), last, tracing_ns));
         if let Some(governor) = &mut of_cpu.governor {
             let table = &platform.domains[domain].table;
             for (sleep, outcome) in sleeps.iter().zip((0..).map_while(past)) {
@@ -181,13 +182,13 @@ pub fn replay(
     replayed
 }
 
-/// The outcome of a recorded choice. A stay is as long as the kernel took it to be, as far as that
+/// The outcome of a recorded choice; a state that the platform lacks is its deepest, `last`. A stay is as long as the kernel took it to be, as far as that
 /// is known: the time of tracing is taken off.
-fn seen(traced: &TracedIntervals, cpu: usize, number: usize, tracing_ns: u64) -> Outcome {
+fn seen(traced: &TracedIntervals, (cpu, number): (usize, usize), last: usize, tracing_ns: u64) -> Outcome {
     let sleep = &traced.cpus[cpu][number];
     let stay = match traced.refused[cpu].binary_search(&number) {
         Ok(_) => Outcome::refused(),
-        Err(_) => Outcome::stay(sleep.state.into(), sleep.interval_ns().saturating_sub(tracing_ns)),
+        Err(_) => Outcome::stay(usize::from(sleep.state).min(last), sleep.interval_ns().saturating_sub(tracing_ns)),
     };
     Outcome { got_tick: sleep.got_tick, ..stay }
 }

@@ -165,7 +165,7 @@ proptest! {
             let oracle = Oracle::new(&platform, &segments, &traced);
             for kind in Kind::ALL.map(Chooser::Governor).into_iter().chain([Chooser::Recorded]) {
                 let own = if kind == Chooser::Governor(Kind::Haltpoll) { platform.with_polling() } else { platform.clone() };
-                for unsaid in [Unsaid::TIMER, Unsaid::ENDLESS] {
+                for unsaid in [Unsaid::TIMER, Unsaid::ENDLESS, Unsaid { is_taught: true, ..Unsaid::TIMER }] {
                     let replayed = replay(&own, &traced, kind, unsaid, TICK_NS, &mut Ideal);
                     let energies = energy(&own, &segments, &replayed);
                     for (point, energy) in energies.iter().enumerate() {
