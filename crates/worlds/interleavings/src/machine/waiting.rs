@@ -54,10 +54,12 @@ impl Machine {
         }
     }
 
-    /// Waits until a word changes.
-    pub(crate) fn wait_for_change(&self, cell: u16) {
-        // Whatever lets others go may let the word change: then it is looked at again.
-        if !self.settle() && !self.drain() {
+    /// Waits until a word has another value than the one that was seen.
+    pub(crate) fn wait_for_change(&self, cell: u16, seen: u64) {
+        // Whatever lets others go may let the word change: then it is looked at again. It may have
+        // changed already, while the process was taken for one that spins.
+        let is_past = self.memory.borrow().newest(cell) != seen;
+        if !is_past && !self.settle() && !self.drain() {
             self.block(Wait::Change(cell));
         }
     }

@@ -58,7 +58,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Never.
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         while !self.take() {
-            machine().wait_for_change(self.word);
+            machine().wait_for_change(self.word, 1);
         }
         Ok(self.guard())
     }

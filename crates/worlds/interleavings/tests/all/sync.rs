@@ -128,6 +128,26 @@ fn what_a_join_or_a_mutex_orders_is_no_race() {
     assert_eq!(nothing, None);
 }
 
+/// Stores below the lock drain late, so that a thread tries to take it often.
+#[test]
+fn a_mutex_that_is_held_for_long_is_no_deadlock() {
+    for strategy in [Strategy::Random, Strategy::Pct(3), Strategy::PassingOver, Strategy::Few(3)] {
+        let config = Config { strategies: vec![strategy], ..drawn() };
+        let nothing = found(&config, || {
+            let (count, word) = (Arc::new(Mutex::new(0)), Arc::new(AtomicU32::new(0)));
+            let other = count.clone();
+            let thread = thread::spawn(move || *other.lock().unwrap() += 1);
+            let held = count.lock().unwrap();
+            word.store(1, Release);
+            word.store(2, Release);
+            drop(held);
+            thread.join().unwrap();
+            assert_eq!(*count.lock().unwrap(), 1);
+        });
+        assert_eq!(nothing, None, "{strategy:?}");
+    }
+}
+
 /// A lock of one word.
 struct Spin(AtomicBool);
 
