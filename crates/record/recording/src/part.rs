@@ -86,7 +86,7 @@ impl PartWriter {
         Ok(())
     }
 
-    /// Ends the files; what was written of each, by its name.
+    /// Closes the files; returns the rows and the checksum of each, by its name.
     ///
     /// # Errors
     /// The system refuses.

@@ -218,7 +218,7 @@ impl Out {
         Ok(Self { out: BufWriter::new(file), bytes: 0, crc: crc32fast::Hasher::new() })
     }
 
-    /// Ends the file; what was written.
+    /// Closes the file; returns its rows and its checksum.
     pub(crate) fn facts(mut self, path: &Path, rows: u64) -> Result<FileFacts, Error> {
         self.flush().map_err(Error::io(path, "write"))?;
         Ok(FileFacts { rows, bytes: self.bytes, crc32: self.crc.finalize() })

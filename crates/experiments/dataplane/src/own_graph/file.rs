@@ -310,7 +310,7 @@ fn find<'w>(wired: &'w [Wiring], name: &str) -> Option<&'w Wiring> {
     wired.iter().find(|node| node.name == name)
 }
 
-/// The nodes that packets can come to, each before those that its arcs lead to.
+/// The nodes that packets can reach, in topological order.
 fn in_order<'w>(wired: &'w [Wiring], start: &'w str) -> Result<Vec<&'w str>, Cycle> {
     // The nodes all of whose arcs were followed; and those on the way to where we are, each with
     // its next arc and the place of the one that led to it.

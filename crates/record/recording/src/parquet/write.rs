@@ -166,7 +166,7 @@ impl<R, W: Write + Send> TableWriter<R, W> {
         Ok(())
     }
 
-    /// Ends the file; returns its number of rows and what it was written to.
+    /// Closes the file; returns its number of rows and its writer.
     pub(crate) fn finish(self) -> Result<(u64, W), ParquetError> {
         Ok((self.rows, self.file.into_inner()?))
     }

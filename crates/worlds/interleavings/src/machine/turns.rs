@@ -24,7 +24,7 @@ impl Machine {
         self.turns.asleep.set(self.turns.asleep.get() | 1 << cpu);
     }
 
-    /// The process that runs ends what another one waits for.
+    /// Wakes `process`: the condition that it waits for now holds.
     pub fn unblock(&self, process: usize) {
         if self.settings.traces.get() && !self.is_awake(process) {
             self.note_learns(process, self.process());
@@ -126,7 +126,7 @@ impl Machine {
         }
     }
 
-    /// Lets a process go that was absent; it sees what the present one has seen and done.
+    /// Starts an absent process, which inherits the view of memory of the one that runs.
     pub(crate) fn start_process(&self, process: usize) {
         self.memory.borrow_mut().inherit(process, self.process());
         self.note_learns(process, self.process());

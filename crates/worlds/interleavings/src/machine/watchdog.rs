@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The last operation of any run: its process in the upper byte, then how often anything happened,
-/// then the operation.
+/// The heartbeat of all runs: bits 63 to 56 are the process, 55 to 32 a count of operations, and 31
+/// to 0 the operation.
 static BEAT: AtomicU64 = AtomicU64::new(0);
 
 #[inline(always)]
