@@ -61,9 +61,10 @@ fn answer(what_if: &WhatIf) -> Option<String> {
             )
         }
         _ => format!(
-            "The {most_of} {metric} {comes_to} {} with {} and {} with {}{why}.",
+            "The {most_of} {metric} {comes_to} {} with {}. That is {:.1} % less than the {} with {}{why}.",
             with_seeds(least, what_if.unit()),
             short_name(least),
+            100.0 * (1.0 - least.longest / most.longest),
             with_seeds(most, what_if.unit()),
             short_name(most)
         ),

@@ -122,19 +122,33 @@ fn sentence(comparison: &Comparison, group: &[ChangedRow<'_>]) -> String {
             }
             _ => ("", String::new()),
         };
+        let largest = group.iter().max_by(|a, b| middle_of(a.0, 0).total_cmp(&middle_of(b.0, 0)));
+        let largest = largest.and_then(|(row, _, change)| Some((row, change.percent?)));
+        let largest = largest.map_or_else(String::new, |(row, percent)| {
+            let size = fixed(percent.abs(), 1);
+            format!(" The largest, of {}, is {size} % {way} ({}).", name_of(row), from_to(row, side))
+        });
         return format!(
-            "{which}{metric} is {middle} in {median}{} rows of {tables}{range}{judged}{cause}.",
+            "{which}{metric} is {middle} in {median}{} rows of {tables}{range}{judged}{cause}.{largest}",
             group.len()
         );
     };
-    let median = |side: usize| row.cells.get(side).copied().flatten().map_or(f64::NAN, |cell| cell.median);
-    format!(
-        "{which}{metric} of {} is {middle} ({} to {} {}){judged}{cause}.",
-        row.key.label().replacen(&format!(", {}", row.key.metric), "", 1),
-        figure(median(0)),
-        figure(median(side)),
-        row.unit
-    )
+    format!("{which}{metric} of {} is {middle} ({}){judged}{cause}.", name_of(row), from_to(row, side))
+}
+
+/// The median of a row in a recording.
+fn middle_of(row: &Row, side: usize) -> f64 {
+    row.cells.get(side).copied().flatten().map_or(f64::NAN, |cell| cell.median)
+}
+
+/// The row's case and place, without its measure.
+fn name_of(row: &Row) -> String {
+    row.key.label().replacen(&format!(", {}", row.key.metric), "", 1)
+}
+
+/// "10.00 to 11.00 us": a row in the base and in a recording.
+fn from_to(row: &Row, side: usize) -> String {
+    format!("{} to {} {}", figure(middle_of(row, 0)), figure(middle_of(row, side)), row.unit)
 }
 
 /// "Also wakeup is more in 20 rows and less in 10.": groups that have no sentence of their own.
@@ -259,12 +273,13 @@ mod tests {
         other[3].3 = 11.0;
         assert_eq!(told(&base, &other), "Wake of c serial, CPU 0 is 10.0 % more (10.00 to 11.00 us).");
         (other[0].3, other[1].3) = (90.0, 80.0);
-        let two = "Down is 10.0 % less in the median of 2 rows of c serial (10.0 to 20.0 %). Wake of c serial, CPU 0 is 10.0 % more (10.00 to 11.00 us).";
+        let two = "Down is 10.0 % less in the median of 2 rows of c serial (10.0 to 20.0 %). The largest, of c serial, CPU 1, is 20.0 % less (100.0 to 80.00 us). Wake of c serial, CPU 0 is 10.0 % more (10.00 to 11.00 us).";
         assert_eq!(told(&base, &other), two);
         other[2].3 = 25.0;
         assert!(
-            told(&base, &other)
-                .starts_with("Down is 20.0 % less in the median of 3 rows of 2 tables (10.0 to 50.0 %). Wake")
+            told(&base, &other).starts_with(
+                "Down is 20.0 % less in the median of 3 rows of 2 tables (10.0 to 50.0 %). The largest, of"
+            )
         );
         // The regression is the smallest of three measures.
         let more = |value: f64| {

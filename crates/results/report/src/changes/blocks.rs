@@ -51,10 +51,10 @@ pub fn comparison_markdown(comparison: &Comparison, published: Option<&Published
 fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> Blocks {
     let mut told = Blocks::default();
     match comparison.idle.is_empty() {
-        true => told.answer(answer(comparison)),
+        true => told.answer(format!("{} {}.", answer(comparison), capital(&summary(comparison)))),
         false => idle::tell(&mut told, comparison),
     }
-    if let Some(picture) = largest(comparison) {
+    if let Some(picture) = largest(comparison).filter(|_| comparison.idle.is_empty()) {
         told.picture(picture);
     }
     shifts(&mut told, comparison);
@@ -62,7 +62,6 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
         told.paragraph(sentence);
     }
     functions::tell(&mut told, comparison);
-    told.paragraph(format!("{}.", capital(&summary(comparison))));
     told.list(sides(comparison));
     for warning in comparison.warnings.iter().take(100) {
         told.warning(format!("warning: {warning}"));

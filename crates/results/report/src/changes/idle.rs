@@ -5,7 +5,7 @@ use crate::blocks::{Blocks, Number, Table, fixed, grouped, name};
 use comparison::{Comparison, IdleShare, IdleTest, Outcome};
 
 /// Tests that the answer names at most.
-const MOST_NAMED: usize = 6;
+const MOST_NAMED: usize = 2;
 
 /// Tells what changed: the answer, then a table of misses and one of each state's share.
 pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
@@ -111,7 +111,7 @@ fn answer(tests: &[IdleTest], sides: usize) -> String {
                 };
                 let clauses: Vec<String> = several.iter().take(MOST_NAMED).map(clause).collect();
                 format!(
-                    "{other} chose a wrong idle state more often than A in {more} of {} tests: {}.",
+                    "{other} chose a wrong idle state more often than A in {more} of {} tests. The share changed most in {}.",
                     several.len(),
                     clauses.join(", ")
                 )
