@@ -259,7 +259,7 @@ fn frame_sizes_have_clocks_and_bytes() {
         let published = row["published_kb"][0].as_f64();
         assert_eq!(published, (size < 1024).then_some(row["bytes"][0].as_f64().unwrap() / 1024.0), "{row}");
     }
-    let shown = done(&["report", to.to_str().unwrap()]);
+    let shown = done(&["report", to.to_str().unwrap(), "--all"]);
     if cfg!(all(target_os = "linux", target_env = "gnu")) {
         let code = rows[0]["instruction_bytes"].as_u64().unwrap();
         assert!((64..65_536).contains(&code), "{code}");
@@ -283,7 +283,7 @@ fn a_frame_that_outgrows_l1_is_told_on_a_modelled_core() {
     let ways = set["frame_sizes"].as_array().unwrap();
     assert!(beyond_l1(&ways[0]) < 0.05 && beyond_l1(&ways[4]) > 1.0, "{set}");
     assert_eq!(ways[2]["bytes"], serde_json::json!([256 * 32, 256 * 4, 256 * 128]), "the bytes that the slides print");
-    let shown = done(&["report", to.to_str().unwrap()]);
+    let shown = done(&["report", to.to_str().unwrap(), "--all"]);
     assert!(shown.contains("beyond L1") && shown.contains("By buffers that go around"), "{shown}");
     for (wrong, expected) in [
         (["--data-in", "llc"], "no last-level cache"),

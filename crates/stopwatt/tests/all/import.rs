@@ -291,7 +291,7 @@ fn two_dumps_of_idle_states_are_a_recording_with_a_story_that_compares() {
     let said = stopwatt(&["import", "cpuidle", &three, &nine, "--variant", "6.6", "-o", &second, "--format", "json"]);
     let json: Value = serde_json::from_slice(&said.stdout).unwrap();
     assert_eq!(json["tests"][0]["entered"], 360.0);
-    let said = stopwatt(&["compare", &first, &second]);
+    let said = stopwatt(&["compare", &first, &second, "--all"]);
     let text = String::from_utf8_lossy(&said.stdout).into_owned();
     assert!(
         text.starts_with("B chose a wrong idle state in 10.00 % of the entries and A in 10.00 %: +0.00 points"),
@@ -349,7 +349,7 @@ fn a_tidy_table_needs_neither_cluster_nor_core() {
         let said = stopwatt(&["import", "csv", &path(name), "-o", &path(&format!("{name}.rec"))]);
         let text = String::from_utf8_lossy(&said.stdout).into_owned();
         assert!(said.status.success() && text.contains("6 iterations, time (ms)") && !text.contains("CPUs"), "{text}");
-        let shown = stopwatt(&["report", &path(&format!("{name}.rec"))]);
+        let shown = stopwatt(&["report", &path(&format!("{name}.rec")), "--all"]);
         assert!(shown.status.success() && String::from_utf8_lossy(&shown.stdout).contains("sort, all"));
     }
     let recording = recording::Recording::read(std::path::Path::new(&path("a.rec"))).unwrap();
@@ -384,7 +384,7 @@ fn a_capture_takes_both_dumps_around_a_command() {
         std::fs::write(state.join(file), content).unwrap();
     }
     let usage = state.join("usage").display().to_string();
-    let capture = ["capture", "cpuidle", "--sysfs", &sysfs, "-o", &output, "--variant", "mine", "--"];
+    let capture = ["capture", "cpuidle", "--sysfs", &sysfs, "-o", &output, "--variant", "mine", "--all", "--"];
     let work = format!("echo 25 > {usage}; exit 3");
     let said = stopwatt(&[&capture[..], &["sh", "-c", &work]].concat());
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));

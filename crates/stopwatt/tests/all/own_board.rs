@@ -55,7 +55,7 @@ fn the_example_is_listed_runs_and_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (recording, page) = (folder.path().join("recording"), folder.path().join("board.html"));
     let (recording, shown) = (recording.to_str().unwrap(), page.to_str().unwrap());
-    let run = ["run", "psci-latency", "--platform", "example-server", "-o", recording, "--report", shown];
+    let run = ["run", "psci-latency", "--platform", "example-server", "-o", recording, "--all", "--report", shown];
     let said = printed(&example(), &run);
     assert!(said.contains("Accuracy\n") && !said.contains("bad fit"), "{said}");
     assert!(std::fs::read_to_string(page).unwrap().contains("example-1"));

@@ -59,7 +59,7 @@ fn an_access_list_in_c_drops_what_its_rules_deny() {
     assert!(flat.contains("denied by a rule info") && flat.contains("permitted counter"), "{shown}");
     assert!(flat.contains("nodes of acl_node.so"), "{shown}");
     // The recording tells the same later.
-    let report = stopwatt_in(folder.path(), &["report", "r"]);
+    let report = stopwatt_in(folder.path(), &["report", "r", "--all"]);
     assert!(String::from_utf8_lossy(&report.stdout).contains("denied by a rule"), "{}", error_of(&report));
 
     // Two workers have a node each; what they count adds up.

@@ -232,7 +232,7 @@ fn an_imported_table_is_no_prediction_and_no_what_if() {
     let output = stopwatt(&import);
     assert!(output.status.success(), "{}", said(&output));
     for format in ["text", "markdown", "html"] {
-        let text = String::from_utf8(stopwatt(&["report", path, "--format", format]).stdout).unwrap();
+        let text = String::from_utf8(stopwatt(&["report", path, "--all", "--format", format]).stdout).unwrap();
         assert!(text.contains("375.0") && text.contains("1 iteration") && text.contains("+0.0"), "{format}: {text}");
         for wrong in ["rediction", "What if", "used in the fit", "sim.", "seed", "went"] {
             assert!(!text.contains(wrong), "{wrong} is in the {format}");
@@ -248,7 +248,7 @@ fn a_what_if_says_that_its_errors_are_differences_and_another_shape_has_no_publi
         let run = ["run", "psci-latency", "--release", "2017", "--iterations", "1", "--replace", "--set", set, "-o"];
         let output = stopwatt(&[&run[..], &[path.to_str().unwrap()]].concat());
         assert!(output.status.success(), "{}", said(&output));
-        String::from_utf8(stopwatt(&["report", path.to_str().unwrap(), "--format", format]).stdout).unwrap()
+        String::from_utf8(stopwatt(&["report", path.to_str().unwrap(), "--all", "--format", format]).stdout).unwrap()
     };
     for format in ["text", "markdown", "html"] {
         let text = report("scp.channels=2", format);
@@ -326,7 +326,7 @@ fn a_recording_of_another_experiment_gives_its_measures_in_every_format() {
     }
     other.write(&path).unwrap();
     for format in ["text", "rst", "markdown", "csv", "json", "html"] {
-        let output = stopwatt(&["report", path.to_str().unwrap(), "--format", format]);
+        let output = stopwatt(&["report", path.to_str().unwrap(), "--all", "--format", format]);
         assert!(output.status.success(), "{format}: {}", said(&output));
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains("clocks") && text.contains("4.5") && text.contains("clk"), "{format}: {text}");

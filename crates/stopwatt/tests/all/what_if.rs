@@ -44,7 +44,7 @@ fn a_page_has_the_answer_a_curve_for_each_choice_and_how_the_cpus_scatter() {
 
 #[test]
 fn people_get_a_table_and_a_chart_that_fit_and_spreadsheets_csv() {
-    let printed = String::from_utf8_lossy(&stopwatt(&VARY).stdout).into_owned();
+    let printed = String::from_utf8_lossy(&stopwatt(&[&VARY[..], &["--all"]].concat()).stdout).into_owned();
     for part in [
         "scp.channels",
         "hung on",
@@ -67,7 +67,7 @@ fn people_get_a_table_and_a_chart_that_fit_and_spreadsheets_csv() {
 fn the_shipped_question_of_the_message_order_leaves_recordings_that_compare() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r").to_str().unwrap().to_owned();
-    let output = stopwatt(&["what-if", "psci-latency", "--shipped", "message-order", "-o", &path]);
+    let output = stopwatt(&["what-if", "psci-latency", "--shipped", "message-order", "--all", "-o", &path]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && printed.contains("message to the SCP"), "{printed}");
     let of = |order: &str| format!("{path}@juno-v2.12 psci.scp_send={order} topology.clusters=2");

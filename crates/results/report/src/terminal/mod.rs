@@ -3,220 +3,22 @@
 //! | file | what it lays out |
 //! |---|---|
 //! | `grid.rs` | tables and paragraphs in a terminal of any width |
+//! | `layout.rs` | blocks, one below the other |
 //! | `paint.rs` | words in the terminal's colours |
 //! | `pictures.rs` | pictures, as bars and blocks of characters |
 //! | `screen.rs` | the first screen of a story |
 
 mod grid;
+mod layout;
 mod paint;
 mod pictures;
 mod screen;
 
-use crate::blocks::{Bars, Block, Blocks, Cell, Paint, Table, Tone};
+use crate::blocks::Blocks;
 use crate::style::Style;
-use comfy_table::Color;
-use grid::{columns, fitted, paragraph, right, table};
-use paint::{BOLD, DIM, WARNING, painted};
-use std::fmt::Write;
+pub(crate) use layout::render;
 
 /// All blocks of a story, or, unless `all` are asked for, those of its first screen.
 pub(crate) fn story(blocks: &Blocks, all: bool, style: Style) -> String {
     if all { render(blocks.all(), style) } else { screen::screen(blocks.all(), style) }
-}
-
-/// Blocks, one below the other.
-pub(crate) fn render(blocks: &[Block], style: Style) -> String {
-    let mut text = String::new();
-    for block in blocks {
-        one(&mut text, block, style);
-    }
-    text
-}
-
-fn one(text: &mut String, block: &Block, style: Style) {
-    match block {
-        Block::Answer(words) => paragraph(text, &painted(words, style), ("", ""), BOLD, style),
-        Block::Heading { words, .. } => {
-            let gap = if text.is_empty() { "" } else { "\n" };
-            let _ = writeln!(text, "{gap}{}", style.bold(&words.plain()));
-        }
-        Block::Paragraph(words) => paragraph(text, &painted(words, style), ("", "  "), "", style),
-        Block::List(items) => {
-            for item in items {
-                paragraph(text, &painted(item, style), ("  ", "    "), "", style);
-            }
-        }
-        Block::Warning(words) => paragraph(text, &painted(words, style), ("", "  "), WARNING, style),
-        Block::Note(words) => paragraph(text, &painted(words, style), ("", "  "), DIM, style),
-        Block::Table(table) => text.push_str(&grid(table, style)),
-        Block::Picture(picture) => pictures::draw(text, picture, style),
-        Block::Verbatim(lines) => {
-            text.push_str(lines);
-            if !lines.ends_with('\n') {
-                text.push('\n');
-            }
-        }
-        // Figures to be looked up: a page has room to fold them away, and CSV has them all.
-        Block::Folded { .. } => {}
-    }
-}
-
-/// A table with its title and its note.
-fn grid(block: &Table, style: Style) -> String {
-    let mut text = String::new();
-    if !block.title.is_empty() {
-        paragraph(&mut text, &painted(&block.title, style), ("", "  "), BOLD, style);
-    }
-    let mut drawn = table(style);
-    let has_groups = block.has_groups();
-    let heading = |column: &crate::blocks::Column| match (has_groups, column.group.as_str()) {
-        (true, group) => format!("{group}\n{}", column.title()),
-        (false, _) => column.title(),
-    };
-    if block.columns.iter().any(|column| !heading(column).trim().is_empty()) {
-        drawn.set_header(block.columns.iter().map(heading));
-    }
-    let names = names_of_parts(block);
-    let widths = bar_widths(block, style);
-    for row in &block.rows {
-        let cells = row.iter().zip(&block.columns).zip(&widths);
-        drawn.add_row(cells.map(|((cell, column), width)| match cell {
-            Cell::Bars(bars) => comfy_table::Cell::new(bar(bars, &names, *width, style)),
-            cell if column.is_number => toned(right(cell.plain()), cell, style),
-            Cell::Text(words) => comfy_table::Cell::new(painted(words, style)),
-            cell => toned(comfy_table::Cell::new(cell.plain()), cell, style),
-        }));
-    }
-    let _ = writeln!(text, "{}", fitted(drawn, style));
-    legend(&mut text, block, &names, style);
-    if !block.note.is_empty() {
-        paragraph(&mut text, &painted(&block.note, style), ("", "  "), DIM, style);
-    }
-    text
-}
-
-fn toned(drawn: comfy_table::Cell, cell: &Cell, style: Style) -> comfy_table::Cell {
-    let tone = match cell {
-        Cell::Number(number) => number.tone,
-        Cell::Toned(_, tone) => *tone,
-        _ => Tone::Plain,
-    };
-    let colour = match tone {
-        Tone::Plain => return drawn,
-        Tone::Faint => Color::DarkGrey,
-        Tone::Good => Color::Green,
-        Tone::Middling => Color::Yellow,
-        Tone::Bad => Color::Red,
-    };
-    if style.colour { drawn.fg(colour) } else { drawn }
-}
-
-fn bars_of(block: &Table) -> impl Iterator<Item = &Bars> {
-    block.rows.iter().flatten().filter_map(|cell| match cell {
-        Cell::Bars(bars) => Some(bars),
-        _ => None,
-    })
-}
-
-/// The names of the parts of a table's bars, in the order in which they first come.
-fn names_of_parts(block: &Table) -> Vec<&Paint> {
-    let mut names: Vec<&Paint> = Vec::new();
-    for (paint, _) in bars_of(block).flat_map(|bars| &bars.parts) {
-        if !names.contains(&paint) {
-            names.push(paint);
-        }
-    }
-    names
-}
-
-/// The letter of a part: a cause's own, or a number's.
-fn letter(paint: &Paint, names: &[&Paint]) -> char {
-    use attribution::Spent;
-    match paint {
-        Paint::Cause(cause) | Paint::Spent(Spent::Cause(cause)) => cause.row().letter,
-        Paint::Spent(Spent::Scp) => '#',
-        Paint::Spent(Spent::Outside) => '.',
-        Paint::Name(_) => pictures::letter(names.iter().position(|name| *name == paint).unwrap_or(0)),
-    }
-}
-
-fn colour(paint: &Paint) -> &'static str {
-    match paint {
-        Paint::Cause(cause) | Paint::Spent(attribution::Spent::Cause(cause)) => cause.row().terminal,
-        Paint::Spent(_) | Paint::Name(_) => "",
-    }
-}
-
-/// The columns that each column's bars have: those that other columns leave, within limits.
-fn bar_widths(block: &Table, style: Style) -> Vec<usize> {
-    let widest = |at: usize| {
-        let cells = block.rows.iter().map(|row| match &row[at] {
-            Cell::Bars(_) => 0,
-            cell => cell.plain().chars().count(),
-        });
-        let heading = block.columns[at].title();
-        let longest = heading.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
-        cells.max().unwrap_or(0).min(32).max(longest)
-    };
-    let used: usize = (0..block.columns.len()).map(|at| widest(at) + 3).sum();
-    let room = usize::from(columns(style)).saturating_sub(used + 1).clamp(10, 48);
-    vec![room; block.columns.len()]
-}
-
-/// A bar; every part that is longer than half a column has one.
-fn bar(bars: &Bars, names: &[&Paint], width: usize, style: Style) -> String {
-    let (mut text, mut drawn, mut reached) = (String::new(), 0, 0.0);
-    for (paint, length) in &bars.parts {
-        reached += length;
-        let share = reached / bars.longest.max(f64::MIN_POSITIVE);
-        // Parts and the whole need not agree in a recording of somebody else.
-        let end = ((share * width as f64).round() as usize).min(width);
-        let part: String = std::iter::repeat_n(letter(paint, names), end.saturating_sub(drawn)).collect();
-        if !part.is_empty() {
-            text.push_str(&style.paint(colour(paint), &part));
-        }
-        drawn = drawn.max(end);
-    }
-    text
-}
-
-/// The meaning of the letters of a table's bars.
-fn legend(text: &mut String, block: &Table, names: &[&Paint], style: Style) {
-    let Some(bars) = bars_of(block).next() else { return };
-    let name = |paint: &&Paint| {
-        let letter = style.paint(colour(paint), &letter(paint, names).to_string());
-        format!("{letter} {}", paint.title())
-    };
-    let names: Vec<String> = names.iter().map(name).collect();
-    let scale = format!("bars from 0 to {} {}", crate::blocks::figure(bars.longest), bars.unit);
-    paragraph(text, &format!("{}; {scale}", names.join(", ")), ("", "  "), DIM, style);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::blocks::{code, name, text};
-    use attribution::Cause;
-
-    #[test]
-    fn a_bar_is_as_long_as_its_parts_and_each_part_has_its_letter() {
-        let bars = |parts| Bars { parts, longest: 4.0, unit: "us" };
-        let rows = [
-            ("0.0", bars(vec![(Paint::Cause(Cause::Code), 1.0), (Paint::Name("rx".to_owned()), 3.0)])),
-            ("0.1", bars(vec![(Paint::Name("rx".to_owned()), 1.0)])),
-        ];
-        let table = Table::with_rows(&rows).words("CPU", |row| row.0).words("why", |row| row.1.clone()).done();
-        let text = grid(&table, Style::PLAIN);
-        let count = |line: usize, letter: char| text.lines().nth(line).unwrap().matches(letter).count();
-        let code = Cause::Code.row().letter;
-        assert_eq!(count(3, 'b'), 3 * count(3, code), "{text}");
-        assert_eq!(count(4, 'b'), count(3, code), "{text}");
-        assert!(text.contains("b rx; bars from 0 to 4.00 us"), "{text}");
-    }
-
-    #[test]
-    fn code_and_names_have_no_marks_in_a_terminal() {
-        let block = Block::Paragraph(text!["p95 of ", name("render"), ": ", code("--all")]);
-        assert_eq!(render(&[block], Style::PLAIN), "p95 of render: --all\n");
-    }
 }

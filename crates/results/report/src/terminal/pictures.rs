@@ -60,10 +60,15 @@ impl Columns {
         Self { names, room: width.saturating_sub(names + figures).max(8) }
     }
 
-    /// The name of a row, cut where it is too long.
+    /// The name of a row; of one that is too long the middle is left out, since the end tells rows
+    /// apart.
     fn name(self, text: &str) -> String {
-        let cut: String = match text.chars().count() > self.names {
-            true => text.chars().take(self.names - 1).chain(['…']).collect(),
+        let all = text.chars().count();
+        let head = self.names / 3;
+        let cut: String = match all > self.names {
+            true => {
+                text.chars().take(head).chain(['…']).chain(text.chars().skip(all + head + 1 - self.names)).collect()
+            }
             false => text.to_owned(),
         };
         format!("  {cut:width$}", width = self.names)

@@ -2,8 +2,8 @@
 //! where the rest is, in this order.
 
 use super::grid::paragraph;
+use super::layout::render;
 use super::paint::{BOLD, DIM, painted};
-use super::render;
 use crate::blocks::{Bar, Bars, Block, Cell, Drawing, Figure, Picture, Table};
 use crate::style::Style;
 use crate::words::sentences;
@@ -25,7 +25,8 @@ pub(super) fn screen(blocks: &[Block], style: Style) -> String {
     let sentences = sentences(&answer);
     let mut text = String::new();
     paragraph(&mut text, &sentences[..sentences.len().min(SENTENCES)].join(" "), ("", ""), BOLD, style);
-    let drawn = blocks.iter().position(is_drawn).or_else(|| blocks.iter().position(|block| rows(block) > 0));
+    let drawn =
+        blocks.iter().position(is_drawn).or_else(|| blocks.iter().position(|block| matches!(block, Block::Table(_))));
     let caveat = blocks.iter().position(|block| matches!(block, Block::Warning(_)));
     let is_shown = |at: usize| Some(at) == drawn || Some(at) == caveat || is_answer(&&blocks[at]);
     let others: Vec<&Block> = (0..blocks.len()).filter(|&at| !is_shown(at)).map(|at| &blocks[at]).collect();
@@ -70,12 +71,14 @@ fn picture_of(table: &Table) -> Picture {
     Picture::new(of, "", unit, Drawing::Bars(rows))
 }
 
-/// A picture or table on as many lines as there is room: with its first rows, and nothing where
-/// none has room; and whether it has more.
+/// A picture or table on as many lines as there is room, without the note on how it is read: with
+/// its first rows, and nothing where none has room; and whether it has more.
 fn within(block: &Block, room: usize, style: Style) -> (String, bool) {
-    let all = rows(block);
+    let all = keep(&mut block.clone(), usize::MAX);
     for kept in (1..=all.min(room)).rev() {
-        let mut text = render(&[first_rows(block, kept)], style);
+        let mut block = block.clone();
+        keep(&mut block, kept);
+        let mut text = render(&[block], style);
         if kept < all {
             paragraph(&mut text, &format!("and {} more", all - kept), ("  ", "  "), DIM, style);
         }
@@ -86,48 +89,34 @@ fn within(block: &Block, room: usize, style: Style) -> (String, bool) {
     (String::new(), true)
 }
 
-/// The rows of a picture or a table; a picture that has none counts as one.
-fn rows(block: &Block) -> usize {
-    match block {
-        Block::Table(table) => table.rows.len(),
-        Block::Picture(picture) => match &picture.drawing {
-            Drawing::Bars(rows) => rows.len(),
-            Drawing::Curves { curves, .. } => curves.len(),
-            Drawing::Intervals(rows) => rows.len(),
-            Drawing::Samples(rows) => rows.len(),
-            Drawing::Lanes(lanes) => lanes.rows.len(),
-            Drawing::HeatMap { maps, .. } => maps.len(),
-            Drawing::Flames(flames) => flames.len(),
-            Drawing::Dots { .. } | Drawing::Timeline { .. } => 1,
-        },
-        _ => 0,
+/// Keeps the first rows of a picture or a table, and takes its note off; returns the number that it
+/// had. A picture that has no rows counts as one.
+fn keep(block: &mut Block, most: usize) -> usize {
+    fn rows<T>(rows: &mut Vec<T>, most: usize) -> usize {
+        let all = rows.len();
+        rows.truncate(most);
+        all
     }
-}
-
-/// The block with its first rows, and without the note on how it is read.
-fn first_rows(block: &Block, kept: usize) -> Block {
-    let mut block = block.clone();
-    match &mut block {
+    match block {
         Block::Table(table) => {
-            table.rows.truncate(kept);
             table.note = "".into();
+            rows(&mut table.rows, most)
         }
         Block::Picture(picture) => {
             picture.note = "".into();
             match &mut picture.drawing {
-                Drawing::Bars(rows) => rows.truncate(kept),
-                Drawing::Curves { curves, .. } => curves.truncate(kept),
-                Drawing::Intervals(rows) => rows.truncate(kept),
-                Drawing::Samples(rows) => rows.truncate(kept),
-                Drawing::Lanes(lanes) => lanes.rows.truncate(kept),
-                Drawing::HeatMap { maps, .. } => maps.truncate(kept),
-                Drawing::Flames(flames) => flames.truncate(kept),
-                Drawing::Dots { .. } | Drawing::Timeline { .. } => {}
+                Drawing::Bars(bars) => rows(bars, most),
+                Drawing::Curves { curves, .. } => rows(curves, most),
+                Drawing::Intervals(intervals) => rows(intervals, most),
+                Drawing::Samples(samples) => rows(samples, most),
+                Drawing::Lanes(lanes) => rows(&mut lanes.rows, most),
+                Drawing::HeatMap { maps, .. } => rows(maps, most),
+                Drawing::Flames(flames) => rows(flames, most),
+                Drawing::Dots { .. } | Drawing::Timeline { .. } => 1,
             }
         }
-        _ => {}
+        _ => 0,
     }
-    block
 }
 
 /// The line that says what else there is, and how to see it.
