@@ -4,10 +4,11 @@ use crate::error::Error;
 use crate::excerpt::Excerpt;
 use crate::names;
 use serde::de::DeserializeOwned;
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 /// The text of a document, with the name that errors show.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +32,9 @@ impl Document {
         let name = path.display().to_string();
         match disk::text(path) {
             Ok(text) => Ok(Self { name, text }),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => {
+                Err(Error::unreadable(&name, cause).with_help("name a file that is there"))
+            }
             Err(cause) => Err(Error::unreadable(&name, cause)),
         }
     }
@@ -45,12 +49,23 @@ impl Document {
         &self.text
     }
 
-    /// Reads TOML into a type.
+    /// Reads TOML that people write into a type.
+    ///
+    /// # Errors
+    /// Those of [`Document::read_measured`]; a number that is not finite, such as `nan`.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        if let Some(place) = self.table()?.get_ref().values().find_map(not_finite) {
+            return Err(self.wrong(place, "this is no finite number", "write a number such as 2.5"));
+        }
+        self.read_measured()
+    }
+
+    /// Reads TOML that a program wrote into a type: a measured number may be none.
     ///
     /// # Errors
     /// Not TOML, tables more than 80 deep in each other, an unknown key, a missing one, a value of
     /// the wrong kind or unit; a text of more than [`disk::MOST_TEXT`] bytes.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
+    pub fn read_measured<T: DeserializeOwned>(&self) -> Result<T, Error> {
         self.check_length()?;
         toml::from_str(&self.text).map_err(|error| self.not_toml(&error))
     }
@@ -67,7 +82,8 @@ impl Document {
 
     fn not_toml(&self, error: &toml::de::Error) -> Error {
         let message = error.message().lines().next().unwrap_or("not TOML");
-        self.refused(&names::plain(message), error.span(), names::help_for(message))
+        let (message, help) = names::in_plain_words(message);
+        self.refused(&message, error.span(), help)
     }
 
     pub(crate) fn check_length(&self) -> Result<(), Error> {
@@ -92,14 +108,27 @@ impl Document {
 
     pub(crate) fn refused(&self, message: &str, place: Option<Range<usize>>, help: Option<String>) -> Error {
         let Some(place) = place else {
-            return Error::built(&format!("{}: {message}", self.name), None, None, help);
+            return Error::built(&format!("{}: ", self.name), message, None, None, help);
         };
         let line = self.line(place.start);
         let excerpt = Excerpt::new(&self.name, 1, &self.text, place);
-        Error::built(&format!("{}:{line}: {message}", self.name), Some(line), Some(excerpt), help)
+        Error::built(&format!("{}:{line}: ", self.name), message, Some(line), Some(excerpt), help)
     }
 
     fn line(&self, offset: usize) -> usize {
         1 + self.text.as_bytes()[..offset.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count()
+    }
+}
+
+/// The place of a number that is not finite.
+fn not_finite(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
+    match value.get_ref() {
+        DeValue::Float(number) => {
+            let number: Option<f64> = number.as_str().replace('_', "").parse().ok();
+            (!number.is_some_and(f64::is_finite)).then(|| value.span())
+        }
+        DeValue::Array(values) => values.iter().find_map(not_finite),
+        DeValue::Table(table) => table.values().find_map(not_finite),
+        _ => None,
     }
 }

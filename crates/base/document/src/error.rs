@@ -11,6 +11,8 @@ pub struct Error(Box<Report>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Report {
+    /// The document with the line, such as `a.toml:7: `; empty where there is none.
+    place: String,
     message: String,
     line: Option<usize>,
     excerpt: Option<Excerpt>,
@@ -20,17 +22,31 @@ struct Report {
 impl Error {
     /// Something is wrong that is in no document, such as a setting of the command line.
     pub fn new(message: impl AsRef<str>, help: impl Into<String>) -> Self {
-        Self::built(message.as_ref(), None, None, Some(help.into()))
+        Self::built("", message.as_ref(), None, None, Some(help.into()))
     }
 
     /// A file or a folder cannot be read.
     pub fn unreadable(name: &str, cause: impl fmt::Display) -> Self {
-        Self::built(&format!("cannot read {name}: {cause}"), None, None, None)
+        Self::built("", &format!("cannot read {name}: {cause}"), None, None, None)
     }
 
-    pub(crate) fn built(message: &str, line: Option<usize>, excerpt: Option<Excerpt>, help: Option<String>) -> Self {
+    pub(crate) fn built(
+        place: &str,
+        message: &str,
+        line: Option<usize>,
+        excerpt: Option<Excerpt>,
+        help: Option<String>,
+    ) -> Self {
         let help = help.map(|help| printable_lines(&help));
-        Self(Box::new(Report { message: printable(message), line, excerpt, help }))
+        Self(Box::new(Report { place: printable(place), message: printable(message), line, excerpt, help }))
+    }
+
+    /// The same error without its place, for a document that its reader does not have: what is
+    /// wrong in it came from elsewhere.
+    #[must_use]
+    pub fn without_place(mut self) -> Self {
+        (self.0.place, self.0.line, self.0.excerpt) = (String::new(), None, None);
+        self
     }
 
     /// The line that is wrong, counted from 1; `None` where the whole document is.
@@ -46,7 +62,7 @@ impl Error {
     /// Adds to what would be right: how such a document is written.
     pub fn with_help(mut self, more: &str) -> Self {
         self.0.help = Some(match self.0.help.take() {
-            Some(help) => format!("{help} {more}"),
+            Some(help) => format!("{help}; {more}"),
             None => more.to_owned(),
         });
         self
@@ -55,7 +71,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        write!(f, "{}{}", self.0.place, self.0.message)
     }
 }
 

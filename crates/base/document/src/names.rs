@@ -28,28 +28,65 @@ pub fn quoted(text: &str) -> String {
     format!("`{}{rest}`", printable(&start))
 }
 
-/// A message of `serde` without the names of Rust's types.
-pub(crate) fn plain(message: &str) -> String {
-    const TYPES: [(&[&str], &str); 4] = [
-        (&["usize", "u8", "u16", "u32", "u64", "nonzero u32", "a nonzero u32"], "a whole number from 0"),
-        (&["i8", "i16", "i32", "i64", "isize"], "a whole number"),
-        (&["f32", "f64"], "a number"),
-        (&["a sequence", "a map"], "a list or table"),
-    ];
-    let Some((said, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
-    let name = TYPES.iter().find(|(types, _)| types.contains(&expected)).map(|(_, name)| *name);
-    match name.or_else(|| expected.starts_with("struct ").then_some("a table")) {
-        Some(name) => format!("{said}, expected {name}"),
-        None => message.to_owned(),
+/// A message of `serde` in the words of people who write a file, with what would be right.
+pub(crate) fn in_plain_words(message: &str) -> (String, Option<String>) {
+    const SYNTAX: &str =
+        "write TOML: key = value on a line each, text in double quotes, and a table begins with [name]";
+    let known = |rest: &str| rest.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    if let Some((name, rest)) = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')) {
+        let known = known(rest);
+        let help = if known.is_empty() { "leave it out: there are none".to_owned() } else { one_of(name, &known) };
+        return (format!("there is no key `{name}` here"), Some(help));
     }
+    if let Some((name, rest)) = message.strip_prefix("unknown variant `").and_then(|rest| rest.split_once('`')) {
+        return (format!("`{name}` is no value of this key"), Some(one_of(name, &known(rest))));
+    }
+    if let Some(name) = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
+        return (format!("the key `{name}` is missing here"), Some(format!("add it to this table: {name} = ...")));
+    }
+    if message.starts_with("data did not match any variant") {
+        return (
+            "this is a value of the wrong kind".to_owned(),
+            Some("write a number, or text in double quotes".into()),
+        );
+    }
+    let found = ["invalid type: ", "invalid value: ", "invalid length "].into_iter().find_map(|start| {
+        let (found, expected) = message.strip_prefix(start)?.rsplit_once(", expected ")?;
+        Some((found, expected))
+    });
+    let Some((found, expected)) = found else { return (message.to_owned(), Some(SYNTAX.to_owned())) };
+    let (expected, help) = kind(expected);
+    // A value stands behind the name of its kind, which is Rust's.
+    let found = match (found, found.find(['`', '"']), found.rfind(['`', '"'])) {
+        (_, Some(begin), Some(end)) if end > begin => found[begin..=end].trim_matches('`'),
+        ("map", ..) => "a table",
+        ("sequence", ..) => "a list",
+        _ => found,
+    };
+    (format!("{found} stands where {expected} should"), help.map(str::to_owned))
 }
 
-/// Help for a message of `serde` about a name that there is not, if another one is near.
-pub(crate) fn help_for(message: &str) -> Option<String> {
-    let rest = message.strip_prefix("unknown field `").or_else(|| message.strip_prefix("unknown variant `"))?;
-    let (name, known) = rest.split_once("`, expected ")?;
-    let near = nearest(name, known.split('`').skip(1).step_by(2))?;
-    Some(format!("did you mean `{near}`?"))
+/// What a type of Rust's expects, in plain words, with an example.
+fn kind(expected: &str) -> (&str, Option<&'static str>) {
+    const DIGITS: Option<&str> = Some("write its digits alone, such as 2");
+    const TABLE: Option<&str> = Some("write [name] above its keys, or name = { key = value }");
+    const LIST: Option<&str> = Some("write it in brackets, such as [1, 2]");
+    match expected {
+        "u8" => ("a whole number from 0 to 255", DIGITS),
+        "u16" => ("a whole number from 0 to 65535", DIGITS),
+        "u32" => ("a whole number from 0 to 4294967295", DIGITS),
+        "usize" | "u64" => ("a whole number from 0 to 9223372036854775807", DIGITS),
+        "nonzero u32" | "a nonzero u32" => ("a whole number from 1 to 4294967295", DIGITS),
+        "i8" | "i16" | "i32" | "i64" | "isize" => ("a whole number", DIGITS),
+        "f32" | "f64" => ("a number", DIGITS),
+        "a string" | "string" => ("text", Some("put it into double quotes")),
+        "a boolean" => ("true or false", Some("write it without quotes")),
+        "a sequence" => ("a list", LIST),
+        "a map" => ("a table", TABLE),
+        other if other.starts_with("struct ") => ("a table", TABLE),
+        other if other.starts_with("tuple ") || other.starts_with("an array of ") => ("a list", LIST),
+        other => (other, None),
+    }
 }
 
 #[cfg(test)]
@@ -67,19 +104,29 @@ mod tests {
 
     #[test]
     fn messages_of_serde_are_understood() {
-        let near = |message| help_for(message);
-        assert_eq!(near("unknown field `a`, expected one of `b`, `xyz`").as_deref(), Some("did you mean `b`?"));
-        assert_eq!(
-            near("unknown variant `lowr`, expected `lower` or `neither`").as_deref(),
-            Some("did you mean `lower`?")
-        );
-        assert_eq!(near("unknown field `wholly-else`, expected `b`"), None);
-        assert_eq!(near("missing field `b`"), None);
-        assert_eq!(
-            plain("invalid type: string \"two\", expected usize"),
-            "invalid type: string \"two\", expected a whole number from 0"
-        );
-        assert_eq!(plain("unknown field `a`, expected `u8`"), "unknown field `a`, expected `u8`");
+        let said = |message| {
+            let (what, help) = in_plain_words(message);
+            format!("{what}; {}", help.unwrap_or_default())
+        };
+        let near = said("unknown field `a`, expected one of `b`, `xyz`");
+        assert!(near.contains("`a`") && near.ends_with("did you mean b? there are: b, xyz"), "{near}");
+        let near = said("unknown variant `lowr`, expected `lower` or `neither`");
+        assert!(near.ends_with("did you mean lower? there are: lower, neither"), "{near}");
+        assert!(said("unknown field `a`, there are no fields").contains("leave it out"));
+        assert!(said("missing field `b`").contains("b = ..."));
+        for (message, found, expected) in [
+            ("invalid type: string \"two\", expected usize", "\"two\" stands", "a whole number from 0"),
+            ("invalid value: integer `-1`, expected u8", "-1 stands", "a whole number from 0"),
+            ("invalid type: floating point `NaN`, expected i64", "NaN stands", "a whole number"),
+            ("invalid type: map, expected a string", "a table stands", "text"),
+            ("invalid type: boolean `true`, expected struct Platform", "true stands", "a table"),
+            ("invalid type: integer `99` as i128, expected u64", "99 stands", "a whole number from 0"),
+            ("invalid length 3, expected a tuple of size 2", "3 stands", "a tuple of size 2"),
+        ] {
+            let said = said(message);
+            assert!(said.starts_with(found) && said.contains(expected), "{said}");
+        }
+        assert!(said("expected `=`").contains("write TOML"));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use document::{Document, one_of};
 use experiment::{Error, Files, World};
 use recording::{Header, Platform};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// A core as its platform file describes it.
 #[derive(Clone, Debug, Deserialize)]
@@ -140,19 +141,23 @@ pub struct PrefetchFacts {
 }
 
 impl CorePlatform {
-    /// Reads `NAME.toml` of the platform files.
+    /// Reads `NAME.toml` of the platform files, or a file by its path; its own name says whose
+    /// costs apply.
     ///
     /// # Errors
     /// There is no such platform, or it is not one of a modelled core; what is wrong in its file,
     /// with the line.
     pub fn read(platforms: &dyn Files, name: &str) -> Result<Self, Error> {
         let known = Self::cores(platforms)?;
-        if platforms.read(&file_of(name)).is_err() {
-            let message =
-                format!("there is no modelled core `{name}`: {} is not there", platforms.shown(&file_of(name)));
-            return Err(Error::usage(message, one_of(name, &known)));
-        }
-        let document = platforms.document(&file_of(name))?;
+        let document = match name.contains(['/', '.']) {
+            true => Document::open(Path::new(name))?,
+            false if platforms.read(&file_of(name)).is_err() => {
+                let message =
+                    format!("there is no modelled core `{name}`: {} is not there", platforms.shown(&file_of(name)));
+                return Err(Error::usage(message, one_of(name, &known)));
+            }
+            false => platforms.document(&file_of(name))?,
+        };
         if is_of_a_board(document.text()) {
             let message = format!("`{name}` is no modelled core: its file has no [core]");
             return Err(Error::usage(message, one_of(name, &known)));
@@ -342,6 +347,19 @@ impl CostsFile {
                 ),
             ));
         }
-        Ok(platforms.document(&file)?.read()?)
+        let document = platforms.document(&file)?;
+        let read: Self = document.read()?;
+        for (name, cycles) in Costs::NAMES.into_iter().zip(Costs::from(read.cycles).values()) {
+            if !(0.0..=MOST_CYCLES).contains(&cycles) {
+                let table = document.table()?;
+                let place = table.get_ref().get("cycles").and_then(|table| table.get_ref().get(name));
+                let (message, help) = (format!("{cycles} is no cost"), format!("write 0 to {MOST_CYCLES} cycles"));
+                return Err(document.wrong(place.map_or(0..0, toml::Spanned::span), message, help).into());
+            }
+        }
+        Ok(read)
     }
 }
+
+/// Cycles that a fitted cost has at most: an access to memory takes hundreds.
+const MOST_CYCLES: f64 = 1_000_000.0;

@@ -126,7 +126,7 @@ pub fn set(suite: &Suite, given: &[(String, String)]) -> Result<Vec<(String, Val
             let near = document::nearest(name, known.iter().copied());
             let help =
                 near.map_or_else(|| format!("there are: {}", known.join(", ")), |near| format!("there is {near}"));
-            return Err(Error::usage(format!("--set {name}: nothing of that name is unknown"), help));
+            return Err(Error::usage(format!("--set {name}: there is no unknown quantity of that name"), help));
         };
         let unknown = suite.may_be_set().nth(at).expect("its place was found just now");
         let value = unknown.parse(text).map_err(|right| {

@@ -100,7 +100,7 @@ mod tests {
             (format!("{head}{line}after = \"b\"\n"), "comes after `b`"),
             (format!("name = \"x\"\nmultiplications = 9000000\n{line}"), "is up to 1000000"),
             (format!("{head}{}", "[[line]]\nname = \"\"\n".repeat(9)), "1 to 8 lines"),
-            (format!("{head}{line}mystery = 1\n"), "unknown field"),
+            (format!("{head}{line}mystery = 1\n"), "there is no key"),
         ] {
             let error = read(&text).unwrap_err();
             assert!(error.contains(says), "{error}");

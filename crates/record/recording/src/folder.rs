@@ -42,7 +42,7 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
     let text = disk::text(path).map_err(Error::io(path, "read"))?;
     let document = Document::new(path.display().to_string(), text);
     let wrong = |message: String| Error::header(path, message);
-    let marks: Marks = document.read()?;
+    let marks: Marks = document.read_measured()?;
     if marks.format.as_deref() != Some(FORMAT) {
         return Err(wrong(format!("this is not a recording's header: the first line must be format = \"{FORMAT}\"")));
     }
@@ -50,7 +50,7 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
     if version != i64::from(FORMAT_VERSION) {
         return Err(Error::Version { path: path.to_owned(), found: version, supported: FORMAT_VERSION });
     }
-    let header: Header = document.read()?;
+    let header: Header = document.read_measured()?;
     if !TIME_UNITS.contains(&header.time.unit.as_str()) {
         let table = document.table()?;
         let unit = table.get_ref().get("time").and_then(|time| time.get_ref().get("unit"));
@@ -62,7 +62,7 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
         let (least, most) = (COUNTER_HZ.start(), COUNTER_HZ.end());
         return Err(wrong(format!("counter_hz is {hz}; a counter has {least} to {most} ticks a second")));
     }
-    let table: toml::Table = document.read()?;
+    let table: toml::Table = document.read_measured()?;
     if let Some((key, text)) = table.iter().find_map(|(key, value)| unprintable_text(key, value)) {
         return Err(wrong(format!(
             "`{key}` holds a control character: \"{text}\"; texts have line ends and tabs, no others"

@@ -60,7 +60,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Carry {
     from: String,
-    within: f64,
+    within: toml::Spanned<f64>,
     #[serde(rename = "why")]
     _why: String,
 }
@@ -68,7 +68,7 @@ struct Carry {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PriorTable {
-    within: f64,
+    within: toml::Spanned<f64>,
 }
 
 #[derive(Deserialize)]
@@ -86,6 +86,9 @@ struct FileParameter {
     carried: bool,
 }
 
+/// A standard deviation that leaves a prior no weight, as a part of it.
+const MOST_WITHIN: f64 = 1000.0;
+
 /// The one cost that is no time.
 const SHARE: &str = "flush_port_share";
 
@@ -96,6 +99,14 @@ impl Plan {
     /// What is wrong, with its line.
     pub fn read(document: &Document) -> Result<Self, document::Error> {
         let file: File = document.read()?;
+        let of_parameters = file.parameter.iter().filter_map(|parameter| parameter.within.as_ref());
+        let withins = file.carry.iter().map(|carry| &carry.within).chain([&file.prior.within]).chain(of_parameters);
+        if let Some(within) =
+            withins.into_iter().find(|it| !(0.0..=MOST_WITHIN).contains(it.get_ref()) || *it.get_ref() == 0.0)
+        {
+            let help = format!("write 0.1 for what is known to a tenth; {MOST_WITHIN} is the most");
+            return Err(document.wrong(within.span(), "a standard deviation is more than 0", help));
+        }
         let mut entries = Vec::new();
         for parameter in file.parameter {
             if parameter.carried && file.carry.is_none() {
@@ -123,21 +134,17 @@ impl Plan {
                     return Err(document.wrong(parameter.prior.span(), message, "see the other priors"));
                 }
             };
-            if let Some(within) = parameter.within.as_ref().filter(|within| *within.get_ref() <= 0.0) {
-                let help = "write 0.1 for a prior that is known to a tenth, or leave it out";
-                return Err(document.wrong(within.span(), "a standard deviation is more than 0", help));
-            }
             if let Some(starts) = parameter.starts.as_ref().filter(|it| it.get_ref().iter().all(|&start| start <= 0.0))
             {
                 let help = "write multiples of the prior, such as [0.5, 1.0, 2.0], or leave it out";
                 return Err(document.wrong(starts.span(), "no start is more than 0", help));
             }
-            let within = parameter.within.map_or(file.prior.within, toml::Spanned::into_inner);
+            let within = parameter.within.unwrap_or_else(|| file.prior.within.clone()).into_inner();
             let starts = parameter.starts.map_or_else(|| vec![1.0], toml::Spanned::into_inner);
             entries.push(Entry { key, prior, within, starts, carried: parameter.carried });
         }
         Ok(Self {
-            carry_within: file.carry.as_ref().map_or(0.0, |carry| carry.within),
+            carry_within: file.carry.as_ref().map_or(0.0, |carry| *carry.within.get_ref()),
             carry_from: file.carry.map(|carry| carry.from),
             entries,
         })

@@ -161,8 +161,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
         let message = |text: &str| Policy::read(&Document::new("p.toml", text)).unwrap_err().to_string();
-        assert!(message("threshold = 1.0\ntreshold = 2\n").starts_with("p.toml:2: unknown field `treshold`"));
-        assert!(message("[[rule]]\nbetter = \"less\"\n").starts_with("p.toml:2: unknown variant `less`"));
+        assert!(message("threshold = 1.0\ntreshold = 2\n").starts_with("p.toml:2: there is no key `treshold`"));
+        assert!(message("[[rule]]\nbetter = \"less\"\n").starts_with("p.toml:2: `less` is no value"));
         assert!(message("threshold = -1\n").starts_with("p.toml:1: -1 is no threshold: it must be 0 or more"));
         assert!(message("\nalpha = 1.5\n").starts_with("p.toml:2: 1.5 is no level: alpha must be between 0 and 1"));
         for alpha in ["0", "1", "-0.1", "nan"] {

@@ -126,7 +126,7 @@ impl Sources {
 
     /// Software flushes the caches: a cost left out would make that free.
     fn check_flush_costs(&self, platform: &Platform) -> Result<(), Error> {
-        let costs: toml::Table = self.costs.read()?;
+        let costs: toml::Table = self.costs.read_measured()?;
         let of_core = |core: &str| costs.get("cores")?.get(core)?.as_table();
         for core in platform.topology.cpus.iter().map(|cpu| &cpu.core_type) {
             for key in ["flush_l1_line", "flush_l2_line"] {

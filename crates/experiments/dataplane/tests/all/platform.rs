@@ -16,7 +16,7 @@ fn a_wrong_platform_is_refused_with_file_and_line() {
     };
     let line = text.lines().position(|line| line.starts_with("count = 6")).unwrap() + 1;
     let unknown = said(&text.replace("count = 6", "number = 6"));
-    assert!(unknown.contains(&format!("p.toml:{line}: unknown field `number`")), "{unknown}");
+    assert!(unknown.contains(&format!("p.toml:{line}: there is no key `number`")), "{unknown}");
     let none = said(&text.replace("count = 6", "count = 0"));
     assert!(none.contains("must be 1 or more"), "{none}");
     assert!(CorePlatform::read(&files, "nowhere").unwrap_err().to_string().contains("nowhere.toml"));
