@@ -104,21 +104,34 @@ fn bar(look: &Look<'_>, over: &AtomicBool) {
     let bar = ProgressBar::new(0);
     let style =
         |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    let mut counted = false;
+    let (mut counted, start) = (false, Instant::now());
     bar.set_style(style("{spinner} {msg} {elapsed}"));
     while !over.load(Relaxed) {
         let (done, total) = progress.steps();
         if total > 0 && !counted {
             counted = true;
-            bar.set_style(style("{bar:40} {pos}/{len} {msg}, {eta} left"));
+            bar.set_style(style("{bar:20} {pos}/{len} {msg}"));
         }
         bar.set_length(total);
         bar.set_position(done);
-        bar.set_message(progress.doing());
+        bar.set_message(format!("{}{}", progress.doing(), left(start.elapsed(), progress.steps())));
         bar.tick();
         look.wait();
     }
     bar.finish_and_clear();
+}
+
+/// Words about the time that is left, once some steps are done.
+fn left(elapsed: Duration, (done, total): (u64, u64)) -> String {
+    if done == 0 || total <= done || elapsed < EVERY {
+        return String::new();
+    }
+    let seconds = elapsed.as_secs_f64() * (total - done) as f64 / done as f64;
+    match seconds {
+        ..99.5 => format!(", about {:.0} s left", seconds.max(1.0)),
+        ..5970.0 => format!(", about {:.0} min left", seconds / 60.0),
+        _ => format!(", about {:.0} h left", seconds / 3600.0),
+    }
 }
 
 fn lines(look: &Look<'_>, over: &AtomicBool) {
@@ -131,7 +144,8 @@ fn lines(look: &Look<'_>, over: &AtomicBool) {
             last = Instant::now();
             let (done, total) = progress.steps();
             let steps = if total > 0 { format!("{done}/{total} ") } else { String::new() };
-            console.note(&format!("{steps}{doing}, {} s so far", start.elapsed().as_secs()));
+            let left = left(start.elapsed(), (done, total));
+            console.note(&format!("{steps}{doing}, {} s so far{left}", start.elapsed().as_secs()));
             told = doing;
         }
         look.wait();

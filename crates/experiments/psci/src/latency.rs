@@ -344,9 +344,8 @@ impl Simulation {
 
     fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
         let progress = sink.progress();
-        progress
-            .expect(psci_latency::simulations(&self.built.releases, &self.cases, &self.options) as u64, "simulations");
-        let done = || {
+        progress.expect(psci_latency::iterations(&self.built.releases, &self.cases, &self.options), "iterations");
+        let each = || {
             progress.step();
             progress.check().is_ok()
         };
@@ -355,7 +354,7 @@ impl Simulation {
         progress.set_abandonable(true);
         let options = Options { events: sink.wants_events(), ..self.options };
         let mut recording =
-            psci_latency::run(&self.built.releases, &self.cases, &options, done).map_err(Error::failed)?;
+            psci_latency::run(&self.built.releases, &self.cases, &options, each).map_err(Error::failed)?;
         progress.set_abandonable(false);
         progress.check()?;
         let mut header = std::mem::replace(&mut recording.header, Header::new("", "", ""));
@@ -374,8 +373,8 @@ impl Simulation {
     }
 }
 
-/// The machine of a release with some keys set. What is wrong then is at a line of a file, or of
-/// what a setting made of it, so the settings are named.
+/// The machine of a release with some keys set. What is wrong only with the settings is told of
+/// them, since no file has it.
 fn machine_with(sources: &mut Sources, keys: &[(String, String)], drawn: bool) -> Result<Machine, Error> {
     // The machine before each key, where there can be such a one. One step a key: a study of
     // sensitivity sets them all.
@@ -386,9 +385,11 @@ fn machine_with(sources: &mut Sources, keys: &[(String, String)], drawn: bool) -
         sources.set(key, value).map_err(|wrong| WhileSetting::error(format!("cannot set {shown}={value}"), wrong))?;
     }
     let given: Vec<_> = keys.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let machine = sources.machine().map_err(|wrong| match given.is_empty() {
-        true => Error::file(wrong),
-        false => WhileSetting::error(format!("with {} set", given.join(", ")), wrong),
+    let machine = sources.machine().map_err(|wrong| match (before.first(), given.as_slice()) {
+        // What is wrong is wrong in a file, too.
+        (None | Some(None), _) => Error::file(wrong),
+        (_, [one]) => WhileSetting::error(format!("cannot set {one}"), wrong),
+        (_, several) => WhileSetting::error(format!("with {} set", several.join(", ")), wrong),
     })?;
     let mut after = Some(&machine);
     for ((key, value), before) in keys.iter().zip(&before).rev() {
@@ -450,6 +451,7 @@ struct WhileSetting {
 
 impl WhileSetting {
     fn error(what: String, wrong: document::Error) -> Error {
+        let wrong = wrong.without_place();
         let help = wrong.help().map(|help| help.to_string());
         Error::file(Self { what, wrong, help })
     }

@@ -71,8 +71,8 @@ struct Job<'a> {
 
 /// Runs cases for all releases, side by side on all cores of the machine, into one recording.
 ///
-/// `done` is called from any thread, once for each of the [`simulations`]; when it answers no, the
-/// others are left out.
+/// `each` is called from any thread, once for each of the [`iterations`]; when it answers no, the
+/// cases that have not begun are left out.
 ///
 /// # Errors
 /// The first case, in the order of releases and cases, that did not come to its end.
@@ -80,15 +80,16 @@ pub fn run(
     releases: &[Release],
     cases: &[Case],
     options: &Options,
-    done: impl Fn() -> bool + Sync,
+    each: impl Fn() -> bool + Sync,
 ) -> Result<Recording, Error> {
     let goes_on = AtomicBool::new(true);
     let parts: Vec<Result<_, Error>> = jobs(releases, cases, options)
         .into_par_iter()
         .filter(|_| goes_on.load(Relaxed))
         .map(|job| {
-            let part = job.run();
-            goes_on.fetch_and(done(), Relaxed);
+            let part = job.run(&|| {
+                goes_on.fetch_and(each(), Relaxed);
+            });
             part.map(|part| (job.drawn, part))
         })
         .collect();
@@ -120,9 +121,9 @@ pub fn bytes_of_measures(releases: &[Release], cases: &[Case], options: &Options
     cpus * cases.iter().map(of_cpu).sum::<u64>() * size_of::<Measure>() as u64
 }
 
-/// The number of simulations that [`run`] makes.
-pub fn simulations(releases: &[Release], cases: &[Case], options: &Options) -> usize {
-    jobs(releases, cases, options).len()
+/// The number of iterations that [`run`] simulates.
+pub fn iterations(releases: &[Release], cases: &[Case], options: &Options) -> u64 {
+    jobs(releases, cases, options).iter().map(|job| u64::from(job.conditions.iterations)).sum()
 }
 
 fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<Job<'a>> {
@@ -225,13 +226,13 @@ impl Job<'_> {
             && (self.first_iteration as usize) < self.release.machine.platform.topology.cpus.len()
     }
 
-    fn run(&self) -> Result<Recording, Error> {
+    fn run(&self, each: &dyn Fn()) -> Result<Recording, Error> {
         let mut machine = Cow::Borrowed(&self.release.machine);
         if self.drawn.is_some() && !self.is_first_of_mode() {
             self.release.uncertainty.draw(&mut machine.to_mut().costs, self.conditions.seed);
         }
         let case = self.conditions.case;
-        let outcome = soc::run(&machine, &self.conditions).map_err(|source| Error {
+        let outcome = soc::run_and_tell(&machine, &self.conditions, each).map_err(|source| Error {
             release: machine.release.name.clone(),
             case: case.name,
             mode: case.mode,

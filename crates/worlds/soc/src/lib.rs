@@ -50,6 +50,6 @@ pub use interrupt_source::{Interrupts, MAX_DEVICES, MAX_IPIS, Source};
 pub use memory::Word;
 pub use operating_points::{OperatingPoint, Work};
 pub use points::{point, point_name, stamp_at};
-pub use run::{Conditions, RunError, RunOutcome, SETTLED, run};
+pub use run::{Conditions, RunError, RunOutcome, SETTLED, run, run_and_tell};
 pub use soc::Soc;
 pub use system::{Boot, System, run_system};

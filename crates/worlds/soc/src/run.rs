@@ -76,6 +76,14 @@ pub enum RunError {
 /// A power tree that the firmware refuses; a deadlock, with who waits for what and who holds it;
 /// whatever the procedure found wrong.
 pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, RunError> {
+    run_and_tell(machine, conditions, &|| ())
+}
+
+/// The same, calling `each` when an iteration begins.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_and_tell(machine: &Machine, conditions: &Conditions, each: &dyn Fn()) -> Result<RunOutcome, RunError> {
     let soc = Soc::new(machine, conditions.seed);
     soc.records.set(conditions.events);
     soc.spreads.set(conditions.spread);
@@ -83,7 +91,7 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, Run
         soc.order.declare(&conditions.order, soc.cpus.len());
     }
     let lead = machine.release.lead;
-    let procedure = |leads: bool| soc.run_procedure(conditions.case, conditions.iterations, lead, leads);
+    let procedure = |leads: bool| soc.run_procedure(conditions.case, conditions.iterations, lead, leads, each);
     let result = with_firmware(&soc, |psci| {
         let firmware = Firmware { soc: &soc, psci, world: &procedure };
         let main = |process, entry| firmware.run_frame(process, Entry::from_number(entry));
@@ -156,11 +164,12 @@ impl Soc {
     }
 
     /// Runs a procedure on this CPU, which leads it or not.
-    fn run_procedure(&self, case: Case, iterations: u32, lead: usize, leads: bool) {
+    fn run_procedure(&self, case: Case, iterations: u32, lead: usize, leads: bool, each: &dyn Fn()) {
         let world = SimWorld { soc: self, lead };
         let result = if leads {
             (0..iterations).try_for_each(|iteration| {
                 self.begin_iteration(iteration);
+                each();
                 psci_cases::lead(&world, case)
             })
         } else {
