@@ -122,6 +122,10 @@ fn build(root: &Path, tools: &Path, plan: &Plan, work: &Path, out: &Path) -> Res
         let bytes = std::fs::metadata(&named).map_or(0, |file| file.len());
         println!("{processor}: {:.1} MB, {:.0} s", bytes as f64 / 1e6, from.elapsed().as_secs_f64());
     }
+    if plan.wheels {
+        let wheels = names(out)?.into_iter().filter(|name| name.ends_with(".whl")).map(|name| out.join(name));
+        check(Command::new(tools.join("bin/twine")).args(["check", "--strict"]).args(wheels))?;
+    }
     // Whatever the processor, they say the same; this machine's own program writes them.
     let here = cargo(&["run", "--quiet", "--release", "--"]);
     completions(here, out)?;

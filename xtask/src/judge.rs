@@ -1,5 +1,6 @@
 //! `cargo xtask judge`: what takes long or fetches large sources. It is run before a release.
 
+use crate::stages::LIBRARIES;
 use crate::tools::{cargo, root};
 use std::process::Command;
 use std::time::Instant;
@@ -12,7 +13,7 @@ struct Judge {
 }
 
 /// All judges, in their order.
-const JUDGES: [Judge; 14] = [
+const JUDGES: [Judge; 16] = [
     Judge {
         name: "tests",
         asks: "do the tests pass that take too long for every day?",
@@ -21,11 +22,7 @@ const JUDGES: [Judge; 14] = [
     Judge {
         name: "build",
         asks: "is a first release build within its limit, beside an earlier commit's in turn?",
-        command: || {
-            let mut command = Command::new("python3");
-            command.arg("bench/build.py").current_dir(root());
-            command
-        },
+        command: || script("bench/build.py"),
     },
     Judge {
         name: "costs",
@@ -50,64 +47,50 @@ const JUDGES: [Judge; 14] = [
     Judge {
         name: "firmware",
         asks: "how does the firmware compare with Arm's, built from source?",
-        command: || {
-            let mut command = Command::new("python3");
-            command.arg("bench/firmware.py").current_dir(root());
-            command
-        },
+        command: || script("bench/firmware.py"),
     },
     Judge {
         name: "governors",
         asks: "do menu and teo choose as the kernel's own C code, release by release?",
-        command: || {
-            let mut command = Command::new("python3");
-            command.arg("bench/governors.py").current_dir(root());
-            command
-        },
+        command: || script("bench/governors.py"),
     },
     Judge {
         name: "placement",
         asks: "does energy-aware placement find the CPU that the kernel's own C code finds?",
-        command: || {
-            let mut command = Command::new("python3");
-            command.arg("bench/energy_aware.py").current_dir(root());
-            command
-        },
+        command: || script("bench/energy_aware.py"),
     },
     Judge {
         name: "predictions",
         asks: "is what another governor would have done foretold within 10 points and 10 %?",
-        command: || {
-            let mut command = Command::new("python3");
-            command.arg("bench/predict.py").current_dir(root());
-            command
-        },
+        command: || script("bench/predict.py"),
     },
     Judge {
         name: "ci",
         asks: "do the programs that read our formats for continuous integration take them?",
-        command: || {
-            let mut command = Command::new("python3");
-            command.arg("bench/ci_formats.py").current_dir(root());
-            command
-        },
+        command: || script("bench/ci_formats.py"),
     },
     Judge {
         name: "cluster",
         asks: "does a sweep on Ray leave the bytes of one machine, and is the job for Kubernetes by its schema?",
-        command: || {
-            let mut command = Command::new("python3");
-            command.arg("bench/cluster.py").current_dir(root());
-            command
-        },
+        command: || script("bench/cluster.py"),
     },
     Judge {
         name: "litmus",
         asks: "do stock litmus tests have the final states that herd7 gives them?",
+        command: || script("bench/litmus.py"),
+    },
+    Judge {
+        name: "wheels",
+        asks: "does the wheel run in a fresh environment of each Python from 3.10 on, and does twine take it?",
+        command: || script("bench/wheels.py"),
+    },
+    Judge {
+        name: "publish",
+        asks: "does the registry take the libraries, each built from its package?",
         command: || {
-            let mut command = Command::new("python3");
-            command.arg("bench/litmus.py").current_dir(root());
-            command
+            let packages = LIBRARIES.iter().flat_map(|library| ["--package", library]);
+            let publish = ["publish", "--dry-run", "--quiet", "--locked", "--target-dir", "target/packages"];
+            cargo(&publish.into_iter().chain(packages).collect::<Vec<_>>())
         },
     },
     Judge {
@@ -120,6 +103,13 @@ const JUDGES: [Judge; 14] = [
         },
     },
 ];
+
+/// A script of `bench`.
+fn script(path: &str) -> Command {
+    let mut command = Command::new("python3");
+    command.arg(path).current_dir(root());
+    command
+}
 
 /// Runs the named judges, or all, and prints a table of verdicts.
 ///

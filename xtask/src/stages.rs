@@ -310,25 +310,27 @@ fn detail() -> Result<(), String> {
     check(&mut cargo(&features))
 }
 
+/// The libraries that other projects may use, each behind those that it needs.
+pub const LIBRARIES: [&str; 7] = [
+    "stopwatt-random",
+    "stopwatt-cells",
+    "stopwatt-points",
+    "stopwatt-smc",
+    "stopwatt-psci",
+    "stopwatt-engine",
+    "stopwatt-interleavings",
+];
+
 /// Packages the libraries and builds each from its package. Nothing is uploaded: they find each
 /// other in a registry on disk that Cargo makes for the purpose.
 fn packages() -> Result<(), String> {
-    let crates = [
-        "stopwatt-random",
-        "stopwatt-cells",
-        "stopwatt-points",
-        "stopwatt-smc",
-        "stopwatt-psci",
-        "stopwatt-engine",
-        "stopwatt-interleavings",
-    ];
-    forget_unpacked(&crates)?;
+    forget_unpacked(&LIBRARIES)?;
     // Nor does Cargo look again at what it compiled of them, so nothing of an earlier run is taken.
     let target = root().join("target/packages");
     if target.exists() {
         std::fs::remove_dir_all(&target).map_err(|error| format!("cannot remove {}: {error}", target.display()))?;
     }
-    let packages: Vec<&str> = crates.iter().flat_map(|package| ["--package", package]).collect();
+    let packages: Vec<&str> = LIBRARIES.iter().flat_map(|package| ["--package", package]).collect();
     let package = ["package", "--quiet", "--locked", "--allow-dirty", "--target-dir", "target/packages"];
     check(&mut cargo(&[&package[..], &packages].concat()))
 }
