@@ -227,6 +227,8 @@ pub fn fixed(matches: &clap::ArgMatches) -> Arguments {
 mod tests {
     use super::{HELP, command};
     use clap::Command;
+    use clap::error::ErrorKind;
+    use std::path::Path;
 
     fn all(command: &Command) -> Vec<&Command> {
         std::iter::once(command).chain(command.get_subcommands().flat_map(all)).collect()
@@ -249,6 +251,81 @@ mod tests {
                     assert!(parsed.is_ok(), "{}: `{example}`: {}", command.get_name(), parsed.unwrap_err());
                 }
             }
+        }
+    }
+
+    /// The commands among what stands in backticks in a text.
+    fn commands_in(text: &str) -> impl Iterator<Item = &str> {
+        text.split('`').skip(1).step_by(2).filter(|part| part.starts_with("stopwatt ") && !part.contains('\n'))
+    }
+
+    /// Why the command line does not take a command; a word in capitals stands for something.
+    fn refused(root: &Command, command: &str) -> Option<String> {
+        let command = command.split(" > ").next()?.split(" | ").next()?.replace("\\\"", "\"");
+        let is_open = |word: &str| word.contains(['{', '…']) || (word.len() > 1 && word == word.to_uppercase());
+        // In quotes a blank parts no words.
+        let parts = command.split('"').enumerate();
+        let words: Vec<String> = parts
+            .map(|(at, part)| if at % 2 == 1 { part.replace(' ', "_") } else { part.to_owned() })
+            .collect::<String>()
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect();
+        let is_open = words.iter().any(|word| is_open(word)) || words.last().is_some_and(|last| last.starts_with("--"));
+        let error = root.clone().try_get_matches_from(words).err()?;
+        match error.kind() {
+            ErrorKind::MissingRequiredArgument
+            | ErrorKind::MissingSubcommand
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+            | ErrorKind::DisplayHelp => None,
+            ErrorKind::InvalidSubcommand | ErrorKind::InvalidValue | ErrorKind::ValueValidation if is_open => None,
+            _ => Some(format!("`{command}`: {error}")),
+        }
+    }
+
+    /// What a program prints stands in its sources; a comment shows what it means.
+    #[test]
+    fn every_command_in_a_message_or_a_document_is_one() {
+        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut open = vec![checkout.join("crates"), checkout.join("docs"), checkout.join("README.md")];
+        let (root, mut checked, mut wrong) = (command(), 0, Vec::new());
+        while let Some(path) = open.pop() {
+            if path.is_dir() {
+                let inside = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());
+                open.extend(
+                    inside.filter(|path| ["tests", "adr", "examples"].iter().all(|name| !path.ends_with(name))),
+                );
+            } else if path.extension().is_some_and(|ending| ending == "rs" || ending == "md") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                // A line that ends in a backslash goes on, and a document breaks lines anywhere.
+                let text = text.replace("\\\n", " ").replace("```", "");
+                for paragraph in text.split("\n\n") {
+                    let paragraph = paragraph.replace("\n/// ", " ").replace("\n//! ", " ");
+                    let paragraph = if path.extension().is_some_and(|ending| ending == "md") {
+                        paragraph.replace('\n', " ")
+                    } else {
+                        paragraph
+                    };
+                    for command in commands_in(&paragraph) {
+                        checked += 1;
+                        wrong.extend(refused(&root, command).map(|why| format!("{}: {why}", path.display())));
+                    }
+                }
+            }
+        }
+        assert!(checked > 100 && wrong.is_empty(), "of {checked}:\n{}", wrong.join("\n"));
+    }
+
+    /// The answers alone end with the advice to add `--all` or `--report`.
+    #[test]
+    fn what_prints_all_writes_a_report() {
+        for command in all(&command()) {
+            let takes = |long: &str| {
+                command
+                    .get_arguments()
+                    .any(|argument| argument.get_long_and_visible_aliases().is_some_and(|names| names.contains(&long)))
+            };
+            assert!(!takes("all") || takes("report"), "{} takes --all and no --report", command.get_name());
         }
     }
 

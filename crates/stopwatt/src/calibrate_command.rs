@@ -2,6 +2,7 @@
 
 use crate::answer::Answer;
 use crate::calibrate_study::{self, StudyOptions};
+use crate::completion;
 use crate::costs_files::{write_costs, write_costs_file};
 use crate::data::Data;
 use crate::output::{self, Format};
@@ -27,10 +28,10 @@ use std::sync::Arc;
   stopwatt calibrate --release v2.12 --check             exit with 1 if the costs file is not what a fit gives")]
 pub struct CalibrateOptions {
     /// Name of the platform.
-    #[arg(long, default_value = "juno-r1", value_name = "NAME")]
+    #[arg(long, default_value = "juno-r1", value_name = "NAME", add = completion::platforms())]
     platform: String,
     /// A release, by its name or the end of it; may be given again. All by default.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = completion::releases())]
     release: Vec<String>,
     /// Compare with the costs files and write nothing.
     #[arg(long)]
@@ -49,7 +50,7 @@ pub struct CalibrateOptions {
                                                           fit a core to what this machine measured")]
 pub struct CalibratePrefetchOptions {
     /// Platform: macchiatobin, or with --from zen5, where it is not given.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = completion::platforms())]
     platform: Option<String>,
     /// Compare with the costs file and write nothing; exit with 1 if they differ.
     #[arg(long, conflicts_with = "from")]

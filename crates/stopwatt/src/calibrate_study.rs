@@ -2,6 +2,7 @@
 //! the fit did not use.
 
 use crate::answer::Answer;
+use crate::completion;
 use crate::costs_files::write_costs_file;
 use crate::data::Data;
 use crate::output::{self, Format};
@@ -23,11 +24,11 @@ use std::sync::Arc;
 pub struct StudyOptions {
     /// Fit a core to the single loops of a recording of `run prefetch --world host`, and predict
     /// the others; may be given again, for studies of one machine that differ in where lines lie.
-    #[arg(long, value_name = "RECORDING")]
-    from: Vec<String>,
+    #[arg(long, value_name = "RECORDING", value_parser = NamedRecording::parser(), add = completion::recordings())]
+    from: Vec<NamedRecording>,
     /// Predict a recording of which the fit uses nothing; may be given again.
-    #[arg(long, value_name = "RECORDING", requires = "from")]
-    predict: Vec<String>,
+    #[arg(long, value_name = "RECORDING", requires = "from", value_parser = NamedRecording::parser(), add = completion::recordings())]
+    predict: Vec<NamedRecording>,
     /// Leave a part of the model out; may be given again.
     #[arg(long, value_name = "PART", requires = "from")]
     without: Vec<Part>,
@@ -62,10 +63,10 @@ impl StudyOptions {
 }
 
 /// Reads recordings as studies.
-fn studies(given: &[String]) -> miette::Result<Vec<MeasuredStudy>> {
-    let read = |given: &String| {
-        let recording = NamedRecording::parse(given).read_only()?;
-        MeasuredStudy::from_recording(given, &recording).map_err(|error| miette!(help = error.help.clone(), "{error}"))
+fn studies(given: &[NamedRecording]) -> miette::Result<Vec<MeasuredStudy>> {
+    let read = |named: &NamedRecording| {
+        MeasuredStudy::from_recording(&named.given, &named.read_only()?)
+            .map_err(|error| miette!(help = error.help.clone(), "{error}"))
     };
     given.iter().map(read).collect()
 }
@@ -109,7 +110,7 @@ pub fn run(
     drop(shown);
     if options.save {
         let usual = Search::USUAL;
-        let from: String = options.from.iter().map(|from| format!(" --from {from}")).collect();
+        let from: String = options.from.iter().map(|from| format!(" --from {}", from.given)).collect();
         let number = |name, given, usual| if given == usual { String::new() } else { format!(" --{name} {given}") };
         let frames = number("frames", search.frames, usual.frames);
         let steps = number("steps", search.rounds, usual.rounds);

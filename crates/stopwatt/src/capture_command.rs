@@ -3,11 +3,13 @@
 use crate::data::Data;
 use crate::import_cpuidle;
 use crate::output::{self, Format};
+use crate::recordings::{self, Request};
+use crate::report_command::{self, Telling};
 use clap::{Args, Subcommand};
 use console::Console;
 use import::cpuidle::{Dump, read_live};
 use miette::{IntoDiagnostic, WrapErr, miette};
-use recording::{Header, Recording};
+use recording::Header;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,9 +37,15 @@ pub struct CaptureCpuidleOptions {
     /// The folder of the CPUs.
     #[arg(long, default_value = "/sys/devices/system/cpu", value_name = "DIR")]
     sysfs: PathBuf,
-    /// Folder of the recording; an older recording there is replaced.
+    /// Folder of the recording; an older one of the same kind there is replaced.
     #[arg(short, long, visible_alias = "out", value_name = "DIR", default_value = "recordings/cpuidle")]
     output: PathBuf,
+    /// Replace a recording of another kind that is there.
+    #[arg(long)]
+    replace: bool,
+    /// Also write a report, such as states.html; the ending says which (see `stopwatt report`).
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Print each CPU's states as well.
     #[arg(long)]
     all: bool,
@@ -50,7 +58,8 @@ pub struct CaptureCpuidleOptions {
 pub fn run(console: &Console, data: &Data, what: &Capture) -> miette::Result<()> {
     let Capture::Cpuidle(options) = what;
     // Whether the recording can be written is known before a command that may take hours.
-    Recording::check_target(&options.output).into_diagnostic()?;
+    recordings::check_target(&options.output, "cpuidle", "host", &Request::new(), options.replace)?;
+    let report = report_command::report_of(options.report.as_ref())?;
     let [program, arguments @ ..] = options.command.as_slice() else {
         return Err(miette!(help = "stopwatt capture cpuidle -- sleep 10", "no command is named"));
     };
@@ -77,8 +86,8 @@ pub fn run(console: &Console, data: &Data, what: &Capture) -> miette::Result<()>
     let variant = options.variant.clone().or_else(|| header.run.kernel.clone());
     let variant = variant.unwrap_or_else(|| "this machine".to_owned());
     let (counts, between) = import_cpuidle::two(&before, &after, &variant, Some(seconds))?;
-    let how = (Some(options.output.as_path()), options.all, options.format);
-    import_cpuidle::finish(console, data, (header, &counts, &between), how)
+    let how = Telling { report, json: options.format == Format::Json, all: options.all };
+    import_cpuidle::finish(console, data, (header, &counts, &between), (Some(&options.output), &how))
 }
 
 /// The counters of this machine.

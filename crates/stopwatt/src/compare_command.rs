@@ -1,6 +1,7 @@
 //! `stopwatt compare`.
 
 use crate::answer::Answer;
+use crate::completion;
 use crate::data::Data;
 use crate::output;
 use crate::recordings::NamedRecording;
@@ -42,11 +43,11 @@ pub struct CompareOptions {
     /// Recordings, the first being the base; RECORDING@RELEASE picks one of its releases, and
     /// COMMIT:FOLDER is a recording in a commit of the git repository at hand. A folder of
     /// recordings has a run in each.
-    #[arg(required = true, value_name = "RECORDING[@RELEASE]")]
-    recordings: Vec<String>,
+    #[arg(required = true, value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser(), add = completion::recordings())]
+    recordings: Vec<NamedRecording>,
     /// Runs of the other side; then all recordings before this are runs of the base.
-    #[arg(long, num_args = 1.., value_name = "RECORDING[@RELEASE]")]
-    with: Vec<String>,
+    #[arg(long, num_args = 1.., value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser(), add = completion::recordings())]
+    with: Vec<NamedRecording>,
     /// Changes of fewer percent do not matter; 1 by default.
     #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     threshold: Option<f64>,
@@ -129,15 +130,14 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
     if let Some((path, _)) = report {
         output::check_file(path)?;
     }
-    let sides: Vec<Vec<&String>> = match options.with.is_empty() {
+    let sides: Vec<Vec<&NamedRecording>> = match options.with.is_empty() {
         true => options.recordings.iter().map(|given| vec![given]).collect(),
         false => vec![options.recordings.iter().collect(), options.with.iter().collect()],
     };
     let mut read = Vec::new();
     for side in &sides {
-        let runs =
-            side.iter().map(|given| NamedRecording::parse(given).read_runs()).collect::<miette::Result<Vec<_>>>()?;
-        read.push((side[0], runs.into_iter().flatten().collect::<Vec<_>>()));
+        let runs = side.iter().map(|named| named.read_runs()).collect::<miette::Result<Vec<_>>>()?;
+        read.push((side[0].given.as_str(), runs.into_iter().flatten().collect::<Vec<_>>()));
     }
     let mut findings = Vec::new();
     for (name, runs) in &read {

@@ -1,9 +1,9 @@
 //! `stopwatt count`: passages of any bare-metal image, by function.
 
 use crate::answer::Answer;
-use crate::output::{self, Format};
+use crate::output::Format;
 use crate::recordings::{self, Request};
-use crate::report_command;
+use crate::report_command::{self, Telling};
 use clap::Args;
 use console::Console;
 use document::nearest;
@@ -12,7 +12,6 @@ use psci_experiments::passages::{self, CountedPassages};
 use published::Published;
 use qemu::Symbols;
 use qemu::count::{self, Passage};
-use report::Report;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,11 +71,7 @@ pub fn run(console: &Console, options: &CountOptions) -> miette::Result<Answer> 
     let symbols = Symbols::read(&options.image).into_diagnostic()?;
     let from = address(&symbols, "--from", &options.from)?;
     let to = options.to.iter().map(|to| address(&symbols, "--to", to)).collect::<miette::Result<Vec<u64>>>()?;
-    let report = options.report.as_ref().map(|path| Ok::<_, miette::Report>((path, report_command::format_of(path)?)));
-    let report = report.transpose()?;
-    if let Some((path, _)) = report {
-        output::check_file(path)?;
-    }
+    let report = report_command::report_of(options.report.as_ref())?;
     let asked = asked(options);
     let folder = options.output.clone();
     let folder = folder.unwrap_or_else(|| recordings::default_folder(passages::EXPERIMENT, &asked));
@@ -109,23 +104,9 @@ pub fn run(console: &Console, options: &CountOptions) -> miette::Result<Answer> 
     recording.header.run = provenance::this_run();
     recording.header.run.more.extend(more);
     recording.header.request = asked;
-    recordings::write(&mut recording, &folder)?;
-    let published = Published::default();
-    if let Some((path, format)) = report {
-        report_command::write(console, &published, &recording, &folder, format, (Some(path), true))?;
-    }
-    let shown = folder.display().to_string();
-    let told = Report::new(&recording, &shown, &published);
-    match options.format {
-        Format::Json => output::print_json(console, told.run_json())?,
-        Format::Term => {
-            let mut text = told.run_text(console.style(), options.all);
-            if let Some((path, _)) = report {
-                text.push_str(&format!("Report: {}\n", path.display()));
-            }
-            output::print_text(console, &text)?;
-        }
-    }
+    let written = recordings::write(&mut recording, &folder);
+    let how = Telling { report, json: options.format == Format::Json, all: options.all };
+    report_command::tell(console, &Published::default(), &recording, Some((&folder, written)), &how)?;
     Ok(Answer::Yes)
 }
 

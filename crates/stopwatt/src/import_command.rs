@@ -1,5 +1,6 @@
 //! `stopwatt import`.
 
+use crate::completion;
 use crate::data::Data;
 use crate::output::{self, Format};
 use crate::recordings;
@@ -39,7 +40,7 @@ pub struct ImportOptions {
     prefix: String,
     /// Platform that was measured (see `stopwatt list`): numbers CPUs as it does and refuses those
     /// that it lacks.
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", add = completion::platforms())]
     platform: Option<String>,
     /// Unit of RST tables, ns, us or ms, whatever their captions say.
     #[arg(long, value_name = "UNIT", value_parser = ["ns", "us", "ms"])]
@@ -53,9 +54,12 @@ pub struct ImportOptions {
     /// Also write the figures as reference rows, in the columns of published/juno-psci.csv.
     #[arg(long, value_name = "FILE")]
     as_published: Option<PathBuf>,
-    /// Folder of the recording; an older recording there is replaced.
+    /// Folder of the recording; an older import there is replaced.
     #[arg(short, long, visible_alias = "out", value_name = "DIR")]
     output: PathBuf,
+    /// Replace a recording of a run that is there.
+    #[arg(long)]
+    replace: bool,
     /// The way to print what was read.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
@@ -97,6 +101,7 @@ pub fn run(console: &Console, data: &Data, kind: Kind, options: &ImportOptions) 
         Kind::Csv if options.file.is_dir() => ("csv", import::csv_tables(&options.file, &how)),
         Kind::Csv => ("csv", import::csv_table(file()?, &how)),
     };
+    recordings::check_import(&options.output, options.replace)?;
     let figures = figures?;
     let reference = match &options.as_published {
         Some(path) => {
@@ -215,9 +220,12 @@ pub struct ImportRuntimeOptions {
     /// Frequency of the counter that the clocks count, where it is known.
     #[arg(long, value_name = "HZ")]
     counter_hz: Option<u64>,
-    /// Folder of the recording; an older recording there is replaced.
+    /// Folder of the recording; an older import there is replaced.
     #[arg(short, long, visible_alias = "out", value_name = "DIR")]
     output: PathBuf,
+    /// Replace a recording of a run that is there.
+    #[arg(long)]
+    replace: bool,
     /// The way to print what was read.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
@@ -226,6 +234,7 @@ pub struct ImportRuntimeOptions {
 /// Reads what VPP showed, writes the recording and says what is in it.
 pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette::Result<()> {
     let path = import::shown(&options.file);
+    recordings::check_import(&options.output, options.replace)?;
     let runtime = vpp_runtime::read(import::open(&options.file, &path)?, &path)?;
     let mut header = Header::new("vpp-runtime", "import", "ticks");
     header.iterations = 1;

@@ -3,13 +3,13 @@
 use crate::data::Data;
 use crate::output::{self, Format};
 use crate::recordings;
+use crate::report_command::{self, Telling};
 use clap::Args;
 use console::Console;
 use import::cpuidle::{self, Between, Content, Counts, Dump, read_path};
 use miette::miette;
 use published::Published;
 use recording::{Header, Recording};
-use report::Report;
 use std::path::{Path, PathBuf};
 
 /// Options of `import cpuidle`.
@@ -39,10 +39,16 @@ pub struct ImportCpuidleOptions {
     /// The seconds between the dumps, for rates.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     seconds: Option<f64>,
-    /// Folder of the recording; an older recording there is replaced. Without it the files are only
-    /// looked at.
+    /// Folder of the recording; an older import there is replaced. Without it the files are
+    /// only looked at.
     #[arg(short, long, visible_alias = "out", value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Replace a recording of a run that is there.
+    #[arg(long)]
+    replace: bool,
+    /// Also write a report, such as states.html; the ending says which (see `stopwatt report`).
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Print each CPU's states as well.
     #[arg(long)]
     all: bool,
@@ -68,6 +74,10 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> miette::Result<()> {
     if options.after.as_deref() == Some(Path::new("-")) && options.before == Path::new("-") {
         return Err(miette!(help = "write one of the dumps into a file", "both dumps cannot come from standard input"));
+    }
+    let report = report_command::report_of(options.report.as_ref())?;
+    if let Some(folder) = &options.output {
+        recordings::check_import(folder, options.replace)?;
     }
     let first = read_path(&options.before)?;
     let last = options.after.as_deref().map(read_path).transpose()?;
@@ -110,7 +120,8 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
     header.run = provenance::this_run();
     // The dumps were taken elsewhere; this machine only read them.
     (header.run.machine, header.run.kernel) = (None, None);
-    finish(console, data, (header, &counts, &between), (options.output.as_deref(), options.all, options.format))
+    let how = Telling { report, json: options.format == Format::Json, all: options.all };
+    finish(console, data, (header, &counts, &between), (options.output.as_deref(), &how))
 }
 
 /// The counts between two dumps, as one measurement.
@@ -132,31 +143,20 @@ pub(crate) fn two(
     Ok((of_cpus.into_iter().chain(of_domains).collect(), between))
 }
 
-/// Writes the recording where one is wanted, and prints its story.
+/// Writes the recording where one is wanted, and prints its story with the report that is asked
+/// for.
 pub(crate) fn finish(
     console: &Console,
     data: &Data,
     (mut header, counts, between): (Header, &[Counts], &Between),
-    (output, all, format): (Option<&Path>, bool, Format),
+    (output, how): (Option<&Path>, &Telling<'_>),
 ) -> miette::Result<()> {
     header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     let mut recording: Recording = cpuidle::record(header, counts, &between.clusters);
-    if let Some(folder) = output {
-        recordings::write(&mut recording, folder)?;
-    }
+    let left = output.map(|folder| (folder, recordings::write(&mut recording, folder)));
     for doubt in between.doubts.iter().take(20) {
         console.note(&format!("warning: {doubt}"));
     }
     let published = Published::read(&data.published(), &recording.header.experiment)?;
-    let folder = output.map(|folder| folder.display().to_string()).unwrap_or_default();
-    let told = Report::new(&recording, &folder, &published);
-    match (format, output) {
-        (Format::Json, _) => output::print_json(console, told.run_json()),
-        (Format::Term, Some(_)) => output::print_text(console, &told.run_text(console.style(), all)),
-        (Format::Term, None) => {
-            let text = told.run_text(console.style(), all);
-            let none = "No recording was written: name a folder with --output.\n";
-            output::print_text(console, &text.replace("Recording: \n", none))
-        }
-    }
+    report_command::tell(console, &published, &recording, left, how)
 }

@@ -1,6 +1,7 @@
 //! `stopwatt import ftrace`.
 
 use crate::output::{self, Format};
+use crate::recordings;
 use clap::Args;
 use console::Console;
 use import::ftrace::{self, Residency, Trace};
@@ -32,10 +33,13 @@ pub struct ImportTraceOptions {
     /// Leave malformed lines out, with a warning, instead of giving up.
     #[arg(long)]
     lenient: bool,
-    /// Folder of the recording; an older recording there is replaced. Without it the file is only
+    /// Folder of the recording; an older import there is replaced. Without it the file is only
     /// looked at.
     #[arg(short, long, visible_alias = "out", value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Replace a recording of a run that is there.
+    #[arg(long)]
+    replace: bool,
     /// The way to print what was read.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
@@ -63,6 +67,7 @@ pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()
     let trace = match &options.output {
         None => ftrace::read(file, &how, None),
         Some(folder) => {
+            recordings::check_import(folder, options.replace)?;
             let mut header = Header::new("ftrace", "import", "ns");
             header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
             header.run = provenance::this_run();

@@ -12,6 +12,7 @@ mod calibrate_core;
 mod calibrate_study;
 mod capture_command;
 pub mod compare_command;
+mod completion;
 mod costs_files;
 mod count_command;
 pub mod data;
@@ -62,12 +63,27 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
     let console = Console::terminal();
     console.watch_signals();
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let completions = clap_complete::CompleteEnv::with_factory(arguments::command).var(completion::ASKED);
+    match completions.try_complete(arguments.clone(), std::env::current_dir().ok().as_deref()) {
+        Ok(false) => {}
+        Ok(true) => return 0,
+        Err(error) => error.exit(),
+    }
     if let Some(error) = spelt_formerly(&arguments).or_else(|| run_was_meant(&arguments)) {
         console.error(&error);
         return 2;
     }
-    let status = match run(&arguments::command().get_matches_from(arguments), &console) {
+    let matches = match arguments::command().try_get_matches_from(&arguments) {
+        Ok(matches) => matches,
+        Err(error) => match not_text(&error, &arguments) {
+            Some(error) => {
+                console.error(&error);
+                return 2;
+            }
+            None => error.exit(),
+        },
+    };
+    let status = match run(&matches, &console) {
         Ok(answer) => answer.status(),
         Err(error) => {
             console.error(&error);
@@ -119,6 +135,17 @@ pub fn is_of_memory(error: &miette::Report) -> bool {
             || cause.downcast_ref().is_some_and(experiment::Error::is_of_memory)
             || cause.downcast_ref().is_some_and(recording::Error::is_of_memory)
     })
+}
+
+/// An error that names the argument that is no UTF-8, if that is what is wrong.
+fn not_text(error: &clap::Error, arguments: &[OsString]) -> Option<miette::Report> {
+    let is_it = error.kind() == clap::error::ErrorKind::InvalidUtf8;
+    let argument = arguments.iter().find(|argument| is_it && argument.to_str().is_none())?;
+    Some(miette!(
+        help = "give the file or the folder another name; compare and report take recordings of any name",
+        "the argument `{}` is not text (UTF-8)",
+        argument.display()
+    ))
 }
 
 /// An error for a command line that starts with the name of an experiment: `run` stands before it.
@@ -196,7 +223,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::List(options) => list::run(console, &data, options),
         Command::Doctor(options) => doctor_command::run(console, &data, options),
         Command::Payload(options) => payload_command::run(console, &data, options),
-        Command::Completions(options) => shell_commands::completions(console, arguments::command(), options),
+        Command::Completions(options) => shell_commands::completions(console, options),
         Command::Man(options) => shell_commands::man(console, arguments::command(), options),
     }?;
     Ok(Answer::Yes)

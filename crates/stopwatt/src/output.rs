@@ -69,6 +69,11 @@ pub fn check_file(path: &Path) -> miette::Result<()> {
     if path.is_dir() {
         return Err(miette::miette!(help = "name a file in it", "{} is a folder", path.display()));
     }
+    // What is moved there would take the place of a device.
+    if path.exists() && !path.is_file() {
+        let help = "name a file; `stopwatt report` without --output prints on standard output";
+        return Err(miette::miette!(help = help, "{} is no regular file", path.display()));
+    }
     if !parent.is_dir() {
         return Err(miette::miette!(
             help = format!("make the folder {} first, or name another", parent.display()),
@@ -110,22 +115,12 @@ pub fn ending_of<'k>(path: &Path, known: &[&'k str]) -> miette::Result<&'k str> 
 /// Writes a file beside its place and moves it there when whole. What was there is replaced; a
 /// failure leaves it as it was.
 pub fn write_file(console: &Console, path: &Path, bytes: &[u8]) -> miette::Result<()> {
+    check_file(path)?;
     let cannot = || format!("cannot write {}", path.display());
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if path.is_dir() {
-        return Err(miette::miette!(help = "name a file in it", "{} is a folder", path.display()));
-    }
     let partial = Partial::beside(path, "partial").into_diagnostic().wrap_err_with(cannot)?;
     console.tell(&format!("writing {}", path.display()));
     let written = fs::write(partial.path(), bytes).and_then(|()| fs::rename(partial.path(), path));
-    match written {
-        Err(error) if !parent.is_dir() => Err(miette::miette!(
-            help = format!("make the folder {} first, or name another", parent.display()),
-            "{}: {error}",
-            cannot()
-        )),
-        other => other.into_diagnostic().wrap_err_with(cannot),
-    }
+    written.into_diagnostic().wrap_err_with(cannot)
 }
 
 /// Writes a folder of tables beside its place and moves it there when whole. One that is there is

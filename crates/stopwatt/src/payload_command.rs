@@ -1,6 +1,7 @@
 //! `stopwatt payload`: the normal world that measures firmware, as a file.
 
 use crate::data::Data;
+use crate::output;
 use clap::Args;
 use console::Console;
 use miette::{IntoDiagnostic, WrapErr};
@@ -23,6 +24,7 @@ pub struct PayloadOptions {
 
 /// Builds the payload and writes it.
 pub fn run(console: &Console, data: &Data, options: &PayloadOptions) -> miette::Result<()> {
+    output::check_file(&options.output)?;
     let image = Images::find_payload(data.source_tree().as_deref()).into_diagnostic()?;
     let cannot = || format!("cannot write {}", options.output.display());
     let bytes = disk::read(&image, disk::MOST_BYTES)

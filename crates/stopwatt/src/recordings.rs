@@ -2,10 +2,13 @@
 
 use crate::experiments;
 use crate::of_commit;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use document::one_of;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use recording::{Header, Reader, Recording, Series};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A recording that a command takes: its folder, and one of its releases if only that one is meant.
@@ -25,20 +28,26 @@ pub struct NamedRecording {
 impl NamedRecording {
     /// `RECORDING` or `RECORDING@RELEASE`, either behind `COMMIT:`; a folder whose own name holds
     /// an @ or a colon is taken whole.
-    pub fn parse(given: &str) -> Self {
-        let is_there = |path: &str| Path::new(path).exists();
-        let (folder, release) = match given.rsplit_once('@') {
-            Some((folder, release)) if !is_there(given) && !folder.is_empty() => (folder, Some(release)),
-            _ => (given, None),
+    pub fn parse(given: impl AsRef<OsStr>) -> Self {
+        let whole = given.as_ref().as_bytes();
+        let is_there = |path: &[u8]| Path::new(OsStr::from_bytes(path)).exists();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (folder, release) = match whole.iter().rposition(|byte| *byte == b'@') {
+            Some(at) if at > 0 && !is_there(whole) => (&whole[..at], Some(text(&whole[at + 1..]))),
+            _ => (whole, None),
         };
-        let (commit, folder) = match folder.split_once(':') {
-            Some((commit, inside)) if !is_there(folder) && !commit.is_empty() && !inside.is_empty() => {
-                (Some(commit), inside)
+        let (commit, folder) = match folder.iter().position(|byte| *byte == b':') {
+            Some(at) if at > 0 && at + 1 < folder.len() && !is_there(folder) => {
+                (Some(text(&folder[..at])), &folder[at + 1..])
             }
             _ => (None, folder),
         };
-        let (release, commit) = (release.map(str::to_owned), commit.map(str::to_owned));
-        Self { given: given.to_owned(), folder: folder.into(), release, commit }
+        Self { given: text(whole), folder: OsStr::from_bytes(folder).into(), release, commit }
+    }
+
+    /// Reads it from the command line, where a folder may have any name.
+    pub fn parser() -> impl TypedValueParser<Value = Self> {
+        OsStringValueParser::new().map(Self::parse)
     }
 
     /// Reads it; returns it with the whole name of the release that is meant.
@@ -64,6 +73,9 @@ impl NamedRecording {
     }
 
     fn read_from(&self, folder: &Path) -> miette::Result<(Recording, Option<String>)> {
+        if !folder.exists() {
+            return Err(miette!(help = nearest_recording(&self.folder), "there is no recording `{}`", self.given));
+        }
         let recording = match sweep::is_sweep(folder) {
             true => sweep::read(folder)?,
             false => Recording::read(folder)
@@ -83,6 +95,20 @@ impl NamedRecording {
             recording.keep_series(&kept);
         }
         Ok(recording)
+    }
+}
+
+/// The recordings beside one that is not there, or of the folder in which runs leave them, the
+/// nearest first.
+fn nearest_recording(missing: &Path) -> String {
+    let beside = missing.parent().filter(|folder| folder.is_dir() && !folder.as_os_str().is_empty());
+    let entries = beside.unwrap_or(Path::new("recordings")).read_dir().into_iter().flatten().flatten();
+    let known = entries.map(|entry| entry.path()).filter(|path| path.join("recording.toml").exists());
+    let mut known: Vec<String> = known.map(|path| path.display().to_string()).collect();
+    known.sort_unstable();
+    match known.is_empty() {
+        true => "name the folder that a run left, such as recordings/psci-latency".to_owned(),
+        false => one_of(&missing.display().to_string(), &known),
     }
 }
 
@@ -167,11 +193,18 @@ pub fn check_target(
     ))
 }
 
+/// Says if an import may put its recording into a folder: nothing is there, or another import.
+pub fn check_import(folder: &Path, replace: bool) -> miette::Result<()> {
+    let there = Reader::open(folder).ok().map(|reader| reader.header().clone());
+    let imported = there.filter(|there| there.world == "import").map_or_else(String::new, |there| there.experiment);
+    check_target(folder, &imported, "import", &Request::new(), replace)
+}
+
 /// Writes a recording, with what its spans were spent on.
 pub fn write(recording: &mut Recording, folder: &Path) -> miette::Result<()> {
     recording.header.make_printable();
     attribution::record(recording);
-    recording.write(folder).into_diagnostic()
+    recording.write(folder).map_err(|error| miette!(help = "name another folder with --output", "{error}"))
 }
 
 #[cfg(test)]

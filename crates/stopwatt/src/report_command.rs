@@ -1,6 +1,7 @@
 //! `stopwatt report`.
 
 use crate::answer::Answer;
+use crate::completion;
 use crate::data::Data;
 use crate::output;
 use crate::recordings::NamedRecording;
@@ -59,8 +60,8 @@ fn form() -> impl TypedValueParser<Value = Form> {
 Without --format the ending of --output decides: .txt .rst .md .csv .json .html .pftrace .folded")]
 pub struct ReportOptions {
     /// Folder of the recording; RECORDING@RELEASE picks one of its releases.
-    #[arg(value_name = "RECORDING[@RELEASE]")]
-    pub recording: String,
+    #[arg(value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser(), add = completion::recordings())]
+    pub recording: NamedRecording,
     /// The form of the result [default: what the ending of --output says, else term].
     #[arg(long, value_name = "FORMAT", value_parser = form())]
     pub format: Option<Form>,
@@ -68,8 +69,8 @@ pub struct ReportOptions {
     #[arg(short, long, visible_aliases = ["out", "report"], value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// For tf-a-csv: the recording against which the changes behind the figures are.
-    #[arg(long, value_name = "RECORDING[@RELEASE]")]
-    pub previous: Option<String>,
+    #[arg(long, value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser(), add = completion::recordings())]
+    pub previous: Option<NamedRecording>,
     /// Print everything in the terminal, not the answers alone.
     #[arg(long)]
     pub all: bool,
@@ -104,7 +105,7 @@ pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> miette::R
     if let Some(path) = &options.output {
         output::check_file(path)?;
     }
-    let named = NamedRecording::parse(&options.recording);
+    let named = &options.recording;
     if named.release.is_none() && sweep::is_sweep(&named.folder) {
         let summary = sweep::summary(&named.folder)?;
         // Schedules of the explorer, and the parts of one run, are told as one run.
@@ -153,14 +154,85 @@ fn sweep_report(
 /// Writes the tables of TF-A's documents.
 fn tf_a_csv(console: &Console, options: &ReportOptions, to: Option<&Path>) -> miette::Result<()> {
     let to = to.ok_or_else(|| miette!(help = "name a folder with --output", "{TF_A_CSV} is a file for each test"))?;
-    let recording = NamedRecording::parse(&options.recording).read_only()?;
-    let previous = options.previous.as_ref().map(|given| NamedRecording::parse(given).read_only()).transpose()?;
+    let recording = options.recording.read_only()?;
+    let previous = options.previous.as_ref().map(NamedRecording::read_only).transpose()?;
     let files = import::tf_a_tables(&recording, previous.as_ref()).map_err(|error| match error {
         import::TableError::Releases(_) => miette!(help = "name one: RECORDING@RELEASE", "{error}"),
         import::TableError::Nothing => miette!(help = "run psci-latency leaves one, and so does import", "{error}"),
         error => miette!("{error}"),
     })?;
     output::write_tables(console, to, &files)
+}
+
+/// The report that `--report` asks for beside what is printed, with its format; what would keep it
+/// from being written is found here.
+pub fn report_of(path: Option<&PathBuf>) -> miette::Result<Option<(&Path, Format)>> {
+    let Some(path) = path else { return Ok(None) };
+    let format = format_of(path)?;
+    output::check_file(path)?;
+    Ok(Some((path, format)))
+}
+
+/// Writes the report that `--report` asks for of a recording that no experiment published figures
+/// for.
+pub fn write_beside(
+    console: &Console,
+    recording: &Recording,
+    folder: &Path,
+    path: Option<&PathBuf>,
+) -> miette::Result<()> {
+    match report_of(path)? {
+        Some((path, format)) => write(console, &Published::default(), recording, folder, format, (Some(path), true)),
+        None => Ok(()),
+    }
+}
+
+/// The way in which a command tells of the recording that it leaves.
+pub struct Telling<'t> {
+    /// The file of `--report`, with its format.
+    pub report: Option<(&'t Path, Format)>,
+    /// True if JSON is printed.
+    pub json: bool,
+    /// True if everything is printed, not the answers alone.
+    pub all: bool,
+}
+
+/// Prints what a recording says and writes the report that is asked for. `left` is the folder with
+/// what came of writing the recording there. What was computed is told even if it cannot be
+/// written; that error is the result.
+pub fn tell(
+    console: &Console,
+    published: &Published,
+    recording: &Recording,
+    left: Option<(&Path, miette::Result<()>)>,
+    how: &Telling<'_>,
+) -> miette::Result<()> {
+    let folder = left.as_ref().filter(|(_, written)| written.is_ok()).map(|(folder, _)| *folder);
+    let reported = match how.report {
+        Some((path, format)) => {
+            let of = folder.unwrap_or(Path::new("RECORDING"));
+            write(console, published, recording, of, format, (Some(path), true))
+        }
+        None => Ok(()),
+    };
+    let shown = folder.map(|folder| folder.display().to_string()).unwrap_or_default();
+    let told = Report::new(recording, &shown, published);
+    if how.json {
+        output::print_json(console, told.run_json())?;
+    } else {
+        let mut text = match folder {
+            Some(_) => told.run_text(console.style(), how.all),
+            None => told.story_text(console.style(), how.all),
+        };
+        if left.is_none() {
+            text.push_str("No recording was written: name a folder with --output.\n");
+        }
+        if let (Some((path, _)), Ok(())) = (how.report, &reported) {
+            text.push_str(&format!("Report: {}\n", path.display()));
+        }
+        output::print_text(console, &text)?;
+    }
+    left.map_or(Ok(()), |(_, written)| written).and(reported)
 }
 
 /// The format that a file's name asks for.

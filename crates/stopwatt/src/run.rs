@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::data::Data;
 use crate::output;
 use crate::recordings::{self, Request as Asked};
-use crate::report_command;
+use crate::report_command::{self, Telling};
 use crate::run_arguments::{self, settings};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use console::Console;
@@ -12,7 +12,6 @@ use experiment::{About, Experiment, Memory, Progress, Request, Settings, Sink, W
 use miette::miette;
 use published::Published;
 use recording::Recording;
-use report::Report;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -65,41 +64,21 @@ pub fn run(
     };
     // What cannot be done or written is found before the run, not after it.
     experiment.check(&request)?;
-    let report: Option<&PathBuf> = matches.get_one("report");
-    let report = report.map(|path| Ok::<_, miette::Report>((path, report_command::format_of(path)?))).transpose()?;
-    if let Some((path, _)) = report {
-        output::check_file(path)?;
-    }
+    let report = report_command::report_of(matches.get_one("report"))?;
     let folder = matches.get_one::<PathBuf>("output").cloned();
     let folder = folder.unwrap_or_else(|| recordings::default_folder(about.name, &asked));
     recordings::check_target(&folder, about.name, world.name(), &asked, matches.get_flag("replace"))?;
 
     let mut recording = shown(console, experiment, &request)?;
     recording.header.request = asked;
-    // What was computed is told even if it cannot be written.
     let written = recordings::write(&mut recording, &folder);
     // A form of an experiment may have figures, and a story, of its own.
     let published = match recording.header.experiment.as_str() {
         same if same == about.name => published,
         form => Published::read(&data.published(), form)?,
     };
-    let shown = if written.is_ok() { folder.display().to_string() } else { String::new() };
-    if let Some((path, format)) = report {
-        report_command::write(console, &published, &recording, &folder, format, (Some(path), true))?;
-    }
-    let told = Report::new(&recording, &shown, &published);
-    match output::format(matches) {
-        "json" => output::print_json(console, told.run_json())?,
-        _ => {
-            let (style, all) = (console.style(), matches.get_flag("all"));
-            let mut text = if written.is_ok() { told.run_text(style, all) } else { told.story_text(style, all) };
-            if let Some((path, _)) = report {
-                text.push_str(&format!("Report: {}\n", path.display()));
-            }
-            output::print_text(console, &text)?;
-        }
-    }
-    written.map_err(|error| miette!(help = "name another folder with --output", "{error}"))?;
+    let how = Telling { report, json: output::format(matches) == "json", all: matches.get_flag("all") };
+    report_command::tell(console, &published, &recording, Some((&folder, written)), &how)?;
     match recording.header.complaints.as_slice() {
         [] => Ok(Answer::Yes),
         complaints => Ok(Answer::no(console, &miette!("{}", complaints.join("\n")))),

@@ -1,7 +1,8 @@
 //! The command line of an experiment, from its own description.
 
+use crate::completion;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use experiment::{About, Error, Kind, Setting, Settings, World};
 
 /// The command that runs an experiment; `command` is what stands before the experiment's arguments
@@ -51,10 +52,17 @@ fn argument(about: &About, setting: &'static dyn Setting) -> Arg {
         // A setting that takes none below 0 says so itself.
         kind => arg.value_name(kind.value_name()).allow_negative_numbers(true),
     };
-    if let Kind::Choice(choices) = &kind {
-        let values = choices.iter().map(|(name, about)| PossibleValue::new(*name).help(*about));
-        arg = arg.value_parser(PossibleValuesParser::new(values));
-    }
+    arg = match &kind {
+        Kind::Choice(choices) => {
+            let values = choices.iter().map(|(name, about)| PossibleValue::new(*name).help(*about));
+            arg.value_parser(PossibleValuesParser::new(values))
+        }
+        Kind::Platform => arg.add(completion::platforms()),
+        Kind::Releases => arg.add(completion::releases()),
+        Kind::InputFile | Kind::OutputFile => arg.value_hint(ValueHint::AnyPath),
+        Kind::Folder => arg.value_hint(ValueHint::DirPath),
+        _ => arg,
+    };
     match described.worlds {
         [World::Sim] if about.worlds.len() > 1 => arg.help_heading("In the world sim"),
         [World::Host] if about.worlds.len() > 1 => arg.help_heading("In the world host"),

@@ -1,8 +1,10 @@
 //! `stopwatt completions` and `stopwatt man`: what an installation adds to the system.
 
+use crate::completion::ASKED;
 use clap::{Args, Command};
+use clap_complete::env::Shells;
 use console::Console;
-use miette::{IntoDiagnostic, WrapErr};
+use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::PathBuf;
 
 /// Options of `completions`.
@@ -27,10 +29,12 @@ pub struct ManOptions {
     output: Option<PathBuf>,
 }
 
-/// Prints the completions of a command line.
-pub fn completions(console: &Console, mut command: Command, options: &CompletionsOptions) -> miette::Result<()> {
+/// Prints what a shell needs to ask the program for completions.
+pub fn completions(console: &Console, options: &CompletionsOptions) -> miette::Result<()> {
+    let (shells, shell) = (Shells::builtins(), options.shell.to_string());
+    let completer = shells.completer(&shell).ok_or_else(|| miette!("nothing is known of the shell {shell}"))?;
     let mut text = Vec::new();
-    clap_complete::generate(options.shell, &mut command, "stopwatt", &mut text);
+    completer.write_registration(ASKED, "stopwatt", "stopwatt", "stopwatt", &mut text).into_diagnostic()?;
     console.print(&text)
 }
 

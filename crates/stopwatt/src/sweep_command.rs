@@ -1,6 +1,7 @@
 //! `stopwatt sweep`.
 
 use crate::answer::Answer;
+use crate::completion;
 use crate::data::Data;
 use crate::experiments;
 use crate::output::{self, Format};
@@ -42,12 +43,15 @@ pub struct SweepOptions {
     #[arg(value_name = "PLAN", required_unless_present = "resume", conflicts_with = "resume")]
     plan: Option<PathBuf>,
     /// Go on with the sweep in this folder, from the plan that lies in it.
-    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    #[arg(long, value_name = "DIR", conflicts_with = "output", add = completion::recordings())]
     resume: Option<PathBuf>,
     /// Folder of the data set [default: recordings/ and the plan's name]; one that was begun goes
     /// on.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Begin anew in a folder that has a sweep, whose points are removed.
+    #[arg(long, conflicts_with_all = ["resume", "shard"])]
+    replace: bool,
     /// Run only the chunks of shard I of N, from 1; shards may run at the same time, on machines
     /// that share the folder.
     #[arg(long, value_name = "I/N")]
@@ -76,7 +80,7 @@ pub fn run(console: &Console, data: &Data, options: &SweepOptions) -> miette::Re
     if options.dry_run {
         return output::print_text(console, &foretold(&fitting, &folder)).map(|()| Answer::Yes);
     }
-    let dataset = begin(data, &fitting, &folder)?;
+    let dataset = begin(data, &fitting, &folder, options.replace)?;
     let share = options.shard.clone().unwrap_or(Share::All);
     let progress: Arc<Progress> = Arc::default();
     let shown = console.show(progress.clone());
@@ -100,9 +104,13 @@ pub fn fitting(plan: Plan) -> miette::Result<Fitting> {
     Ok(Fitting::new(plan, experiments::find, &experiments::names())?)
 }
 
-/// Begins the data set of a plan, or finds the one that was begun, if some point of it can run.
-pub fn begin(data: &Data, fitting: &Fitting, folder: &Path) -> miette::Result<Dataset> {
+/// Begins the data set of a plan, or finds the one that was begun, if some point of it can run. If
+/// it is to `replace` what is there, it begins anew.
+pub fn begin(data: &Data, fitting: &Fitting, folder: &Path, replace: bool) -> miette::Result<Dataset> {
     in_place(data, fitting, None, |place| sweep::some_point_can_run(fitting, place))?;
+    if replace {
+        Dataset::remove(folder)?;
+    }
     Ok(Dataset::begin(folder, fitting)?)
 }
 

@@ -1,5 +1,6 @@
 //! `stopwatt what-if`: an experiment with every combination of some settings.
 
+use crate::completion;
 use crate::data::Data;
 use crate::run_arguments::{self, given, world};
 use crate::{output, recordings};
@@ -118,13 +119,17 @@ pub fn run(
         measured.get_or_insert_with(|| what_is_measured(&recording, metric));
         add(&mut whole, &recording, combination);
     }
-    if let (Some(mut whole), Some(folder)) = (whole, folder) {
-        whole.header.run = provenance::this_run();
-        recordings::write(&mut whole, folder)?;
-    }
+    let written = match (whole, folder) {
+        (Some(mut whole), Some(folder)) => {
+            whole.header.run = provenance::this_run();
+            recordings::write(&mut whole, folder)
+        }
+        _ => Ok(()),
+    };
     let (release, measured) = measured.ok_or_else(|| miette!("there is no combination"))?;
     let what_if = WhatIf { release, measured, points };
-    print(console, &what_if, matches, shipped.map(|shipped| shipped.what))
+    print(console, &what_if, matches, shipped.map(|shipped| shipped.what))?;
+    written
 }
 
 /// What varies in a what-if, and what every run has.
@@ -236,6 +241,7 @@ pub fn metric_argument() -> Arg {
     Arg::new("metric")
         .long("metric")
         .value_name("METRIC")
+        .add(completion::names(|| metrics::METRICS.iter().map(|metric| metric.name).collect()))
         .help("What is measured; by default what the cases are about, such as powerdown.")
 }
 

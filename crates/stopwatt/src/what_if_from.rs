@@ -1,5 +1,6 @@
 //! `stopwatt what-if --from DIR`: the same table, chart and page of a data set that a sweep left.
 
+use crate::completion;
 use crate::experiments::EXPERIMENTS;
 use crate::output;
 use crate::what_if::{self, FORMATS};
@@ -19,6 +20,7 @@ pub fn with_options(command: Command) -> Command {
         .long("from")
         .value_name("DIR")
         .required(true)
+        .add(completion::recordings())
         .value_parser(value_parser!(PathBuf))
         .help("The folder of a data set that `stopwatt sweep` left; nothing is run. Seeds and repetitions count as iterations, of which seeds show where chance puts a figure.");
     let one_of = |name: &'static str, value: &'static str, help: &'static str| {

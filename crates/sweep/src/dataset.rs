@@ -67,30 +67,7 @@ impl Dataset {
             chunks: plan.chunks(),
             plan: crc32fast::hash(plan.text().as_bytes()),
         };
-        let there = fs::read_dir(folder);
-        match there {
-            Ok(mut entries) => {
-                // What another program is about to begin here starts with a dot, or is one of our
-                // names.
-                let is_ours = |name: &str| {
-                    name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS, EARLIER, "slurm.sh"].contains(&name)
-                };
-                let strange = entries.find_map(|entry| {
-                    let name = entry.ok()?.file_name().to_string_lossy().into_owned();
-                    (!is_ours(&name)).then_some(name)
-                });
-                if let Some(name) = strange {
-                    let message = format!("exists and is no sweep: it holds {name}");
-                    return Err(Error::folder(
-                        folder,
-                        message,
-                        "name another folder with --output, or remove it yourself",
-                    ));
-                }
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(Error::io(folder, "list")(error)),
-        }
+        check_ours(folder)?;
         if is_sweep(folder) {
             // Of several programs that are given the same larger plan, one sets the data aside.
             let path = folder.join(MARKS_FILE);
@@ -131,6 +108,31 @@ impl Dataset {
         Ok(Self { folder: folder.to_owned(), marks, plan: plan.clone() })
     }
 
+    /// Removes the data set of a folder, if it has one, also one that is damaged.
+    ///
+    /// # Errors
+    /// Somebody runs its plan, or the system refuses.
+    pub fn remove(folder: &Path) -> Result<(), Error> {
+        if !is_sweep(folder) {
+            return Ok(());
+        }
+        check_ours(folder)?;
+        if let Some(process) = Self::open(folder).ok().and_then(|begun| begun.at_work("").next()) {
+            let message = format!("process {process} is running the plan that is to be replaced");
+            return Err(Error::folder(folder, message, "wait for its end, or stop it"));
+        }
+        // The marks last: whoever is stopped before can try again.
+        for name in [DATA, RUNS, EARLIER, PLAN_FILE, MARKS_FILE] {
+            let path = folder.join(name);
+            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            match removed {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(Error::io(&path, "remove")(error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Opens a data set that was begun.
     ///
     /// # Errors
@@ -165,7 +167,7 @@ impl Dataset {
     fn must_be_of(&self, stopwatt: &str) -> Result<(), Error> {
         if self.marks.stopwatt != stopwatt {
             let message = format!("was begun by stopwatt {}, and this is {stopwatt}", self.marks.stopwatt);
-            let help = "go on with the same build, or begin anew in another folder: two builds may give two figures";
+            let help = "go on with the same build, or begin anew in another folder or with --replace: two builds may give two figures";
             return Err(Error::folder(&self.folder, message, help));
         }
         Ok(())
@@ -175,7 +177,7 @@ impl Dataset {
     /// somebody runs the plan as it is.
     fn must_grow_to(&self, fitting: &Fitting) -> Result<(), Error> {
         if let Some(why) = growth::differs(fitting, &self.plan, self.world()) {
-            let help = "name another folder with --output, or go on with the plan that lies in it: stopwatt sweep --resume DIR";
+            let help = "name another folder with --output, add --replace, or go on with the plan that lies in it: stopwatt sweep --resume DIR";
             return Err(Error::folder(&self.folder, format!("holds the sweep of another plan: {why}"), help));
         }
         if let Some(process) = self.at_work("").next() {
@@ -355,6 +357,26 @@ impl Dataset {
     /// The number of points and chunks that it is to have.
     pub fn size(&self) -> (u64, u64) {
         (self.marks.points, self.marks.chunks)
+    }
+}
+
+/// Refuses a folder that holds something else than a data set.
+fn check_ours(folder: &Path) -> Result<(), Error> {
+    // What another program is about to begin here starts with a dot, or is one of our names.
+    let is_ours =
+        |name: &str| name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS, EARLIER, "slurm.sh"].contains(&name);
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::io(folder, "list")(error)),
+    };
+    let names = entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
+    match names.into_iter().find(|name| !is_ours(name)) {
+        Some(name) => {
+            let message = format!("exists and is no sweep: it holds {name}");
+            Err(Error::folder(folder, message, "name another folder with --output, or remove it yourself"))
+        }
+        None => Ok(()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What `stopwatt explore psci` and `stopwatt explore rcu` are told, and the plan that it makes.
 
+use crate::completion;
 use crate::output::Format;
 use clap::{Args, ValueEnum};
 use document::{Document, nearest};
@@ -17,10 +18,13 @@ pub(super) struct Plan<S: Recordable> {
     pub(super) time: Duration,
     /// The folder of the recording.
     pub(super) folder: PathBuf,
-    /// True if a search that finds nothing leaves a recording, too: the folder was named.
+    /// True if a search that finds nothing leaves a recording, too: the folder or a report was
+    /// named.
     pub(super) always_recorded: bool,
     /// True if the recording may replace one of another run.
     pub(super) replace: bool,
+    /// The file of a report.
+    pub(super) report: Option<PathBuf>,
     pub(super) format: Format,
 }
 
@@ -50,6 +54,9 @@ pub struct SearchOptions {
     /// Replace a recording of another run.
     #[arg(long)]
     replace: bool,
+    /// Also write a report, such as found.html; the ending says which (see `stopwatt report`).
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     pub(super) format: Format,
@@ -78,7 +85,7 @@ pub struct PsciOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=explore::MOST_CPUS as i64))]
     cpus: Option<u8>,
     /// Give the library a fault: `stopwatt explore faults` lists them.
-    #[arg(long, value_name = "NAME", value_parser = psci_fault)]
+    #[arg(long, value_name = "NAME", value_parser = psci_fault, add = completion::names(|| psci_faults::FAULTS.iter().map(|fault| fault.name).collect()))]
     fault: Option<&'static Fault>,
     /// The kind of machine; may be given again [default: all in turn].
     #[arg(long, value_name = "KIND")]
@@ -122,7 +129,7 @@ pub struct RcuOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=explore::MOST_CPUS as i64))]
     cpus: Option<u8>,
     /// Give the library a fault: `stopwatt explore faults` lists them.
-    #[arg(long, value_name = "NAME", value_parser = rcu_fault)]
+    #[arg(long, value_name = "NAME", value_parser = rcu_fault, add = completion::names(|| rcu_faults::FAULTS.iter().map(|fault| fault.name).collect()))]
     fault: Option<&'static Fault>,
     /// The way in which RCU is configured; may be given again [default: all in turn].
     #[arg(long, value_name = "MODE", value_parser = mode)]
@@ -193,8 +200,9 @@ impl SearchOptions {
             Some(fault) => Path::new("recordings").join(format!("{name}-{}", fault.name)),
             None => Path::new("recordings").join(&name),
         });
-        let (always_recorded, replace, format) = (self.output.is_some(), self.replace, self.format);
-        Ok(Plan { subject, exploration, time, folder, always_recorded, replace, format })
+        let (report, replace, format) = (self.report.clone(), self.replace, self.format);
+        let always_recorded = self.output.is_some() || report.is_some();
+        Ok(Plan { subject, exploration, time, folder, always_recorded, replace, report, format })
     }
 }
 

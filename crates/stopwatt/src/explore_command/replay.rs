@@ -2,7 +2,9 @@
 
 use super::printout::Printout;
 use crate::answer::Answer;
+use crate::completion;
 use crate::output::Format;
+use crate::report_command;
 use clap::Args;
 use console::Console;
 use document::Document;
@@ -23,7 +25,7 @@ use std::path::PathBuf;
   stopwatt explore replay recordings/f --all")]
 pub struct ReplayOptions {
     /// The recording of what was found.
-    #[arg(value_name = "RECORDING")]
+    #[arg(value_name = "RECORDING", add = completion::recordings())]
     recording: PathBuf,
     /// Print every operation, not only the deviations.
     #[arg(long)]
@@ -31,6 +33,9 @@ pub struct ReplayOptions {
     /// Run it though the library has changed since.
     #[arg(long)]
     anyway: bool,
+    /// Also write a report, such as found.html; the ending says which (see `stopwatt report`).
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
@@ -39,6 +44,7 @@ pub struct ReplayOptions {
 pub(super) fn replay(console: &Console, options: &ReplayOptions) -> miette::Result<Printout> {
     let folder = options.recording.display().to_string();
     let cannot = || format!("cannot replay {folder}");
+    report_command::report_of(options.report.as_ref())?;
     let reader = Reader::open(&options.recording).into_diagnostic().wrap_err_with(cannot)?;
     let header = reader.header();
     let facts: Exploration = header.facts().map_err(|_| {
@@ -78,6 +84,10 @@ fn replay_of<S: Recordable>(
     let (ran, steps) = subject.replay(&found, limits);
     let same = ran.hash == found.hash;
     let answer = if ran.failure.is_some() { Answer::No } else { Answer::Yes };
+    let recording = ran.failure.as_ref().map(|_| explorations::record(&subject, &found, &steps, limits, seed));
+    if let Some(recording) = &recording {
+        report_command::write_beside(console, recording, &options.recording, options.report.as_ref())?;
+    }
     if options.format == Format::Json {
         let value = json!({
             "same": same, "steps": ran.steps, "hash": format!("{:016x}", ran.hash),
@@ -87,9 +97,8 @@ fn replay_of<S: Recordable>(
         return Ok(Printout::json(answer, value));
     }
     let mut text = if options.all { operations::<S>(&found, &steps) } else { String::new() };
-    if ran.failure.is_some() {
-        let recording = explorations::record(&subject, &found, &steps, limits, seed);
-        text.push_str(&Report::new(&recording, &folder, &Published::default()).run_text(console.style(), true));
+    if let Some(recording) = &recording {
+        text.push_str(&Report::new(recording, &folder, &Published::default()).run_text(console.style(), true));
     }
     text.push_str(&match (&ran.failure, same) {
         (Some(_), true) => format!("The same {} operations.\n", ran.steps),

@@ -1,15 +1,16 @@
 //! `stopwatt explore psci` and `stopwatt explore rcu`: many runs, until one breaks something.
 
 use super::options::Plan;
-use super::printout::Printout;
+use super::printout::{Form, Printout};
 use crate::answer::Answer;
 use crate::output::Format;
 use crate::recordings;
+use crate::report_command;
 use console::Console;
 use experiment::Progress;
 use explorations::{Recordable, experiment};
 use explore::{CounterexampleIn, Step, TallyOf, Watchdog};
-use miette::{IntoDiagnostic, miette};
+use miette::miette;
 use published::Published;
 use report::Report;
 use serde_json::json;
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 pub(super) fn search<S: Recordable>(console: &Console, plan: &Plan<S>) -> miette::Result<Printout> {
     let request = recordings::Request::new();
     recordings::check_target(&plan.folder, &experiment::<S>(), "explore", &request, plan.replace)?;
+    report_command::report_of(plan.report.as_ref())?;
     let watchdog = watch::<S>(console, plan.subject.cpus());
     let progress = Arc::new(Progress::default());
     progress.say("exploring");
@@ -96,12 +98,13 @@ fn tell<S: Recordable>(
     };
     recording.header.run = provenance::this_run();
     let is_recorded = shrunk.is_some() || plan.always_recorded;
-    if is_recorded {
-        recording.write(&plan.folder).into_diagnostic()?;
-    }
-    let answer = if shrunk.is_some() { Answer::No } else { Answer::Yes };
+    let written = if is_recorded { recordings::write(&mut recording, &plan.folder) } else { Ok(()) };
+    let reported = report_command::write_beside(console, &recording, &plan.folder, plan.report.as_ref());
+    let is_recorded = is_recorded && written.is_ok();
+    let answer = written.and(reported).map(|()| if shrunk.is_some() { Answer::No } else { Answer::Yes });
     if plan.format == Format::Json {
-        return Ok(Printout::json(answer, rates_value(plan, tally, seconds, shrunk.map(|(shrunk, _)| shrunk))));
+        let form = Form::Json(rates_value(plan, tally, seconds, shrunk.map(|(shrunk, _)| shrunk)));
+        return Ok(Printout { answer, form });
     }
     let (folder, published) = (plan.folder.display().to_string(), Published::default());
     let report = Report::new(&recording, &folder, &published);
@@ -109,7 +112,7 @@ fn tell<S: Recordable>(
         true => report.run_text(console.style(), true),
         false => report.story_text(console.style(), true),
     };
-    Ok(Printout::text(answer, format!("{story}{}", rates_text(tally, seconds))))
+    Ok(Printout { answer, form: Form::Text(format!("{story}{}", rates_text(tally, seconds))) })
 }
 
 fn rates_value<S: Recordable>(

@@ -309,3 +309,112 @@ fn a_run_that_needs_more_memory_than_there_is_is_refused_before_it_starts() {
     assert!(said.contains("MiB can be had") && said.contains("fewer iterations"), "{said}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
 }
+
+#[test]
+fn a_recording_of_any_name_is_compared_and_other_files_must_be_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let odd = std::ffi::OsStr::from_bytes(b"r\xff");
+    fs::rename(imported(folder.path()), folder.path().join(odd)).unwrap();
+    let run = |arguments: &[&std::ffi::OsStr]| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_stopwatt")).args(arguments).current_dir(folder.path()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (status, said) = run(&["compare".as_ref(), odd, odd]);
+    assert!(matches!(status, Some(0 | 3)), "{said}");
+    let (status, said) = run(&["report".as_ref(), odd]);
+    assert_eq!(status, Some(0), "{said}");
+    let (status, said) = run(&["run".as_ref(), "idle-replay".as_ref(), odd]);
+    assert!(status == Some(2) && said.contains("is not text"), "{said}");
+}
+
+#[test]
+fn what_is_there_is_replaced_only_when_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    imported(folder.path());
+    fs::write(folder.path().join("t.csv"), "case,metric,value,unit\nsort,time,1.25,ms\n").unwrap();
+    let csv = ["import", "csv", "t.csv", "-o", "r"];
+    assert!(ended(&csv, folder.path()).0.status.success(), "another import is");
+    let run = ["run", "psci-latency", "--release", "v2.12", "--iterations", "1", "--free-seeds", "0", "-o", "of-run"];
+    assert!(ended(&run, folder.path()).0.status.success());
+    let other = ["import", "csv", "t.csv", "-o", "of-run"];
+    let (output, said) = ended(&other, folder.path());
+    assert!(output.status.code() == Some(2) && said.contains("--replace"), "{said}");
+    let (output, said) = ended(&[&other[..], &["--replace"]].concat(), folder.path());
+    assert!(output.status.success(), "{said}");
+
+    let plan = |channels: &str| {
+        let text = format!(
+            "experiment = \"psci-latency\"\n[settings]\nrelease = \"v2.12\"\niterations = 1\nfree-seeds = 0\n\
+             case = \"suspend-level0\"\nmode = \"parallel\"\norder = \"free\"\n[grid]\nscp.channels = [{channels}]\n"
+        );
+        fs::write(folder.path().join("plan.toml"), text).unwrap();
+    };
+    let sweep = ["sweep", "plan.toml", "-o", "s"];
+    plan("1, 2");
+    assert!(ended(&sweep, folder.path()).0.status.success());
+    plan("3");
+    let (output, said) = ended(&sweep, folder.path());
+    assert!(output.status.code() == Some(2) && said.contains("--replace"), "{said}");
+    fs::write(folder.path().join("s/mine"), "mine").unwrap();
+    let (output, said) = ended(&[&sweep[..], &["--replace"]].concat(), folder.path());
+    assert!(output.status.code() == Some(2) && said.contains("mine"), "{said}");
+    assert!(folder.path().join("s/mine").exists() && folder.path().join("s/sweep.toml").exists(), "nothing is removed");
+    fs::remove_file(folder.path().join("s/mine")).unwrap();
+    assert!(ended(&[&sweep[..], &["--replace"]].concat(), folder.path()).0.status.success());
+    let points = ended(&["report", "s", "--format", "json"], folder.path()).0.stdout;
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&points).unwrap()["points"]["planned"], 1);
+}
+
+#[test]
+fn a_report_takes_the_place_of_no_device() {
+    let folder = tempfile::tempdir().unwrap();
+    imported(folder.path());
+    assert!(Command::new("mkfifo").arg(folder.path().join("fifo.html")).status().unwrap().success());
+    let (output, said) = ended(&["report", "r", "-o", "fifo.html"], folder.path());
+    assert!(output.status.code() == Some(2) && said.contains("no regular file"), "{said}");
+    assert!(!folder.path().join("fifo.html").is_file(), "it is what it was");
+}
+
+#[test]
+fn an_exploration_leaves_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let nothing = ["explore", "psci", "--schedules", "20", "--report", "nothing.html"];
+    let found = ["explore", "psci", "--fault", "rejected-cpu-on", "-o", "f", "--report", "found.html"];
+    let again = ["explore", "replay", "f", "--report", "again.html"];
+    for (arguments, status, page) in
+        [(&nothing[..], 0, "nothing.html"), (&found, 1, "found.html"), (&again, 1, "again.html")]
+    {
+        let (output, said) = ended(arguments, folder.path());
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+        let page = fs::read_to_string(folder.path().join(page)).unwrap();
+        assert!(page.contains("<html"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_cost_is_a_number_from_0_on() {
+    let folder = tempfile::tempdir().unwrap();
+    for part in ["platforms", "published"] {
+        let copied = Command::new("cp").arg("-r").arg(root().join("data").join(part)).arg(folder.path()).status();
+        assert!(copied.unwrap().success());
+    }
+    let costs = folder.path().join("platforms/macchiatobin/costs/prefetch.toml");
+    let text = fs::read_to_string(&costs).unwrap();
+    let line = text.lines().position(|line| line.starts_with("dram = ")).unwrap();
+    for (value, words) in
+        [("nan", "finite"), ("inf", "finite"), ("-3.0", "0 to"), ("1e99", "0 to"), ("\"4 us us\"", "a number")]
+    {
+        let lines = text.lines().enumerate();
+        let spoilt: Vec<String> =
+            lines.map(|(at, it)| if at == line { format!("dram = {value}") } else { it.to_owned() }).collect();
+        fs::write(&costs, spoilt.join("\n")).unwrap();
+        let run = ["run", "prefetch", "--world", "sim", "--frames", "10", "-o", "out"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
+        let output = command.args(run).arg("--data").arg(folder.path()).current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(2), "{value}: {said}");
+        assert!(said.contains(&format!("prefetch.toml:{}", line + 1)) && said.contains(words), "{value}: {said}");
+        assert!(!folder.path().join("out").exists());
+    }
+}

@@ -502,7 +502,7 @@ fn a_recording_to_which_no_core_can_be_fitted_is_refused() {
         (&["--from", &in_frame], "a study without --in-frame"),
         (&["--from", &cold, "--from", &half], "its work per packet: 24 rounds, chained"),
         (&["--from", &cold, "--predict", &half], "its work per packet: 24 rounds, chained"),
-        (&["--from", "nowhere"], "cannot read the recording `nowhere`"),
+        (&["--from", "nowhere"], "there is no recording `nowhere`"),
         (&["--from", &cold, "--check"], "cannot be used with"),
         (&["--predict", &cold], "--from <RECORDING>"),
         (&["--from", &cold, "--steps", "0"], "0 is not in 1..=100000"),

@@ -111,7 +111,7 @@ fn what_cannot_be_done_is_2_and_says_what_would_be_right() {
     refused(None, &psci, "s.toml");
     refused(Some("cpus = [[{ on = 7 }], [], [], [], [], []]"), &psci, "names CPU 7, and there are CPUs 0 to 5");
     refused(Some("cpus = []"), &psci, "a scenario has 1 to 16 CPUs, not 0");
-    refused(Some("cpus = [\n  [\"of\"]]"), &psci, "s.toml:2: unknown variant `of`");
+    refused(Some("cpus = [\n  [\"of\"]]"), &psci, "s.toml:2: `of` is no value");
     refused(
         Some("cpus = [[\"off\"], []]"),
         &["explore", "psci", "--scenario", "s.toml", "--cpus", "4"],

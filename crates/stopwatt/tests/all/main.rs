@@ -10,6 +10,7 @@ mod dataplane;
 mod documents;
 mod explore;
 mod floors;
+mod hints;
 mod idle;
 mod import;
 mod installed;

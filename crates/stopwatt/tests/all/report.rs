@@ -356,7 +356,7 @@ fn what_is_wrong_is_said_with_the_file_and_leaves_nothing_behind() {
     let nowhere = format!("{missing}/page.html");
     let is_folder = folder.path().to_str().unwrap();
     let wrong: [(&[&str], &[&str]); 6] = [
-        (&[missing, "--out", out], &["recording.toml", "missing"]),
+        (&[missing, "--out", out], &["there is no recording"]),
         (&[cut, "--out", out], &["events.parquet", "cut short"]),
         (&[good, "--out", "latency.pdf"], &["latency.pdf", ".html"]),
         (&[good, "--out", &nowhere], &["cannot write", "page.html", "make the folder"]),

@@ -324,7 +324,7 @@ fn plans_that_are_wrong_are_refused_with_their_line_before_anything_is_written()
         &with("[random]\npoints = 3\nranges = { costs.x = { from = 2.0, to = 1.0 } }\n"),
         &["plan.toml:4: the range of `costs.x` does not go up"],
     );
-    wrong(&with("[grid]\nscp.chanels = [1, 2]\n"), &["no point of the plan can run", "unknown field `chanels`"]);
+    wrong(&with("[grid]\nscp.chanels = [1, 2]\n"), &["no point of the plan can run", "no key `chanels`"]);
     let many = with("[grid]\nseed = \"1..100000\"\nscp.channels = \"1..10000\"\n");
     wrong(
         &many,

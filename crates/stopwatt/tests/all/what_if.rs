@@ -91,14 +91,14 @@ fn what_cannot_be_varied_is_said() {
     let file = file.to_str().unwrap();
     let wrong: [(&[&str], &str); 12] = [
         (&["--vary", "scp.channels"], "nothing to vary"),
-        (&["--vary", "scp.chanels=1,2"], "unknown field `chanels`"),
+        (&["--vary", "scp.chanels=1,2"], "no key `chanels`"),
         (&["--vary", "scp.channels=4..1"], "no range"),
         (&["--vary", "scp.channels=1", "--case", "suspend"], "`suspend` is no value of --case"),
         (&["--vary", "scp.channels=1", "--metric", "latency"], "has no latency"),
         (&["--vary", "scp.channels=1", "--metric", "powrdown"], "did you mean powerdown?"),
         (&["--vary", "scp.channels=1,2,1"], "`1` stands twice"),
         (&["--vary", "scp.channels=1", "--set", "scp.channels=2"], "`scp.channels` is set and varied"),
-        (&["--vary", "scp.channels=0"], "with scp.channels=0 set"),
+        (&["--vary", "scp.channels=0"], "cannot set scp.channels=0"),
         (&["--vary", "topology.clusters=0"], "topology.clusters=0"),
         (&["--vary", "scp.channels=1", "-o", file], "is not a recording"),
         (&[], "--vary"),
