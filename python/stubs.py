@@ -20,22 +20,15 @@ HEAD = '''"""Experiments, each with its settings. Written by python/stubs.py fro
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Optional, Union
+from typing import Any, Literal, Optional, Union, overload
 
+from . import findings
 from ._recording import Recording
 
 Path = Union[str, os.PathLike[str], Recording]
 
 def settings_of(given: Mapping[str, object]) -> list[tuple[str, str]]: ...
 def written(given: Mapping[str, object]) -> AbstractContextManager[dict[str, object]]: ...
-def run(
-    experiment: str,
-    *,
-    world: Optional[str] = None,
-    settings: Optional[Mapping[str, object]] = None,
-    progress: object = None,
-    **more: object,
-) -> Recording: ...
 
 class Experiment:
     name: str
@@ -66,7 +59,22 @@ def class_name(name):
     return "_" + "".join(word.capitalize() for word in name.split("-"))
 
 
-def experiment_class(about):
+def recording_class(name, found):
+    """A recording of an experiment, whose findings have one of some classes."""
+    kinds = [f"findings.{one}" for one in found]
+    kind = kinds[0] if len(kinds) == 1 else f"Union[{', '.join(kinds)}]"
+    return f"\nclass {class_name(name)}Recording(Recording):\n    @property\n    def findings(self) -> {kind}: ...\n"
+
+
+def run_of(experiment, recording):
+    return (
+        f"\n@overload\ndef run(\n    experiment: {experiment},\n    *,\n    world: Optional[str] = None,\n"
+        "    settings: Optional[Mapping[str, object]] = None,\n    progress: object = None,\n    **more: object,\n"
+        f") -> {recording}: ...\n"
+    )
+
+
+def experiment_class(about, recording):
     worlds = ", ".join(f'"{world["name"]}"' for world in about["worlds"])
     parameters = [f"world: Optional[Literal[{worlds}]] = None"]
     for setting in about["settings"]:
@@ -74,19 +82,27 @@ def experiment_class(about):
     parameters.append("settings: Optional[Mapping[str, object]] = None")
     parameters.append("progress: object = None")
     listed = textwrap.indent(",\n".join(parameters), " " * 8)
-    return f"\nclass {class_name(about['name'])}(Experiment):\n    def __call__(  # type: ignore[override]\n        self,\n        *,\n{listed},\n    ) -> Recording: ...\n"
+    return f"\nclass {class_name(about['name'])}(Experiment):\n    def __call__(  # type: ignore[override]\n        self,\n        *,\n{listed},\n    ) -> {recording}: ...\n"
 
 
 def stubs():
     """The text of ``stopwatt/_experiments.pyi``."""
     _, printed, _ = _native.command(["list", "--format", "json"])
     abouts = json.loads(printed)["experiments"]
+    found = {}
+    for kind, names in json.loads(_native.findings_schema())["experiments"].items():
+        for name in names:
+            found.setdefault(name, []).append(kind)
+    recordings = {about["name"]: f"{class_name(about['name'])}Recording" if about["name"] in found else "Recording" for about in abouts}
     properties = "".join(
         f"    @property\n    def {about['name'].replace('-', '_')}(self) -> {class_name(about['name'])}: ...\n" for about in abouts
     )
     return (
         HEAD
-        + "".join(experiment_class(about) for about in abouts)
+        + "".join(recording_class(about["name"], found[about["name"]]) for about in abouts if about["name"] in found)
+        + "".join(run_of(f'Literal["{name}"]', recording) for name, recording in recordings.items() if name in found)
+        + run_of("str", "Recording")
+        + "".join(experiment_class(about, recordings[about["name"]]) for about in abouts)
         + f"\nclass Experiments(Mapping[str, Experiment]):\n{properties}"
         + "    def __getitem__(self, name: str) -> Experiment: ...\n    def __iter__(self) -> Iterator[str]: ...\n"
         + "    def __len__(self) -> int: ...\n\ndef experiments() -> Experiments: ...\n"

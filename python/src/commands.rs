@@ -84,7 +84,7 @@ pub fn begin_sweep(py: Python<'_>, text: String, folder: PathBuf, at_most: u64) 
         let plan = Plan::read(&Document::new("the plan", text))?;
         plan.at_most(at_most)?;
         let fitting = sweep_command::fitting(plan)?;
-        let dataset = sweep_command::begin(&Data::find(None)?, &fitting, &folder)?;
+        let dataset = sweep_command::begin(&Data::find(None)?, &fitting, &folder, false)?;
         Ok((sweep_command::missing(&dataset)?, fitting.plan.chunk()))
     };
     just(py, does)

@@ -133,10 +133,19 @@ impl Recording {
     }
 }
 
-/// The schema of all findings as JSON.
+/// The schema of all findings as JSON, with the experiments of each below `experiments`.
 #[pyfunction]
 pub fn findings_schema() -> String {
-    findings::schema().to_value().to_string()
+    let mut schema = findings::schema().to_value();
+    // A form of an experiment names its recordings otherwise.
+    let run_as = |name: &str| {
+        let today = stopwatt::experiments::today(name, std::iter::empty::<&str>()).unwrap_or(name);
+        today.split(' ').next().unwrap_or(name).to_owned()
+    };
+    for (class, experiments) in Finding::NAMES {
+        schema["experiments"][class] = experiments.iter().map(|name| run_as(name)).collect();
+    }
+    schema.to_string()
 }
 
 /// Opens a recording's folder, or the data set of a sweep; with `forget` it is in memory alone, and

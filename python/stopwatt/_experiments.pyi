@@ -3,22 +3,15 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Optional, Union
+from typing import Any, Literal, Optional, Union, overload
 
+from . import findings
 from ._recording import Recording
 
 Path = Union[str, os.PathLike[str], Recording]
 
 def settings_of(given: Mapping[str, object]) -> list[tuple[str, str]]: ...
 def written(given: Mapping[str, object]) -> AbstractContextManager[dict[str, object]]: ...
-def run(
-    experiment: str,
-    *,
-    world: Optional[str] = None,
-    settings: Optional[Mapping[str, object]] = None,
-    progress: object = None,
-    **more: object,
-) -> Recording: ...
 
 class Experiment:
     name: str
@@ -27,6 +20,254 @@ class Experiment:
     worlds: list[str]
     settings: dict[str, dict[str, Any]]
     def __call__(self, **settings: Any) -> Recording: ...
+
+class _PsciLatencyRecording(Recording):
+    @property
+    def findings(self) -> findings.PsciLatency: ...
+
+class _PsciCallsRecording(Recording):
+    @property
+    def findings(self) -> findings.PsciCalls: ...
+
+class _LinuxBootRecording(Recording):
+    @property
+    def findings(self) -> findings.LinuxBoot: ...
+
+class _DataplaneRecording(Recording):
+    @property
+    def findings(self) -> findings.Dataplane: ...
+
+class _PrefetchRecording(Recording):
+    @property
+    def findings(self) -> findings.Prefetch: ...
+
+class _BatchRecording(Recording):
+    @property
+    def findings(self) -> Union[findings.Batch, findings.WorkingSet]: ...
+
+class _TuneRecording(Recording):
+    @property
+    def findings(self) -> findings.Tune: ...
+
+class _FindRateRecording(Recording):
+    @property
+    def findings(self) -> findings.FindRate: ...
+
+class _IdleReplayRecording(Recording):
+    @property
+    def findings(self) -> Union[findings.IdleCases, findings.IdlePredict, findings.IdleReplay]: ...
+
+class _IdleClockRecording(Recording):
+    @property
+    def findings(self) -> findings.IdleClock: ...
+
+class _RcuDosesRecording(Recording):
+    @property
+    def findings(self) -> findings.RcuDoses: ...
+
+class _LinuxRatesRecording(Recording):
+    @property
+    def findings(self) -> findings.LinuxRates: ...
+
+class _RcuEnergyRecording(Recording):
+    @property
+    def findings(self) -> findings.RcuEnergy: ...
+
+class _RcuLazyRecording(Recording):
+    @property
+    def findings(self) -> findings.RcuLazy: ...
+
+class _PlacementRecording(Recording):
+    @property
+    def findings(self) -> Union[findings.EasEnergy, findings.Placement]: ...
+
+class _ExplorePsciRecording(Recording):
+    @property
+    def findings(self) -> findings.Explore: ...
+
+class _ExploreRcuRecording(Recording):
+    @property
+    def findings(self) -> findings.Explore: ...
+
+@overload
+def run(
+    experiment: Literal["psci-latency"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _PsciLatencyRecording: ...
+
+@overload
+def run(
+    experiment: Literal["psci-calls"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _PsciCallsRecording: ...
+
+@overload
+def run(
+    experiment: Literal["linux-boot"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _LinuxBootRecording: ...
+
+@overload
+def run(
+    experiment: Literal["dataplane"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _DataplaneRecording: ...
+
+@overload
+def run(
+    experiment: Literal["prefetch"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _PrefetchRecording: ...
+
+@overload
+def run(
+    experiment: Literal["batch"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _BatchRecording: ...
+
+@overload
+def run(
+    experiment: Literal["tune"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _TuneRecording: ...
+
+@overload
+def run(
+    experiment: Literal["find-rate"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _FindRateRecording: ...
+
+@overload
+def run(
+    experiment: Literal["idle-replay"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _IdleReplayRecording: ...
+
+@overload
+def run(
+    experiment: Literal["idle-clock"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _IdleClockRecording: ...
+
+@overload
+def run(
+    experiment: Literal["rcu-doses"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _RcuDosesRecording: ...
+
+@overload
+def run(
+    experiment: Literal["linux-rates"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _LinuxRatesRecording: ...
+
+@overload
+def run(
+    experiment: Literal["rcu-energy"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _RcuEnergyRecording: ...
+
+@overload
+def run(
+    experiment: Literal["rcu-lazy"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _RcuLazyRecording: ...
+
+@overload
+def run(
+    experiment: Literal["placement"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _PlacementRecording: ...
+
+@overload
+def run(
+    experiment: Literal["explore-psci"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _ExplorePsciRecording: ...
+
+@overload
+def run(
+    experiment: Literal["explore-rcu"],
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> _ExploreRcuRecording: ...
+
+@overload
+def run(
+    experiment: str,
+    *,
+    world: Optional[str] = None,
+    settings: Optional[Mapping[str, object]] = None,
+    progress: object = None,
+    **more: object,
+) -> Recording: ...
 
 class _PsciLatency(Experiment):
     def __call__(  # type: ignore[override]
@@ -47,7 +288,7 @@ class _PsciLatency(Experiment):
         virtualization: Optional[bool] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _PsciLatencyRecording: ...
 
 class _PsciCalls(Experiment):
     def __call__(  # type: ignore[override]
@@ -69,7 +310,7 @@ class _PsciCalls(Experiment):
         power_down_state: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _PsciCallsRecording: ...
 
 class _LinuxBoot(Experiment):
     def __call__(  # type: ignore[override]
@@ -90,7 +331,7 @@ class _LinuxBoot(Experiment):
         trace_seconds: Optional[int] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _LinuxBootRecording: ...
 
 class _Dataplane(Experiment):
     def __call__(  # type: ignore[override]
@@ -119,7 +360,7 @@ class _Dataplane(Experiment):
         counters: Optional[Literal["hardware", "software", "none"]] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _DataplaneRecording: ...
 
 class _Prefetch(Experiment):
     def __call__(  # type: ignore[override]
@@ -139,7 +380,7 @@ class _Prefetch(Experiment):
         data_in: Optional[Literal["l2", "llc", "dram"]] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _PrefetchRecording: ...
 
 class _Batch(Experiment):
     def __call__(  # type: ignore[override]
@@ -159,7 +400,7 @@ class _Batch(Experiment):
         data_in: Optional[Literal["l2", "llc", "dram"]] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _BatchRecording: ...
 
 class _Patterns(Experiment):
     def __call__(  # type: ignore[override]
@@ -193,7 +434,7 @@ class _Tune(Experiment):
         small_pages: Optional[bool] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _TuneRecording: ...
 
 class _FindRate(Experiment):
     def __call__(  # type: ignore[override]
@@ -215,7 +456,7 @@ class _FindRate(Experiment):
         trials: Optional[int] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _FindRateRecording: ...
 
 class _IdleReplay(Experiment):
     def __call__(  # type: ignore[override]
@@ -233,7 +474,7 @@ class _IdleReplay(Experiment):
         seeds: Optional[int] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _IdleReplayRecording: ...
 
 class _IdleClock(Experiment):
     def __call__(  # type: ignore[override]
@@ -251,7 +492,7 @@ class _IdleClock(Experiment):
         seed: Optional[int] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _IdleClockRecording: ...
 
 class _RcuDoses(Experiment):
     def __call__(  # type: ignore[override]
@@ -265,7 +506,7 @@ class _RcuDoses(Experiment):
         lazy: Optional[bool] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _RcuDosesRecording: ...
 
 class _LinuxRates(Experiment):
     def __call__(  # type: ignore[override]
@@ -276,7 +517,7 @@ class _LinuxRates(Experiment):
         cache: Optional[Path] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _LinuxRatesRecording: ...
 
 class _RcuEnergy(Experiment):
     def __call__(  # type: ignore[override]
@@ -291,7 +532,7 @@ class _RcuEnergy(Experiment):
         ranges: Optional[Path] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _RcuEnergyRecording: ...
 
 class _RcuLazy(Experiment):
     def __call__(  # type: ignore[override]
@@ -304,7 +545,7 @@ class _RcuLazy(Experiment):
         ranges: Optional[Path] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _RcuLazyRecording: ...
 
 class _Placement(Experiment):
     def __call__(  # type: ignore[override]
@@ -331,7 +572,7 @@ class _Placement(Experiment):
         rules: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _PlacementRecording: ...
 
 class _ExplorePsci(Experiment):
     def __call__(  # type: ignore[override]
@@ -345,7 +586,7 @@ class _ExplorePsci(Experiment):
         fault: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _ExplorePsciRecording: ...
 
 class _ExploreRcu(Experiment):
     def __call__(  # type: ignore[override]
@@ -359,7 +600,7 @@ class _ExploreRcu(Experiment):
         fault: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
-    ) -> Recording: ...
+    ) -> _ExploreRcuRecording: ...
 
 class Experiments(Mapping[str, Experiment]):
     @property

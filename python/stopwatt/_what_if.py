@@ -35,11 +35,16 @@ class WhatIf:
         return self.result["points"]
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """A row per combination, with a column for each setting that was varied. Needs pandas."""
+        """A row per combination, with a column for each setting that was varied: numbers, where all its values are. Needs pandas."""
         import pandas
 
         figures = ("cpus", "shortest", "median", "longest")
-        return pandas.DataFrame([{**point["settings"], **{name: point[name] for name in figures}} for point in self.points])
+        frame = pandas.DataFrame([{**point["settings"], **{name: point[name] for name in figures}} for point in self.points])
+        for column in frame.columns.difference(figures):
+            numbers = pandas.to_numeric(frame[column], errors="coerce")
+            if numbers.notna().all():
+                frame[column] = numbers
+        return frame
 
     def page(self) -> Page:
         """The page, with how the CPUs scatter. Every combination is run again for it."""

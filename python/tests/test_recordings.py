@@ -154,7 +154,7 @@ def test_progress_is_told():
     stopwatt.run("psci-latency", iterations=100, free_seeds=300, progress=lambda *step: told.append(step))
     assert told, "nothing was told"
     done, total, doing = told[-1]
-    assert 0 <= done <= total and "simulations" in doing
+    assert 0 <= done <= total and "iterations" in doing
     with pytest.raises(ZeroDivisionError):
         stopwatt.run("psci-latency", iterations=100, free_seeds=300, progress=lambda *_: 1 / 0)
 
@@ -222,6 +222,11 @@ def test_what_if_runs_every_combination():
         {"scp.channels": str(channels), "topology.clusters": str(clusters)} for channels in (1, 2) for clusters in (1, 2)
     ]
     assert all(point["longest"] >= point["median"] for point in came.points)
-    assert list(came.to_pandas().columns)[:2] == ["scp.channels", "topology.clusters"]
+    frame = came.to_pandas()
+    assert list(frame.columns)[:2] == ["scp.channels", "topology.clusters"]
+    assert all(frame.dtypes.map(lambda kind: kind.kind in "if")), "numbers, also what was varied"
+    assert list(frame["scp.channels"]) == [1, 1, 2, 2]
+    words = stopwatt.what_if("psci-latency", {"psci.scp_send": ["inside-locks", "outside-locks"]}, release="v2.12").to_pandas()
+    assert list(words["psci.scp_send"]) == ["inside-locks", "outside-locks"]
     with pytest.raises(stopwatt.Error, match="scp.chanels"):
         stopwatt.what_if("psci-latency", {"scp.chanels": [1]})

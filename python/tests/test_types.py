@@ -39,7 +39,7 @@ def test_mypy_refuses_what_an_experiment_does_not_take(tmp_path):
         "reveal_type(run(seed=1))\n",
     )
     assert wrong == ["4", "5", "6"], printed
-    assert 'Revealed type is "stopwatt._recording.Recording"' in printed, printed
+    assert 'Revealed type is "stopwatt._experiments._PsciLatencyRecording"' in printed, printed
 
 
 FINDINGS = """
@@ -59,6 +59,25 @@ elif isinstance(found, findings.IdleReplay):
 elif isinstance(found, findings.Tune):
     origin: str = found.loop.from_
 """
+
+
+RUNS = """
+import stopwatt
+from stopwatt import findings
+
+cells: list[findings.PsciLatencyCellFacts] = stopwatt.run("psci-latency", iterations=1).findings.cells
+found = stopwatt.run("placement", platform="tc2").findings
+if isinstance(found, findings.Placement):
+    energies = {policy.name: policy.energy_unit_s for policy in found.policies}
+stopwatt.run("batch").findings.policies
+name: str = "batch"
+recording: stopwatt.Recording = stopwatt.run(name)
+"""
+
+
+def test_a_run_of_an_experiment_has_findings_of_its_type(tmp_path):
+    printed, wrong = mypy(tmp_path, RUNS)
+    assert set(wrong) == {"9"}, printed
 
 
 def test_findings_are_typed(tmp_path):

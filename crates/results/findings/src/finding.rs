@@ -38,6 +38,10 @@ macro_rules! findings {
 
             /// The names of the experiments that have findings.
             pub const EXPERIMENTS: &'static [&'static str] = &[$($($experiment),+),*];
+
+            /// Each finding's name, with the experiments that have it.
+            pub const NAMES: &'static [(&'static str, &'static [&'static str])] =
+                &[$((stringify!($name), &[$($experiment),+])),*];
         }
 
         /// Does the same with a finding, whatever its experiment is:
