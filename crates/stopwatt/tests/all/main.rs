@@ -26,6 +26,7 @@ mod psci_latency;
 mod rates;
 mod rcu_energy;
 mod report;
+mod stored;
 mod stories;
 mod sweep;
 #[cfg(target_os = "linux")]
