@@ -1,7 +1,7 @@
 //! What other people's crates a build takes: lock files in step, and licences and sources that
 //! `deny.toml` allows.
 
-use crate::tools::{cargo, root};
+use crate::tools::{cargo, root, said};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -14,11 +14,10 @@ const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 /// # Errors
 /// A lock file is stale, or a crate has a licence or a source that is not allowed.
 pub fn check() -> Result<(), String> {
-    let listed = Command::new("git").args(["ls-files", "*Cargo.lock"]).current_dir(root()).output();
-    let listed = listed.map_err(|error| format!("cannot start `git`: {error}"))?;
+    let listed = said(Command::new("git").args(["ls-files", "*Cargo.lock"]).current_dir(root()))?;
     let allowed = allowed()?;
     let (mut wrong, mut known) = (BTreeSet::new(), BTreeSet::new());
-    for lock in String::from_utf8_lossy(&listed.stdout).lines() {
+    for lock in listed.lines() {
         let manifest = lock.replace("Cargo.lock", "Cargo.toml");
         let mut metadata = cargo(&["metadata", "--locked", "--format-version", "1", "--manifest-path", &manifest]);
         let output = metadata.output().map_err(|error| format!("cannot start {metadata:?}: {error}"))?;

@@ -5,7 +5,7 @@
 //! copies of a few bytes take twice as long (ADR 0031).
 
 use crate::needs;
-use crate::tools::{cargo, check, root};
+use crate::tools::{cargo, check, root, said};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -127,8 +127,7 @@ fn build(root: &Path, tools: &Path, plan: &Plan, work: &Path, out: &Path) -> Res
         check(Command::new(tools.join("bin/twine")).args(["check", "--strict"]).args(wheels))?;
     }
     // Whatever the processor, they say the same; this machine's own program writes them.
-    let here = cargo(&["run", "--quiet", "--release", "--"]);
-    completions(here, out)?;
+    completions(out)?;
     for name in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
         copy(&root.join(name), &out.join(name))?;
     }
@@ -209,42 +208,30 @@ fn wheel(root: &Path, tools: &Path, target: &str, work: &Path, images: &Path, ou
 /// The bill of materials and the licences.
 fn parts(root: &Path, tools: &Path, target: &str, work: &Path, out: &Path) -> Result<(), String> {
     let mut metadata = cargo(&["metadata", "--format-version", "1", "--locked", "--filter-platform", target]);
-    let output = metadata.current_dir(root).stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| format!("cannot start {metadata:?}: {error}"))?;
+    let metadata = said(metadata.current_dir(root))?;
     let file = work.join("metadata.json");
-    std::fs::write(&file, output.stdout).map_err(|error| format!("{}: {error}", file.display()))?;
+    write(&file, &metadata)?;
     let mut parts = Command::new(tools.join("bin/python"));
     parts.arg(root.join("xtask/dist/parts.py")).arg(&file).arg(root.join("Cargo.lock")).arg(target).arg(out);
     check(&mut parts)
 }
 
 /// Completions for every shell, and the manual page.
-fn completions(stopwatt: Command, out: &Path) -> Result<(), String> {
-    let said = |arguments: &[&str]| -> Result<Vec<u8>, String> {
-        let mut one = Command::new(stopwatt.get_program());
-        one.args(stopwatt.get_args()).args(arguments).stderr(Stdio::inherit());
-        if let Some(folder) = stopwatt.get_current_dir() {
-            one.current_dir(folder);
-        }
-        let output = one.output().map_err(|error| format!("cannot start {one:?}: {error}"))?;
-        if output.status.success() { Ok(output.stdout) } else { Err(format!("{one:?} ended with {}", output.status)) }
+fn completions(out: &Path) -> Result<(), String> {
+    let says = |arguments: &[&str]| {
+        let stopwatt = ["run", "--quiet", "--release", "--"];
+        said(&mut cargo(&[&stopwatt, arguments].concat()))
     };
     for shell in ["bash", "zsh", "fish"] {
-        let text = said(&["completions", shell])?;
-        let path = out.join(format!("stopwatt.{shell}"));
-        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        write(&out.join(format!("stopwatt.{shell}")), &says(&["completions", shell])?)?;
     }
-    let page = out.join("stopwatt.1");
-    let text = said(&["man"])?;
-    std::fs::write(&page, text).map_err(|error| format!("{}: {error}", page.display()))
+    write(&out.join("stopwatt.1"), &says(&["man"])?)
 }
 
 /// The checksums of all files, by name.
 fn sums(out: &Path) -> Result<(), String> {
     let names = names(out)?;
-    let output = Command::new("sha256sum").args(&names).current_dir(out).stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| format!("cannot start sha256sum: {error}"))?;
-    write(&out.join("SHA256SUMS"), &String::from_utf8_lossy(&output.stdout))
+    write(&out.join("SHA256SUMS"), &said(Command::new("sha256sum").args(&names).current_dir(out))?)
 }
 
 /// Compares two folders, file by file.

@@ -1,6 +1,7 @@
 //! The limits of the house: how much code there is, how large the program is, how long builds and
 //! tests take. `xtask/limits.toml` has them, and CONTRIBUTING.md shows them.
 
+use crate::tools::said;
 use std::path::Path;
 use std::process::Command;
 
@@ -172,12 +173,7 @@ fn is_decided(root: &Path, limit: &Limit) -> Result<bool, String> {
 }
 
 fn git(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new("git").args(arguments).current_dir(root).output();
-    let output = output.map_err(|error| format!("cannot start `git`: {error}"))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(format!("git {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim())),
-    }
+    said(Command::new("git").args(arguments).current_dir(root))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Mutants: does a test fail for each small fault that is put into the code?
 
+use crate::tools::{check, said};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -108,12 +109,7 @@ pub fn run(more: &[String]) -> Result<(), String> {
 /// Looks for a seeded sample of mutants with the explorer and with the tests; the options are those
 /// of the script.
 fn explore(root: &Path, options: &[String]) -> Result<(), String> {
-    let status = Command::new("python3").current_dir(root).arg("bench/explore_mutants.py").args(options).status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("bench/explore_mutants.py ended with {status}")),
-        Err(error) => Err(format!("cannot start python3: {error}")),
-    }
+    check(Command::new("python3").current_dir(root).arg("bench/explore_mutants.py").args(options))
 }
 
 /// Runs of cargo-mutants for a package.
@@ -134,15 +130,7 @@ impl Run<'_> {
 
     /// The names of the mutants that options choose.
     fn listed(&self, options: &[String]) -> Result<Vec<String>, String> {
-        match self.command().arg("--list").args(options).output() {
-            Ok(output) if output.status.success() => {
-                Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
-            }
-            Ok(output) => {
-                Err(format!("cannot list mutants of {}: {}", self.package, String::from_utf8_lossy(&output.stderr)))
-            }
-            Err(error) => Err(format!("cannot start cargo mutants: {error}")),
-        }
+        Ok(said(self.command().arg("--list").args(options))?.lines().map(str::to_owned).collect())
     }
 
     /// Those of the mutants that were asked for that are in a list which cargo-mutants left. It

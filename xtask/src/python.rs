@@ -1,8 +1,9 @@
 //! The Python package: a wheel, installed into a fresh environment, and the tests of it; the
 //! documentation site, which shows the package.
 
+use crate::tools::{cargo, check, said};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Builds the wheel, installs it into a fresh environment, and runs those of its tests there that
 /// a mark chooses, such as `not judged`.
@@ -12,7 +13,7 @@ pub fn run(root: &Path, mark: &str) -> Result<(), String> {
     let mut tests = Command::new(&python);
     // From the folder of the tests: the package's own files must not be what is imported.
     tests.args(["-m", "pytest", "--durations", "5", "-m", mark]).current_dir(root.join("python/tests"));
-    succeeds(tests.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONPATH"))
+    check(tests.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONPATH"))
 }
 
 /// Builds the documentation as a site below `target`, with its commands run and its links looked
@@ -22,7 +23,7 @@ pub fn site(root: &Path, more: &[String]) -> Result<(), String> {
 }
 
 fn build_site(root: &Path, python: &Path, more: &[String]) -> Result<(), String> {
-    succeeds(Command::new(python).arg(root.join("xtask/site/build.py")).args(more).env_remove("PYTHONPATH"))
+    check(Command::new(python).arg(root.join("xtask/site/build.py")).args(more).env_remove("PYTHONPATH"))
 }
 
 /// Builds the wheel and installs it into a fresh environment, whose Python it returns.
@@ -34,11 +35,8 @@ fn installed(root: &Path) -> Result<PathBuf, String> {
 
 /// Arrow's crates are the package's alone: the command's first build has none of them.
 fn no_arrow_below(root: &Path) -> Result<(), String> {
-    let mut tree = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    tree.args(["tree", "--locked", "--package", "stopwatt", "--edges", "normal,build", "--prefix", "none"]);
-    let output = tree.current_dir(root).stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| format!("cannot start {tree:?}: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
+    let mut tree = cargo(&["tree", "--locked", "--package", "stopwatt", "--edges", "normal,build", "--prefix", "none"]);
+    let text = said(tree.current_dir(root))?;
     let is_ours = |line: &&str| ["arrow", "pyo3"].iter().any(|name| line.starts_with(name));
     match text.lines().find(is_ours) {
         Some(line) => Err(format!("the command depends on {line}, which belongs to `python` alone")),
@@ -66,10 +64,10 @@ pub fn tools(root: &Path) -> Result<PathBuf, String> {
         return Ok(folder);
     }
     let _ = std::fs::remove_dir_all(&folder);
-    succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    check(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
     let mut install = Command::new(folder.join("bin/python"));
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(&list);
-    succeeds(&mut install).map_err(|error| {
+    check(&mut install).map_err(|error| {
         let packages: Vec<&str> = wanted.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
         format!("{error}\nthe Python packages could not be installed; missing here are: {}", packages.join(" "))
     })?;
@@ -85,7 +83,7 @@ fn wheel(root: &Path, tools: &Path) -> Result<PathBuf, String> {
     build.args(["build", "--quiet", "--release", "--locked", "--out"]).arg(&out).current_dir(root.join("python"));
     // The interpreter of the environment; an abi3 wheel takes any.
     build.env("VIRTUAL_ENV", tools);
-    succeeds(&mut build)?;
+    check(&mut build)?;
     let mut wheels = std::fs::read_dir(&out).map_err(|error| format!("{}: {error}", out.display()))?;
     let wheel = wheels.next().and_then(Result::ok).ok_or_else(|| format!("no wheel in {}", out.display()))?;
     Ok(wheel.path())
@@ -96,12 +94,12 @@ fn wheel(root: &Path, tools: &Path) -> Result<PathBuf, String> {
 fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
     let folder = root.join("target/python/fresh");
     let _ = std::fs::remove_dir_all(&folder);
-    succeeds(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&folder))?;
+    check(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&folder))?;
     let python = folder.join("bin/python");
     let mut install = Command::new(tools.join("bin/python"));
     install.args(["-m", "pip", "--python"]).arg(&python);
     install.args(["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]).arg(wheel);
-    succeeds(&mut install)?;
+    check(&mut install)?;
     let (ours, theirs) = (packages(&python)?, packages(&tools.join("bin/python"))?);
     let link = Path::new(&ours).join("tools.pth");
     std::fs::write(&link, theirs + "\n").map_err(|error| format!("{}: {error}", link.display()))?;
@@ -111,15 +109,5 @@ fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
 /// Folder in which a Python has its packages.
 fn packages(python: &Path) -> Result<String, String> {
     let script = "import sysconfig; print(sysconfig.get_paths()['platlib'])";
-    let output = Command::new(python).args(["-c", script]).stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| format!("cannot start {}: {error}", python.display()))?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-fn succeeds(command: &mut Command) -> Result<(), String> {
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{command:?} ended with {status}")),
-        Err(error) => Err(format!("cannot start {command:?}: {error}")),
-    }
+    Ok(said(Command::new(python).args(["-c", script]))?.trim().to_owned())
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask quick`: what a small change needs before it is committed. Nothing is installed.
 
-use crate::tools::{cargo, check, cpu_seconds_of_children, root, slow_tests};
+use crate::tools::{cargo, check, cpu_seconds_of_children, root, said, slow_tests};
 use crate::{limits, runner, words};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -58,11 +58,7 @@ fn chosen(packages: &BTreeSet<String>) -> Vec<&str> {
 
 /// The lines that a program prints.
 fn lines(command: &mut Command) -> Result<Vec<String>, String> {
-    let output = command.output().map_err(|error| format!("cannot start {command:?}: {error}"))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()),
-        false => Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim())),
-    }
+    Ok(said(command)?.lines().map(str::to_owned).collect())
 }
 
 fn git(arguments: &[&str]) -> Result<Vec<String>, String> {

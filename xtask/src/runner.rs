@@ -1,7 +1,7 @@
 //! Runs test programs: each test in a process of its own, as many at a time as there are cores,
 //! with the wall and the CPU time of each. A process each also keeps one test's state from another.
 
-use crate::tools::cargo;
+use crate::tools::{cargo, said};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -46,11 +46,7 @@ pub struct Outcome {
 pub fn build(arguments: &[&str]) -> Result<Vec<Program>, String> {
     let mut command = cargo(&["test", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
     command.args(arguments).stderr(std::process::Stdio::inherit());
-    let output = command.output().map_err(|error| format!("cannot start {command:?}: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("{command:?} ended with {}", output.status));
-    }
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = said(&mut command)?;
     Ok(text.lines().filter_map(program).collect())
 }
 
@@ -82,9 +78,7 @@ impl Program {
     /// The paths of its tests.
     fn tests(&self) -> Result<Vec<String>, String> {
         let mut list = self.command();
-        let output = list.args(["--list", "--format", "terse"]).output();
-        let output = output.map_err(|error| format!("cannot start {}: {error}", self.executable.display()))?;
-        let text = String::from_utf8_lossy(&output.stdout);
+        let text = said(list.args(["--list", "--format", "terse"]))?;
         Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
     }
 

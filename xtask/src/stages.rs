@@ -1,7 +1,7 @@
 //! The stages of `cargo xtask test`.
 
 use crate::runner::{self, Outcome, Program};
-use crate::tools::{built, cargo, check, cpu_seconds_of_children, root, slow_tests};
+use crate::tools::{built, cargo, check, cpu_seconds_of_children, root, said, slow_tests};
 use crate::{dependencies, limits, needs, python as package, words};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -418,8 +418,7 @@ fn python() -> Result<(), String> {
 
 /// The target that this machine's programs are built for.
 fn host_target() -> Result<String, String> {
-    let output = Command::new("rustc").arg("-vV").output().map_err(|error| format!("cannot start rustc: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = said(Command::new("rustc").arg("-vV"))?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).ok_or_else(|| "rustc -vV names no host".to_owned())
 }

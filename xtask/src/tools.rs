@@ -27,6 +27,18 @@ pub fn check(command: &mut Command) -> Result<(), String> {
     }
 }
 
+/// What a command prints, once it has come to its end.
+///
+/// # Errors
+/// It cannot be started, or fails.
+pub fn said(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("cannot start {command:?}: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
+
 /// A program below the folder that cargo builds into.
 pub fn built(program: &str) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join(program)
