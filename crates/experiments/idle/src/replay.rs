@@ -182,8 +182,9 @@ pub fn replay(
     replayed
 }
 
-/// The outcome of a recorded choice; a state that the platform lacks is its deepest, `last`. A stay is as long as the kernel took it to be, as far as that
-/// is known: the time of tracing is taken off.
+/// The outcome of a recorded choice; a state that the platform lacks is its deepest, `last`. A stay
+/// is as long as the kernel took it to be, as far as that is known: the time of tracing is taken
+/// off.
 fn seen(traced: &TracedIntervals, (cpu, number): (usize, usize), last: usize, tracing_ns: u64) -> Outcome {
     let sleep = &traced.cpus[cpu][number];
     let stay = match traced.refused[cpu].binary_search(&number) {

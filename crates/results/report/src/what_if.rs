@@ -82,9 +82,6 @@ fn with_seeds(point: &WhatIfPoint, unit: &str) -> String {
 /// Combinations of the picture of samples at most.
 const MOST_SAMPLES: usize = 60;
 
-/// Combinations that a terminal shows without being asked for all.
-const FEW: usize = 24;
-
 /// The blocks of a what-if.
 fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
     let (case, mode, metric) = &what_if.measured;
@@ -96,7 +93,6 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
         told.paragraph(asked);
     }
     told.picture(chart(what_if));
-    if what_if.points.len() > FEW {}
     let seeds = what_if.points.iter().find_map(|point| point.over_seeds).map(|(.., seeds)| seeds);
     let keys = what_if.points.first().map_or(&[][..], |point| &point.settings).iter().enumerate();
     let spent = |what: &str, part: f64| format!("{what} {:.0} %", part * 100.0);

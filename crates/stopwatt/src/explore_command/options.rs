@@ -25,6 +25,8 @@ pub(super) struct Plan<S: Recordable> {
     pub(super) replace: bool,
     /// The file of a report.
     pub(super) report: Option<PathBuf>,
+    /// True if everything is printed, not the answers alone.
+    pub(super) all: bool,
     pub(super) format: Format,
 }
 
@@ -57,6 +59,9 @@ pub struct SearchOptions {
     /// Also write a report, such as found.html; the ending says which (see `stopwatt report`).
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Print everything: the deviations of what was found, and what the search reached.
+    #[arg(long)]
+    all: bool,
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     pub(super) format: Format,
@@ -202,7 +207,7 @@ impl SearchOptions {
         });
         let (report, replace, format) = (self.report.clone(), self.replace, self.format);
         let always_recorded = self.output.is_some() || report.is_some();
-        Ok(Plan { subject, exploration, time, folder, always_recorded, replace, report, format })
+        Ok(Plan { subject, exploration, time, folder, always_recorded, replace, report, all: self.all, format })
     }
 }
 

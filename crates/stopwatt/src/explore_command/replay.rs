@@ -98,7 +98,7 @@ fn replay_of<S: Recordable>(
     }
     let mut text = if options.all { operations::<S>(&found, &steps) } else { String::new() };
     if let Some(recording) = &recording {
-        text.push_str(&Report::new(recording, &folder, &Published::default()).run_text(console.style(), true));
+        text.push_str(&Report::new(recording, &folder, &Published::default()).run_text(console.style(), options.all));
     }
     text.push_str(&match (&ran.failure, same) {
         (Some(_), true) => format!("The same {} operations.\n", ran.steps),

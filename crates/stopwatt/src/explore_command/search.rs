@@ -109,8 +109,8 @@ fn tell<S: Recordable>(
     let (folder, published) = (plan.folder.display().to_string(), Published::default());
     let report = Report::new(&recording, &folder, &published);
     let story = match is_recorded {
-        true => report.run_text(console.style(), true),
-        false => report.story_text(console.style(), true),
+        true => report.run_text(console.style(), plan.all),
+        false => report.story_text(console.style(), plan.all),
     };
     Ok(Printout { answer, form: Form::Text(format!("{story}{}", rates_text(tally, seconds))) })
 }

@@ -374,6 +374,6 @@ fn one_instruction_more_in_a_call_is_a_regression() {
     assert_eq!(compare(&same).status.code(), Some(0));
     let worse = compare(&after);
     assert_eq!(worse.status.code(), Some(1));
-    let printed = text(&worse);
+    let printed = text(&worse).replace('\n', " ");
     assert!(printed.contains("Regression: 1 worse, 1 changed below the threshold of 2"), "{printed}");
 }

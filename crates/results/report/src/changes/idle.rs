@@ -151,7 +151,7 @@ mod tests {
         let two = answer(&[small, large], 2);
         assert_eq!(
             two,
-            "B chose a wrong idle state more often than A in 1 of 2 tests: jbb +17.50 points (+20.00 above, -2.50 below), fio -2.00 points (+0.00 above, -2.00 below)."
+            "B chose a wrong idle state more often than A in 1 of 2 tests. The share changed most in jbb +17.50 points (+20.00 above, -2.50 below), fio -2.00 points (+0.00 above, -2.00 below)."
         );
     }
 }

@@ -83,11 +83,11 @@ fn energy(replay: &Replay<'_>, of: &Governor<'_>) -> Option<Cell> {
 /// Which of two takes less energy, if that can be told.
 fn of_energy(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>, less: Bounds) -> Text {
     let unit = replay.energy_unit().map_or_else(String::new, |(_, unit)| unit);
-    let taken = |of| energy(replay, of).map_or_else(String::new, |energy| format!("{} {unit}", energy.plain()));
+    let taken = |of| energy(replay, of).map_or_else(String::new, |energy| energy.plain().to_string());
     let would = if other.name == RECORDED { " would have taken " } else { " takes " };
     let mut words = match replay.verdict.saving {
         Some(saving) => {
-            text![name(best.name), would, percent_less(saving), " than ", name(other.name), " on this trace: "]
+            text![name(best.name), would, percent_less(saving), " than ", name(other.name), " on this trace."]
         }
         None => text![
             "It cannot be told whether ",
@@ -95,10 +95,10 @@ fn of_energy(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>, les
             would,
             "less energy than ",
             name(other.name),
-            format!(" on this trace ({}): ", percent_less(less))
+            format!(" on this trace ({}).", percent_less(less))
         ],
     };
-    words.extend(text![taken(best), " against ", taken(other), "."]);
+    words.push(format!(" They take {} and {} {unit}.", taken(best), taken(other)));
     if best.above_percent.is_some() {
         words.extend(text![" ", name(best.name), " is too ", misses(best), "."]);
     }
