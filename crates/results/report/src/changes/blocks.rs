@@ -63,8 +63,13 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
     }
     functions::tell(&mut told, comparison);
     told.list(sides(comparison));
-    for warning in comparison.warnings.iter().take(100) {
-        told.warning(format!("warning: {warning}"));
+    match &comparison.warnings[..] {
+        [] => {}
+        [warning] => told.warning(format!("warning: {warning}")),
+        all => {
+            told.warning(format!("{} warnings:", all.len()));
+            told.list(all.iter().take(100).map(|warning| warning.as_str().into()).collect());
+        }
     }
     told.heading(if all { "Rows" } else { "Rows that changed" });
     let same = |a: &Row, b: &Row| table_of(a) == table_of(b);

@@ -61,7 +61,7 @@ impl<'c> Writer<'c> {
     /// Blocks as mark-up: headings open sections and articles.
     pub(super) fn write(&mut self, blocks: &[Block]) -> Markup {
         let (mut out, mut open, mut articles, mut skipped) = (String::new(), Open::default(), 0, false);
-        for (at, block) in blocks.iter().enumerate() {
+        for block in blocks {
             if let Block::Heading { depth, words, anchor } = block {
                 skipped = *depth > 1 && articles >= self.detail.most_cases;
                 if skipped {
@@ -82,15 +82,7 @@ impl<'c> Writer<'c> {
                 }
                 continue;
             }
-            // Warnings that follow each other are one list.
-            let is_warning = |block: Option<&Block>| matches!(block, Some(Block::Warning(_)));
-            if !skipped && is_warning(Some(block)) && !is_warning(at.checked_sub(1).and_then(|at| blocks.get(at))) {
-                let all = blocks[at..].iter().map_while(|block| match block {
-                    Block::Warning(words) => Some(words),
-                    _ => None,
-                });
-                out.push_str(&warnings(&all.collect::<Vec<_>>()).into_string());
-            } else if !skipped {
+            if !skipped {
                 out.push_str(&self.one(block).into_string());
             }
         }
@@ -101,9 +93,10 @@ impl<'c> Writer<'c> {
     fn one(&mut self, block: &Block) -> Markup {
         match block {
             Block::Answer(words) => html! { p.headline { (inline(words)) } },
-            Block::Heading { .. } | Block::Warning(_) => html! {},
+            Block::Heading { .. } => html! {},
             Block::Paragraph(words) => html! { p { (inline(words)) } },
             Block::List(items) => html! { ul { @for item in items { li { (inline(item)) } } } },
+            Block::Warning(words) => html! { p { b { (inline(words)) } } },
             Block::Note(words) => html! { p.note { (inline(words)) } },
             Block::Table(block) => self.table(block),
             Block::Picture(picture) => match &picture.drawing {
@@ -234,14 +227,6 @@ impl<'c> Writer<'c> {
                 li { "bars from 0 to " (figure(first.longest)) " " (first.unit) }
             }
         }
-    }
-}
-
-/// Warnings: one in bold, several below their number.
-fn warnings(all: &[&Text]) -> Markup {
-    match all {
-        [one] => html! { p { b { (inline(one)) } } },
-        all => html! { p { b { (all.len()) " warnings" } } ul { @for words in all { li { (inline(words)) } } } },
     }
 }
 

@@ -210,7 +210,7 @@ pub(super) fn plane(x: &Scale, y: &Scale, height: f64, drawn: &Markup) -> Markup
 }
 
 /// A part of a row with its words, of which it shows as many as it has room for.
-pub(super) fn part(class: &str, style: &str, title: &str, words: &[&dyn Render]) -> Markup {
+pub(super) fn piece(class: &str, style: &str, title: &str, words: &[&dyn Render]) -> Markup {
     html! { i.piece.(class) style=(style) title=(title) { @for words in words { span { (words) } } } }
 }
 

@@ -25,18 +25,17 @@ fn answer(batch: &Batch<'_>) -> String {
             )
         }
         None => {
-            let trusted: Vec<&Row> = batch.rows.iter().filter(|row| !row.outlier).collect();
-            let sizes: Vec<String> = trusted.iter().map(|row| row.frame_size.to_string()).collect();
-            let agree = match &sizes[..] {
-                [] => "with any size of frames".to_owned(),
-                _ => format!("in frames of {}, whose repetitions agree", listed(&sizes)),
-            };
-            let medians = trusted.iter().map(|row| row.clocks_per_packet[1]);
-            let all: Vec<f64> = if trusted.is_empty() { all().collect() } else { medians.collect() };
-            let [least, most] =
-                [all.iter().copied().fold(f64::INFINITY, f64::min), all.iter().copied().fold(0.0, f64::max)].map(taken);
+            let trusted = batch.rows.iter().filter(|row| !row.outlier);
+            let mut told: Vec<String> = trusted
+                .map(|row| format!("{} in frames of {}", taken(row.clocks_per_packet[1]), row.frame_size))
+                .collect();
+            if told.is_empty() {
+                let [least, most] = [all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max)].map(taken);
+                told = vec![format!("{least} to {most}")];
+            }
             format!(
-                "No size of frames is told to be best: with prefetch at stride +4 a packet takes {least} to {most} {agree}."
+                "No size of frames is told to be best: with prefetch at stride +4 a packet takes {}.",
+                listed(&told)
             )
         }
     }

@@ -2,7 +2,8 @@
 
 use super::clocks;
 use super::story::Story;
-use crate::blocks::{Bar, Blocks, Drawing, Figure, IntervalRow, Picture, Table, Text, figure, fixed, name, text};
+use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text};
+use crate::words::capital;
 use findings::Leaders;
 use findings::idle_clock::{BIAS, Change, Clock, Clocks, Statistics};
 
@@ -74,50 +75,32 @@ impl Story for Clocks<'_> {
     }
 }
 
-/// The most bars of a picture: a replay may have hundreds of rows.
-const MOST_BARS: usize = 12;
+/// The most rows of a picture: a replay may have hundreds.
+const MOST_ROWS: usize = 12;
 
-/// The shares of choices that change, for each governor and clock with what of the unknown changes
-/// most.
+/// The shares of choices that another clock changes, for each governor over what the trace does not
+/// say; those of the energy where no choice changes.
 fn choices(clocks: &Clocks<'_>) -> Picture {
-    let mut rows: Vec<&Change<'_>> = clocks.changes.iter().collect();
-    rows.sort_by(|a, b| b.changed_choices.total_cmp(&a.changed_choices));
-    if rows[0].changed_choices == 0.0 {
-        return energies(rows);
-    }
-    let mut bars: Vec<Bar> = Vec::new();
-    for change in &rows {
-        let name = format!("{}, {}", change.governor, change.with);
-        if bars.iter().all(|bar| bar.name != name) {
-            let value = Figure { value: 100.0 * change.changed_choices, published: None };
-            bars.push(Bar { name, parts: vec![(change.with.to_owned(), value)] });
-        }
-    }
-    let all = bars.len();
-    bars.truncate(MOST_BARS);
-    let picture = Picture::new("Choices that change with another clock", "choices", "%", Drawing::Bars(bars));
-    if all > MOST_BARS { picture.noted(format!("The {MOST_BARS} of {all} that change most.")) } else { picture }
-}
-
-/// The energy that another clock changes, where it changes no choice.
-fn energies(mut rows: Vec<&Change<'_>>) -> Picture {
-    let energy = |of: &Change<'_>| 100.0 * of.changed_energy.unwrap_or(0.0);
-    rows.sort_by(|a, b| energy(b).abs().total_cmp(&energy(a).abs()));
-    let mut drawn: Vec<IntervalRow> = Vec::new();
-    for change in rows {
-        let (name, value) = (format!("{}, {}", change.governor, change.with), energy(change));
-        match drawn.iter_mut().find(|row| row.name == name) {
+    let changes_choice = clocks.changes.iter().any(|change| change.changed_choices > 0.0);
+    let mut rows: Vec<IntervalRow> = Vec::new();
+    for change in &clocks.changes {
+        let share = if changes_choice { Some(change.changed_choices) } else { change.changed_energy };
+        let (name, value) = (format!("{}, {}", change.governor, change.with), 100.0 * share.unwrap_or(0.0));
+        match rows.iter_mut().find(|row| row.name == name) {
             Some(row) => (row.low, row.high) = (row.low.min(value), row.high.max(value)),
             None => {
                 let series = change.with.to_owned();
-                drawn.push(IntervalRow { name, series, low: value, middle: value, high: value, published: None });
+                rows.push(IntervalRow { name, series, low: value, middle: value, high: value, published: None });
             }
         }
     }
-    let all = drawn.len();
-    drawn.truncate(MOST_BARS);
-    Picture::new("Energy that changes with another clock", "energy", "%", Drawing::Intervals(drawn))
-        .noted(format!("No choice changes. The {} of {all} whose energy changes most.", all.min(MOST_BARS)))
+    let most = |row: &IntervalRow| row.high.abs().max(row.low.abs());
+    rows.sort_by(|a, b| most(b).total_cmp(&most(a)));
+    let (all, what) = (rows.len(), if changes_choice { "choices" } else { "energy" });
+    rows.truncate(MOST_ROWS);
+    let title = format!("{} that another clock changes", capital(what));
+    Picture::new(title, what, "%", Drawing::Intervals(rows))
+        .noted(format!("The {} of {all} that change most.", all.min(MOST_ROWS)))
 }
 
 fn answer(clocks: &Clocks<'_>) -> Text {

@@ -2,7 +2,7 @@
 
 use crate::blocks::{Flame, Node, quantity};
 use crate::html::palette::Colours;
-use crate::html::plot::part;
+use crate::html::plot::piece;
 use maud::{Markup, html};
 
 /// Height of a function in pixels.
@@ -31,7 +31,7 @@ fn level(nodes: &[Node], (mut at, depth): (f64, usize), scale: f64, unit: &str, 
             @if width >= NARROWEST {
                 @let style = format!("left:{at:.2}%;width:{width:.2}%;top:{}px", depth * ROW);
                 @let title = format!("{}: {} {unit}", node.name, quantity(node.total, unit));
-                (part(colours.class(&node.name), &style, &title, &[&node.name]))
+                (piece(colours.class(&node.name), &style, &title, &[&node.name]))
                 (level(&node.called, (at, depth + 1), scale, unit, colours))
             }
             @let () = at += width;

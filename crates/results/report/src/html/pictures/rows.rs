@@ -1,9 +1,9 @@
 //! Pictures of rows on one scale: bars, intervals, samples and lanes.
 
 use crate::blocks::lanes::Lanes;
-use crate::blocks::{Bar, IntervalRow, Sample, duration, quantity, unit_of_us};
+use crate::blocks::{Bar, Figure, IntervalRow, Sample, duration, quantity, unit_of_us};
 use crate::html::palette::Colours;
-use crate::html::plot::{Rows, Scale, part};
+use crate::html::plot::{Rows, Scale, piece};
 use maud::{Markup, html};
 
 /// Bars that lie, one below the other.
@@ -16,31 +16,16 @@ pub(super) fn bars(bars: &[Bar], words: &str, unit: &str, colours: &Colours<'_>)
         let is_torn = scale.is_beyond(total.value);
         let whole = if is_torn { 100.0 } else { scale.at(total.value) };
         let mut at = 0.0;
-        let mut others = (0.0, Vec::new());
-        let mut draw = |name: &str, value: f64, title: &str| {
-            let width = whole * value / total.value.max(f64::MIN_POSITIVE);
+        let mut part = |(name, figure): &(String, Figure)| {
+            let width = whole * figure.value / total.value.max(f64::MIN_POSITIVE);
             let style = format!("left:{at:.2}%;width:{width:.2}%");
             at += width;
-            let number = colours.number(name);
-            let figure = quantity(value, unit);
-            html! { @if value > 0.0 { (part(colours.class(name), &style, title, &[&number, &figure.to_string()])) } }
+            let value = quantity(figure.value, unit).to_string();
+            let title = format!("{name}: {value} {unit}");
+            html! { @if width > 0.0 { (piece(colours.class(name), &style, &title, &[&colours.number(name), &value])) } }
         };
-        let mut parts: Vec<Markup> = Vec::new();
-        for (subject, figure) in &bar.parts {
-            let words = format!("{subject}: {} {unit}", quantity(figure.value, unit));
-            match colours.is_other(subject) {
-                false => parts.push(draw(subject, figure.value, &words)),
-                true => {
-                    others.0 += figure.value;
-                    others.1.push(words);
-                }
-            }
-        }
-        if let Some((name, _)) = bar.parts.iter().find(|(subject, _)| colours.is_other(subject)) {
-            parts.push(draw(name, others.0, &others.1.join(", ")));
-        }
         let drawn = html! {
-            @for part in parts { (part) }
+            @for of in &bar.parts { (part(of)) }
             @if let Some(published) = total.published { i.published style=(scale.between_style(published, published)) {} }
             @if is_torn { i.torn {} }
         };
@@ -126,7 +111,7 @@ pub(super) fn lanes(lanes: &Lanes, colours: &Colours<'_>) -> Markup {
                 @let took = duration(lanes.us(stretch.to) - lanes.us(stretch.from));
                 @let title = format!("{}: {took}", stretch.what);
                 // The name itself where it fits, else its number in the legend.
-                (part(colours.class(&stretch.what), &style, &title, &[&colours.number(&stretch.what), &stretch.what]))
+                (piece(colours.class(&stretch.what), &style, &title, &[&colours.number(&stretch.what), &stretch.what]))
             }
             @for mark in &row.marks {
                 @let title = format!("{}, {}", mark.what, duration(lanes.us(mark.at)));
