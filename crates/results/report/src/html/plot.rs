@@ -31,8 +31,8 @@ pub(super) struct Scale {
 impl Scale {
     /// A scale on which the values have room; outliers may lie beyond its ends. It begins at 0, or
     /// if not `from_zero`, near the least value.
-    pub(super) fn new(words: &str, values: impl Iterator<Item = f64>, from_zero: bool) -> Self {
-        let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    pub(super) fn new(words: &str, mut values: Vec<f64>, from_zero: bool) -> Self {
+        values.retain(|value| value.is_finite());
         values.sort_by(f64::total_cmp);
         let (least, most) = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(1.0));
         let (from, to) = if from_zero { (0.0, 0.0) } else { (least, most) };
@@ -55,14 +55,15 @@ impl Scale {
     }
 
     /// The same from a whole mark to another.
-    pub(super) fn rounded(words: &str, values: impl Iterator<Item = f64>) -> Self {
-        let (low, high) = values.fold((0.0_f64, f64::MIN_POSITIVE), |(low, high), of| (low.min(of), high.max(of)));
+    pub(super) fn rounded(words: &str, values: &[f64]) -> Self {
+        let (low, high) =
+            values.iter().fold((0.0_f64, f64::MIN_POSITIVE), |(low, high), of| (low.min(*of), high.max(*of)));
         let step = nice_step((high - low) / STEPS);
         Self::between(words, ((low / step).floor() * step, (high / step).ceil() * step))
     }
 
     /// A scale with marks at some places in order, as far as they have room.
-    pub(super) fn of_places(words: &str, ends: (f64, f64), places: &[f64], word: impl Fn(f64) -> String) -> Self {
+    pub(super) fn of_places(words: &str, ends: (f64, f64), places: &[f64], word: &dyn Fn(f64) -> String) -> Self {
         let mut scale = Self { marks: Vec::new(), ..Self::between(words, ends) };
         for (is_wide, width) in [false, true].into_iter().zip(WIDTHS) {
             for &place in places {
@@ -220,7 +221,7 @@ mod tests {
 
     #[test]
     fn an_outlier_lies_beyond_the_axis_and_what_is_alike_does_not() {
-        let scale = |values: &[f64]| Scale::new("", values.iter().copied(), true);
+        let scale = |values: &[f64]| Scale::new("", values.to_vec(), true);
         let torn = scale(&[2279.0, 12.0, 11.0, 10.0, 9.0]);
         assert!(torn.is_torn && torn.is_beyond(2279.0) && !torn.is_beyond(12.0));
         assert_eq!((torn.at(12.0), torn.at(0.0), torn.at(2279.0)), (100.0, 0.0, 100.0));
@@ -229,7 +230,7 @@ mod tests {
         assert!(scale(&[-100.0, 1.0, 2.0, 3.0, 2.0]).is_torn, "nor below 0");
         for values in [&[][..], &[f64::NAN], &[7.0, 7.0], &[0.0], &[f64::INFINITY]] {
             for from_zero in [true, false] {
-                let scale = Scale::new("", values.iter().copied(), from_zero);
+                let scale = Scale::new("", values.to_vec(), from_zero);
                 assert!((0.0..=100.0).contains(&scale.at(7.0)) && !scale.grid("0deg").contains("NaN"), "{values:?}");
             }
         }
@@ -239,13 +240,13 @@ mod tests {
     fn marks_have_the_digits_that_tell_them_apart_and_room() {
         let words = |scale: &Scale| scale.marks.iter().map(|mark| mark.1.clone()).collect::<Vec<_>>();
         assert_eq!(
-            words(&Scale::rounded("", [0.021, 0.0237].into_iter())),
+            words(&Scale::rounded("", &[0.021, 0.0237])),
             ["0.000", "0.005", "0.010", "0.015", "0.020", "0.025"]
         );
-        let far = Scale::new("p95 (ms)", [2.0, 400.0, 900.0, 50.0].into_iter(), false);
+        let far = Scale::new("p95 (ms)", vec![2.0, 400.0, 900.0, 50.0], false);
         assert_eq!((words(&far).join(" ").as_str(), far.words.as_str()), ("10 100 1000", "p95 (ms), logarithmic"));
         let all: Vec<f64> = (0..100).map(f64::from).collect();
-        let places = Scale::of_places("", (0.0, 99.0), &all, |place| place.to_string());
+        let places = Scale::of_places("", (0.0, 99.0), &all, &|place| place.to_string());
         let narrow = places.marks.iter().filter(|mark| !mark.2).count();
         assert!(narrow > 5 && narrow < 20 && places.marks.len() > narrow);
     }

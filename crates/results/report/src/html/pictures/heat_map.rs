@@ -75,7 +75,7 @@ pub(super) fn draw(
     let rows: Vec<_> = map.ys.iter().zip(&map.fields).rev().map(row).collect();
     let words = format!("{quantity_words}; {} upwards, {} to the right", y_axis.words, x_axis.words);
     let places: Vec<f64> = (0..map.xs.len()).map(|column| column as f64 + 0.5).collect();
-    let scale = Scale::of_places(&words, (0.0, columns), &places, |column| x_axis.place(map.xs[column as usize]));
+    let scale = Scale::of_places(&words, (0.0, columns), &places, &|column| x_axis.place(map.xs[column as usize]));
     Rows { rows, height: if has_published { 36 } else { 26 }, columns: map.xs.len() }.on(&scale)
 }
 

@@ -19,9 +19,9 @@ pub(super) fn curves(curves: &[Curve], [x_words, y_words]: [&str; 2], unit: &str
     places.sort_by(f64::total_cmp);
     places.dedup();
     let ends = (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
-    let x = Scale::of_places(x_words, ends, &places, |place| place.to_string());
+    let x = Scale::of_places(x_words, ends, &places, &|place| place.to_string());
     let values = points().flat_map(|(_, figure)| [Some(figure.value), figure.published]).flatten();
-    let y = Scale::rounded(y_words, values);
+    let y = Scale::rounded(y_words, &values.collect::<Vec<_>>());
     let line = |curve: &Curve, of: &dyn Fn(&Figure) -> Option<f64>| {
         let points = curve.points.iter().filter_map(|(place, figure)| Some((x.at(*place), 100.0 - y.at(of(figure)?))));
         points.map(|(x, y)| format!("{x:.2},{y:.2}")).collect::<Vec<_>>().join(" ")
@@ -73,8 +73,8 @@ pub(super) fn words(curves: &[Curve], x: &str, unit: &str) -> String {
 
 /// Dots, each with an interval in both quantities and its name beside it.
 pub(super) fn dots(dots: &[Dot], [x_words, y_words]: [&str; 2], [x_unit, y_unit]: [&str; 2]) -> Markup {
-    let x = Scale::new(x_words, dots.iter().flat_map(|dot| dot.x), false);
-    let y = Scale::new(y_words, dots.iter().flat_map(|dot| dot.y), false);
+    let x = Scale::new(x_words, dots.iter().flat_map(|dot| dot.x).collect(), false);
+    let y = Scale::new(y_words, dots.iter().flat_map(|dot| dot.y).collect(), false);
     let label = |dot: &Dot| {
         let beyond = |scale: &Scale, value: f64, unit: &str| {
             scale.is_beyond(value).then(|| format!("{} {unit}", quantity(value, unit)))

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 /// Bars that lie, one below the other.
 pub(super) fn bars(bars: &[Bar], words: &str, unit: &str, colours: &Colours<'_>) -> Markup {
     let totals = bars.iter().map(Bar::total).flat_map(|total| [Some(total.value), total.published]).flatten();
-    let scale = Scale::new(words, totals, true);
+    let scale = Scale::new(words, totals.collect(), true);
     let row = |bar: &Bar| {
         let total = bar.total();
         let published = total.published.map(|published| format!(" ({})", quantity(published, unit)));
@@ -37,7 +37,7 @@ pub(super) fn bars(bars: &[Bar], words: &str, unit: &str, colours: &Colours<'_>)
 /// An interval a row, with a cross where the published value lies.
 pub(super) fn intervals(rows: &[IntervalRow], words: &str, unit: &str, colours: &Colours<'_>) -> Markup {
     let values = rows.iter().flat_map(|row| [Some(row.low), Some(row.middle), Some(row.high), row.published]).flatten();
-    let scale = Scale::new(words, values, true);
+    let scale = Scale::new(words, values.collect(), true);
     let line = |row: &IntervalRow| {
         let ends = format!("{}–{}", quantity(row.low, unit), quantity(row.high, unit));
         let published = row.published.map(|value| format!(", publ. {}", quantity(value, unit))).unwrap_or_default();
@@ -59,7 +59,7 @@ pub(super) fn intervals(rows: &[IntervalRow], words: &str, unit: &str, colours: 
 /// Values as they scatter: a row for each sample, with its points, its quartiles and its median;
 /// `points` of each sample are drawn at most. Values that are no numbers are left out.
 pub(super) fn samples(samples: &[Sample], words: &str, unit: &str, points: usize, colours: &Colours<'_>) -> Markup {
-    let scale = Scale::new(words, samples.iter().flat_map(|sample| &sample.values).copied(), false);
+    let scale = Scale::new(words, samples.iter().flat_map(|sample| sample.values.clone()).collect(), false);
     let row = |sample: &Sample| {
         let mut values: Vec<f64> = sample.values.iter().copied().filter(|value| value.is_finite()).collect();
         values.sort_by(f64::total_cmp);
