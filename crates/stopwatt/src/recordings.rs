@@ -103,12 +103,12 @@ impl NamedRecording {
 fn nearest_recording(missing: &Path) -> String {
     let beside = missing.parent().filter(|folder| folder.is_dir() && !folder.as_os_str().is_empty());
     let entries = beside.unwrap_or(Path::new("recordings")).read_dir().into_iter().flatten().flatten();
-    let known = entries.map(|entry| entry.path()).filter(|path| path.join("recording.toml").exists());
-    let mut known: Vec<String> = known.map(|path| path.display().to_string()).collect();
+    let known = entries.filter(|entry| entry.path().join("recording.toml").exists());
+    let mut known: Vec<String> = known.map(|entry| entry.file_name().display().to_string()).collect();
     known.sort_unstable();
-    match known.is_empty() {
-        true => "name the folder that a run left, such as recordings/psci-latency".to_owned(),
-        false => one_of(&missing.display().to_string(), &known),
+    match (known.is_empty(), missing.file_name()) {
+        (false, Some(name)) => one_of(&name.to_string_lossy(), &known),
+        _ => "name the folder that a run left, such as recordings/psci-latency".to_owned(),
     }
 }
 

@@ -66,8 +66,12 @@ impl Document {
     /// Not TOML, tables more than 80 deep in each other, an unknown key, a missing one, a value of
     /// the wrong kind or unit; a text of more than [`disk::MOST_TEXT`] bytes.
     pub fn read_measured<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        self.check_length()?;
-        toml::from_str(&self.text).map_err(|error| self.not_toml(&error))
+        // What is no TOML is told of first.
+        self.table()?;
+        toml::from_str(&self.text).map_err(|error| {
+            let (message, help) = names::in_plain_words(error.message().lines().next().unwrap_or_default());
+            self.refused(&message, error.span(), help)
+        })
     }
 
     /// Reads TOML as a table in which everything has its place.
@@ -77,13 +81,11 @@ impl Document {
     /// bytes.
     pub fn table(&self) -> Result<Spanned<DeTable<'_>>, Error> {
         self.check_length()?;
-        DeTable::parse(&self.text).map_err(|error| self.not_toml(&error))
-    }
-
-    fn not_toml(&self, error: &toml::de::Error) -> Error {
-        let message = error.message().lines().next().unwrap_or("not TOML");
-        let (message, help) = names::in_plain_words(message);
-        self.refused(&message, error.span(), help)
+        DeTable::parse(&self.text).map_err(|error| {
+            let help = "write TOML: key = value on a line each, text in double quotes, and a table begins with [name]";
+            let message = error.message().lines().next().unwrap_or("not TOML");
+            self.refused(message, error.span(), Some(help.to_owned()))
+        })
     }
 
     pub(crate) fn check_length(&self) -> Result<(), Error> {

@@ -279,10 +279,12 @@ impl Board {
         let files = PlatformFiles::open(platforms, given)?;
         let mut sources = files.sources(&files.release_name("last")?)?;
         let text = sources.platform.text().to_owned();
+        let was_sound = sources.machine().is_ok();
         for (key, value) in set {
-            sources.set(key, value)?;
+            platforms::set_key(&mut sources, key, value)?;
         }
-        let machine = sources.machine()?;
+        let machine =
+            sources.machine().map_err(|wrong| platforms::while_set(set, was_sound && !set.is_empty(), wrong))?;
         let given = idle.unwrap_or_else(|| files.name().to_owned());
         let idle = platforms::idle_states(platforms, &given)?;
         let hardware = Hardware::new(&machine, &idle, part).map_err(|wrong| {

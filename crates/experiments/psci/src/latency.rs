@@ -8,7 +8,6 @@ use crate::uncertainty::Uncertainty;
 use experiment::setting::{self, CheckedSetting, Choice, Keys, Number, Or, Releases};
 use experiment::sweep::ShippedSweep;
 use experiment::{About, Conditions, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
-use miette::Diagnostic;
 use platforms::PlatformFiles;
 use psci_cases::{CASES, Case, Mode};
 use qemu::{Build, payload};
@@ -373,24 +372,17 @@ impl Simulation {
     }
 }
 
-/// The machine of a release with some keys set. What is wrong only with the settings is told of
-/// them, since no file has it.
+/// The machine of a release with some keys set.
 fn machine_with(sources: &mut Sources, keys: &[(String, String)], drawn: bool) -> Result<Machine, Error> {
     // The machine before each key, where there can be such a one. One step a key: a study of
     // sensitivity sets them all.
     let mut before = Vec::with_capacity(keys.len());
     for (key, value) in keys {
         before.push(sources.machine().ok());
-        let shown = key.char_indices().nth(80).map_or(key.to_owned(), |(at, _)| format!("{}…", &key[..at]));
-        sources.set(key, value).map_err(|wrong| WhileSetting::error(format!("cannot set {shown}={value}"), wrong))?;
+        platforms::set_key(sources, key, value)?;
     }
-    let given: Vec<_> = keys.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let machine = sources.machine().map_err(|wrong| match (before.first(), given.as_slice()) {
-        // What is wrong is wrong in a file, too.
-        (None | Some(None), _) => Error::file(wrong),
-        (_, [one]) => WhileSetting::error(format!("cannot set {one}"), wrong),
-        (_, several) => WhileSetting::error(format!("with {} set", several.join(", ")), wrong),
-    })?;
+    let was_sound = before.first().is_some_and(Option::is_some);
+    let machine = sources.machine().map_err(|wrong| platforms::while_set(keys, was_sound, wrong))?;
     let mut after = Some(&machine);
     for ((key, value), before) in keys.iter().zip(&before).rev() {
         if let (Some(with), Some(without)) = (after, before)
@@ -435,27 +427,6 @@ fn used(machine: &Machine, drawn: bool) -> Machine {
 
 /// The idle states that the cases enter.
 const CASE_STATES: [&str; 2] = ["level0", "deepest"];
-
-/// An error in a file because of a setting.
-#[derive(Debug, thiserror::Error, Diagnostic)]
-#[error("{what}")]
-struct WhileSetting {
-    what: String,
-    #[source]
-    #[diagnostic_source]
-    wrong: document::Error,
-    /// The source's own, which is not shown of a source.
-    #[help]
-    help: Option<String>,
-}
-
-impl WhileSetting {
-    fn error(what: String, wrong: document::Error) -> Error {
-        let wrong = wrong.without_place();
-        let help = wrong.help().map(|help| help.to_string());
-        Error::file(Self { what, wrong, help })
-    }
-}
 
 fn no_such_order(platform: &PlatformFiles, given: &str) -> Error {
     let releases = platform.releases().unwrap_or_default().join(", ");

@@ -124,7 +124,7 @@ struct Parser<'d>(&'d Document);
 
 impl Parser<'_> {
     fn kind(&self, value: &Value<'_>, what: &str, help: &str) -> Error {
-        self.0.wrong(value.span(), format!("`{what}` is no {}", value.get_ref().type_str()), help)
+        self.0.wrong(value.span(), format!("`{what}` is of the kind {}", value.get_ref().type_str()), help)
     }
 
     /// Every key of a table is known.
