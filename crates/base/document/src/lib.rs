@@ -16,7 +16,7 @@
 //!
 //! let error = Document::new("limits.toml", "\nmots = 3\n").read::<Limits>().unwrap_err();
 //! assert_eq!(error.to_string(), "limits.toml:2: there is no key `mots` here");
-//! assert_eq!(error.help_text(), Some("did you mean `most`?"));
+//! assert_eq!(error.help_text(), Some("did you mean most? there are: most"));
 //! ```
 //!
 //! A document from outside is hostile until it is read: a text has at most [`disk::MOST_TEXT`]
