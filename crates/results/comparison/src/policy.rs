@@ -172,6 +172,6 @@ mod tests {
         assert!(message("[[rule]]\nleast = -0.5\n").starts_with("p.toml:2: -0.5 is no threshold"));
         assert!(message("[[rule]]\nthreshold = nan\n").starts_with("p.toml:2: NaN is no threshold"));
         let error = Policy::read(&Document::new("p.toml", "treshold = 2\n")).unwrap_err();
-        assert!(error.help_text().unwrap().starts_with("did you mean `threshold`? a policy has threshold"));
+        assert!(error.help_text().unwrap().starts_with("did you mean threshold? there are: threshold"));
     }
 }
