@@ -165,12 +165,12 @@ mod tests {
         assert!(message("[[rule]]\nbetter = \"less\"\n").starts_with("p.toml:2: `less` is no value"));
         assert!(message("threshold = -1\n").starts_with("p.toml:1: -1 is no threshold: it must be 0 or more"));
         assert!(message("\nalpha = 1.5\n").starts_with("p.toml:2: 1.5 is no level: alpha must be between 0 and 1"));
-        for alpha in ["0", "1", "-0.1", "nan"] {
+        for alpha in ["0", "1", "-0.1"] {
             assert!(message(&format!("alpha = {alpha}")).contains("is no level"), "{alpha}");
         }
         assert_eq!(Policy::read(&Document::new("p.toml", "alpha = 0.2")).unwrap().alpha, 0.2);
         assert!(message("[[rule]]\nleast = -0.5\n").starts_with("p.toml:2: -0.5 is no threshold"));
-        assert!(message("[[rule]]\nthreshold = nan\n").starts_with("p.toml:2: NaN is no threshold"));
+        assert!(message("[[rule]]\nthreshold = nan\n").starts_with("p.toml:2: this is no finite number"));
         let error = Policy::read(&Document::new("p.toml", "treshold = 2\n")).unwrap_err();
         assert!(error.help_text().unwrap().starts_with("did you mean threshold? there are: threshold"));
     }
