@@ -63,14 +63,11 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
     }
     functions::tell(&mut told, comparison);
     told.list(sides(comparison));
-    match &comparison.warnings[..] {
-        [] => {}
-        [warning] => told.warning(format!("warning: {warning}")),
-        all => {
-            told.warning(format!("{} warnings:", all.len()));
-            told.list(all.iter().take(100).map(|warning| warning.as_str().into()).collect());
-        }
+    let mut warnings = comparison.warnings.iter();
+    if let Some(first) = warnings.next() {
+        told.warning(format!("warning: {first}"));
     }
+    told.list(warnings.take(100).map(|warning| format!("warning: {warning}").into()).collect());
     told.heading(if all { "Rows" } else { "Rows that changed" });
     let same = |a: &Row, b: &Row| table_of(a) == table_of(b);
     for rows in comparison.rows.chunk_by(same) {
