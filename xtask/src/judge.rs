@@ -12,96 +12,60 @@ struct Judge {
     command: fn() -> Command,
 }
 
+const fn judge(name: &'static str, asks: &'static str, command: fn() -> Command) -> Judge {
+    Judge { name, asks, command }
+}
+
 /// All judges, in their order.
 const JUDGES: [Judge; 16] = [
-    Judge {
-        name: "tests",
-        asks: "do the tests pass that take too long for every day?",
-        command: || cargo(&["xtask", "judged-tests"]),
-    },
-    Judge {
-        name: "build",
-        asks: "is a first release build within its limit, beside an earlier commit's in turn?",
-        command: || script("bench/build.py"),
-    },
-    Judge {
-        name: "costs",
-        asks: "are the costs files what a fresh fit gives?",
-        command: || cargo(&["run", "--quiet", "--release", "--", "calibrate", "--check"]),
-    },
-    Judge {
-        name: "core",
-        asks: "is the modelled core what a fresh fit gives?",
-        command: || cargo(&["run", "--quiet", "--release", "--", "calibrate-prefetch", "--check"]),
-    },
-    Judge {
-        name: "explore",
-        asks: "are all seeded faults found, and nothing where nothing is?",
-        command: || cargo(&["xtask", "explore"]),
-    },
-    Judge {
-        name: "site",
-        asks: "do the documents' slow commands print what the documents show?",
-        command: || cargo(&["xtask", "site", "--slow"]),
-    },
-    Judge {
-        name: "firmware",
-        asks: "how does the firmware compare with Arm's, built from source?",
-        command: || script("bench/firmware.py"),
-    },
-    Judge {
-        name: "governors",
-        asks: "do menu and teo choose as the kernel's own C code, release by release?",
-        command: || script("bench/governors.py"),
-    },
-    Judge {
-        name: "placement",
-        asks: "does energy-aware placement find the CPU that the kernel's own C code finds?",
-        command: || script("bench/energy_aware.py"),
-    },
-    Judge {
-        name: "predictions",
-        asks: "is what another governor would have done foretold within 10 points and 10 %?",
-        command: || script("bench/predict.py"),
-    },
-    Judge {
-        name: "ci",
-        asks: "do the programs that read our formats for continuous integration take them?",
-        command: || script("bench/ci_formats.py"),
-    },
-    Judge {
-        name: "cluster",
-        asks: "does a sweep on Ray leave the bytes of one machine, and is the job for Kubernetes by its schema?",
-        command: || script("bench/cluster.py"),
-    },
-    Judge {
-        name: "litmus",
-        asks: "do stock litmus tests have the final states that herd7 gives them?",
-        command: || script("bench/litmus.py"),
-    },
-    Judge {
-        name: "wheels",
-        asks: "does the wheel run in a fresh environment of each Python from 3.10 on, and does twine take it?",
-        command: || script("bench/wheels.py"),
-    },
-    Judge {
-        name: "publish",
-        asks: "does the registry take the libraries, each built from its package?",
-        command: || {
-            let packages = LIBRARIES.iter().flat_map(|library| ["--package", library]);
-            let publish = ["publish", "--dry-run", "--quiet", "--locked", "--target-dir", "target/packages"];
-            cargo(&publish.into_iter().chain(packages).collect::<Vec<_>>())
-        },
-    },
-    Judge {
-        name: "rates",
-        asks: "as root: is a highest rate found between interfaces, of the kernel and of our graph?",
-        command: || {
-            let found = "run --release -- run find-rate --drivers kernel,packet --windows 2 --window 200 --trials 1 --precision 20 \
+    judge("tests", "do the tests pass that take too long for every day?", || cargo(&["xtask", "judged-tests"])),
+    judge("build", "is a first release build within its limit, beside an earlier commit's in turn?", || {
+        script("bench/build.py")
+    }),
+    judge("costs", "are the costs files what a fresh fit gives?", || {
+        cargo(&["run", "--quiet", "--release", "--", "calibrate", "--check"])
+    }),
+    judge("core", "is the modelled core what a fresh fit gives?", || {
+        cargo(&["run", "--quiet", "--release", "--", "calibrate-prefetch", "--check"])
+    }),
+    judge("explore", "are all seeded faults found, and nothing where nothing is?", || cargo(&["xtask", "explore"])),
+    judge("site", "do the documents' slow commands print what the documents show?", || {
+        cargo(&["xtask", "site", "--slow"])
+    }),
+    judge("firmware", "how does the firmware compare with Arm's, built from source?", || script("bench/firmware.py")),
+    judge("governors", "do menu and teo choose as the kernel's own C code, release by release?", || {
+        script("bench/governors.py")
+    }),
+    judge("placement", "does energy-aware placement find the CPU that the kernel's own C code finds?", || {
+        script("bench/energy_aware.py")
+    }),
+    judge("predictions", "is what another governor would have done foretold within 10 points and 10 %?", || {
+        script("bench/predict.py")
+    }),
+    judge("ci", "do the programs that read our formats for continuous integration take them?", || {
+        script("bench/ci_formats.py")
+    }),
+    judge(
+        "cluster",
+        "does a sweep on Ray leave the bytes of one machine, and is the job for Kubernetes by its schema?",
+        || script("bench/cluster.py"),
+    ),
+    judge("litmus", "do stock litmus tests have the final states that herd7 gives them?", || script("bench/litmus.py")),
+    judge(
+        "wheels",
+        "does the wheel run in a fresh environment of each Python from 3.10 on, and does twine take it?",
+        || script("bench/wheels.py"),
+    ),
+    judge("publish", "does the registry take the libraries, each built from its package?", || {
+        let packages = LIBRARIES.iter().flat_map(|library| ["--package", library]);
+        let publish = ["publish", "--dry-run", "--quiet", "--locked", "--target-dir", "target/packages"];
+        cargo(&publish.into_iter().chain(packages).collect::<Vec<_>>())
+    }),
+    judge("rates", "as root: is a highest rate found between interfaces, of the kernel and of our graph?", || {
+        let found = "run --release -- run find-rate --drivers kernel,packet --windows 2 --window 200 --trials 1 --precision 20 \
                          --output target/judged/rates --replace";
-            cargo(&found.split_whitespace().collect::<Vec<_>>())
-        },
-    },
+        cargo(&found.split_whitespace().collect::<Vec<_>>())
+    }),
 ];
 
 /// A script of `bench`.

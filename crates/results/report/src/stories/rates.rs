@@ -50,12 +50,8 @@ impl Story for Rates<'_> {
         };
         let rows: Vec<IntervalRow> = self.drivers.iter().filter_map(row).collect();
         if !rows.is_empty() {
-            told.picture(Picture::new(
-                "Highest rate without loss",
-                "rate, between its bounds",
-                "Mpps",
-                Drawing::Intervals(rows),
-            ));
+            let drawing = Drawing::Intervals(rows);
+            told.picture(Picture::new("Highest rate without loss", "rate, between its bounds", "Mpps", drawing));
         }
         let spread = |spread: Option<Spread>| spread.map(|spread| spread::words(&spread, 1.0, 3));
         let table = Table::with_rows(&self.drivers)
