@@ -143,12 +143,12 @@ impl<'s> SweepStory<'s> {
         let of = self.quantity(quantity);
         let value = |point: &PointSummary| format!("{} {}", figure(point.figures[quantity]), of.unit);
         told.answer(format!(
-            "Over {} points {} goes from {} with {} to {} with {}.",
+            "Over {} points {} goes from {} to {}. The least is with {}, the greatest with {}.",
             grouped(self.summary.points.len() as u64),
             words(of),
             value(least),
-            self.settings(least),
             value(greatest),
+            self.settings(least),
             self.settings(greatest)
         ));
         let shares: Vec<String> = self.effects[quantity]
