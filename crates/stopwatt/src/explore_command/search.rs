@@ -138,7 +138,7 @@ fn rates_text<M, C>(tally: &explore::Tally<M, C>, seconds: f64) -> String {
     let nothing = match (&tally.found, tally.complete) {
         (Some(_), _) => "",
         (None, true) => "Complete: nothing breaks in any run with at most that number of preemptions. ",
-        (None, false) => "Nothing was found. ",
+        (None, false) => "",
     };
     format!(
         "{nothing}{} schedules of {:.0} operations in {seconds:.1} s: {:.0} schedules/s, {:.1} M operations/s\n",

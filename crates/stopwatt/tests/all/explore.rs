@@ -47,7 +47,8 @@ fn what_is_found_is_said_in_sentences_runs_again_and_stands_on_a_timeline() {
 fn the_other_library_is_explored_alike() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| text(&stopwatt(folder.path(), arguments));
-    let (code, out, _) = run(&["explore", "rcu", "--fault", "timer-not-set-again", "--mode", "lazy", "--all", "-o", "f"]);
+    let (code, out, _) =
+        run(&["explore", "rcu", "--fault", "timer-not-set-again", "--mode", "lazy", "--all", "-o", "f"]);
     assert_eq!(code, Some(1), "{out}");
     assert!(
         out.contains("Callback ") && out.contains("(no-callback-lost)") && out.contains("replaces pointer 0"),
@@ -152,7 +153,8 @@ fn a_schedule_that_does_not_fit_is_refused_and_says_what_differs() {
 fn a_library_that_does_not_boot_is_found_by_every_strategy() {
     let folder = tempfile::tempdir().unwrap();
     for strategy in ["random", "dfs:1"] {
-        let arguments = ["explore", "psci", "--fault", "no-clean", "--strategy", strategy, "-o", "f", "--replace", "--all"];
+        let arguments =
+            ["explore", "psci", "--fault", "no-clean", "--strategy", strategy, "-o", "f", "--replace", "--all"];
         let (code, out, _) = text(&stopwatt(folder.path(), &arguments));
         assert_eq!(code, Some(1), "{strategy}: {out}");
         assert!(out.contains("CPU 0 calls CPU_ON of CPU 1"), "{strategy}: {out}");

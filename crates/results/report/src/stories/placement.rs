@@ -107,12 +107,8 @@ fn answer(placement: &Placement<'_>) -> Text {
         words.push(".");
     } else if let [first, ..] = &placement.policies[..] {
         let all: Vec<&str> = placement.policies.iter().map(|policy| policy.name).collect();
-        let alike = if all.len() > 1 { "; no policy takes least with every seed" } else { "" };
-        words.push(format!(
-            "Energy of {}{}{alike}.",
-            if all.len() > 1 { "all policies" } else { first.name },
-            energy(&all)
-        ));
+        let (several, one) = ("No policy takes the least energy with every seed", format!("Energy of {}", first.name));
+        words.push(format!("{}{}.", if all.len() > 1 { several } else { &one }, energy(&all)));
     }
     words
 }
@@ -348,13 +344,15 @@ fn top_words(top: &Top<'_>) -> Text {
 
 /// The table of the points.
 fn work_costs(points: &[Point<'_>]) -> Table {
-    let note = "Energy of work against capacity: unit s for what a core of capacity 1024 does in a second.";
+    let Some(top) = points.iter().max_by(|a, b| a.capacity.total_cmp(&b.capacity)) else { return Table::default() };
+    let share = |energy: f64| fixed(100.0 * energy / top.core, 1);
+    let note = format!("Energy of the same work, in % of what the core alone takes for it at {}.", top.point);
     Table::with_rows(points)
         .words("operating point", |point| name(point.point))
         .numbers("capacity", "", |point| whole(point.capacity))
-        .numbers("core", "", |point| figure(point.core))
-        .numbers("core and cluster", "", |point| figure(point.core_and_cluster))
-        .numbers("each core of a full cluster", "", |point| figure(point.full_cluster))
+        .numbers("core", "", |point| share(point.core))
+        .numbers("core and cluster", "", |point| share(point.core_and_cluster))
+        .numbers("each core of a full cluster", "", |point| share(point.full_cluster))
         .done()
         .noted(note)
 }

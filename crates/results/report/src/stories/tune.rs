@@ -16,8 +16,10 @@ fn words(tune: &Tune<'_>, values: &[u32]) -> String {
 fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
     let facts = &tune.facts;
     let taken = |ticks: f64| clocks::words(&tune.ticks, ticks);
+    // What does not repeat itself is told of this session alone.
+    let takes = if tune.steadiness.repeats { "takes" } else { "took in this session" };
     let mut words = format!(
-        "`{}` takes the least time with {}: {} per record, with {} MB of lines, in batches of {}",
+        "`{}` {takes} the least time with {}: {} per record, with {} MB of lines, in batches of {}",
         facts.name,
         words(tune, &best.values),
         taken(best.clocks),
