@@ -28,8 +28,9 @@ pub fn sweep_report(summary: &Summary, folder: &str, format: Format, style: Styl
     Some(match format {
         Format::Text => {
             let mut text = terminal::story(&told.blocks(), all, style);
-            let facts = source.map(|(what, fact)| Block::Note(text![format!("{what}: {fact}")]));
-            text.push_str(&terminal::render(&facts, style));
+            let facts = source.into_iter().take(if all { 3 } else { 1 });
+            let facts = facts.map(|(what, fact)| Block::Note(text![format!("{what}: {fact}")]));
+            text.push_str(&terminal::render(&facts.collect::<Vec<_>>(), style));
             text.into_bytes()
         }
         Format::Rst => markup::rst::document(&source, told.blocks().all()).into(),
@@ -416,13 +417,18 @@ mod tests {
         let summary = swept();
         let text = printed(&summary, Format::Text);
         for part in [
-            "from 25.00 us with scp.channels=4 topology.clusters=1 to 1602 us with scp.channels=1 topology.clusters=16",
+            "from 25.00 us to 1602 us",
+            "The least is with scp.channels=4 topology.clusters=1, the greatest with scp.channels=1 topology.clusters=16.",
             "goes with topology.clusters",
             "What was varied",
             "480 of 480 points",
         ] {
             assert!(text.replace('\n', " ").contains(part), "`{part}` is not in\n{text}");
         }
+        let narrow = Style { colour: false, width: 80 };
+        let screen = sweep_report(&summary, "recordings/plan", Format::Text, narrow, false).unwrap();
+        let screen = String::from_utf8(screen).unwrap();
+        assert!(screen.lines().count() <= 20 && screen.contains('█') && screen.contains("More with"), "{screen}");
         let html = printed(&summary, Format::Html);
         assert!(html.len() < 2 << 20 && html.contains("scp.channels"), "{} bytes", html.len());
         assert_eq!(printed(&summary, Format::Csv).lines().count(), 481);

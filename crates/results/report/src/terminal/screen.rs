@@ -97,6 +97,15 @@ fn keep(block: &mut Block, most: usize) -> usize {
         rows.truncate(most);
         all
     }
+    // Of a map, rows over its whole height.
+    fn spread<T>(rows: &mut Vec<T>, most: usize) -> usize {
+        let (all, mut at) = (rows.len(), 0);
+        rows.retain(|_| {
+            at += 1;
+            most >= all || (at - 1) * most / all != at * most / all
+        });
+        all
+    }
     match block {
         Block::Table(table) => {
             table.note = "".into();
@@ -110,7 +119,10 @@ fn keep(block: &mut Block, most: usize) -> usize {
                 Drawing::Intervals(intervals) => rows(intervals, most),
                 Drawing::Samples(samples) => rows(samples, most),
                 Drawing::Lanes(lanes) => rows(&mut lanes.rows, most),
-                Drawing::HeatMap { maps, .. } => rows(maps, most),
+                Drawing::HeatMap { maps, .. } => {
+                    maps.truncate(1);
+                    maps.iter_mut().map(|map| spread(&mut map.fields, most).max(spread(&mut map.ys, most))).sum()
+                }
                 Drawing::Flames(flames) => rows(flames, most),
                 Drawing::Dots { .. } | Drawing::Timeline { .. } => 1,
             }
