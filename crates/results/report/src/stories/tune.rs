@@ -34,6 +34,9 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
     }
     words.push('.');
     told.answer(words);
+    if !best.defines.is_empty() {
+        told.verbatim(format!("{}\n", best.defines.join("\n")));
+    }
     clocks::noise(&tune.steadiness, told);
     let near: Vec<String> = facts
         .knobs
@@ -62,9 +65,6 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
             model.fills,
             fixed(model.window_records, 1)
         ));
-    }
-    if !best.defines.is_empty() {
-        told.verbatim(format!("{}\n", best.defines.join("\n")));
     }
 }
 

@@ -25,10 +25,15 @@ pub(super) fn screen(blocks: &[Block], style: Style) -> String {
     let sentences = sentences(&answer);
     let mut text = String::new();
     paragraph(&mut text, &sentences[..sentences.len().min(SENTENCES)].join(" "), ("", ""), BOLD, style);
+    // Lines to paste stand right behind the answer.
+    let first = blocks.iter().position(|block| is_answer(&block)).unwrap_or(0);
+    let behind = first + blocks[first..].iter().take_while(is_answer).count();
+    let paste = Some(behind).filter(|&at| matches!(blocks.get(at), Some(Block::Verbatim(_))));
+    paste.into_iter().for_each(|at| text.push_str(&render(&blocks[at..=at], style)));
     let drawn =
         blocks.iter().position(is_drawn).or_else(|| blocks.iter().position(|block| matches!(block, Block::Table(_))));
     let caveat = blocks.iter().position(|block| matches!(block, Block::Warning(_)));
-    let is_shown = |at: usize| Some(at) == drawn || Some(at) == caveat || is_answer(&&blocks[at]);
+    let is_shown = |at: usize| [drawn, caveat, paste].contains(&Some(at)) || is_answer(&&blocks[at]);
     let others: Vec<&Block> = (0..blocks.len()).filter(|&at| !is_shown(at)).map(|at| &blocks[at]).collect();
     let more = more(&others, style);
     let caveat = caveat.map_or_else(String::new, |at| render(&blocks[at..=at], style));
@@ -170,13 +175,17 @@ mod tests {
         for (width, rows) in [(80, 3), (80, 50), (120, 50), (40, 12)] {
             let mut told = Blocks::default();
             told.answer(text!["It takes 12 us. It took 11 us. Two more. A fourth is left out."]);
+            told.verbatim("#define AHEAD 12");
             told.warning("One order alone was tried.");
             told.warning("Something else.");
             told.picture(bars(rows));
             let style = Style { colour: false, width };
             let screen = screen(told.all(), style);
             let at = |part: &str| screen.find(part).unwrap_or_else(|| panic!("no {part} in\n{screen}"));
-            assert!(at("It takes 12 us.") < at("row 0") && at("row 0") < at("One order"), "{screen}");
+            assert!(
+                at("It takes 12 us.") < at("#define") && at("#define") < at("row 0") && at("row 0") < at("One order"),
+                "{screen}"
+            );
             assert!(at("One order") < at("More with --all") && screen.contains("1 warning"), "{screen}");
             assert!(screen.lines().count() <= LINES && !screen.contains("left out"), "{screen}");
         }
