@@ -66,7 +66,7 @@ impl Document {
     /// Not TOML, tables more than 80 deep in each other, an unknown key, a missing one, a value of
     /// the wrong kind or unit; a text of more than [`disk::MOST_TEXT`] bytes.
     pub fn read_measured<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        // What is no TOML is told of first.
+        // A syntax error comes before any error in a value.
         self.table()?;
         toml::from_str(&self.text).map_err(|error| {
             let (message, help) = names::in_plain_words(error.message().lines().next().unwrap_or_default());
@@ -122,7 +122,7 @@ impl Document {
     }
 }
 
-/// The place of a number that is not finite.
+/// Finds the first number that is not finite, and returns its span in the text.
 fn not_finite(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
     match value.get_ref() {
         DeValue::Float(number) => {

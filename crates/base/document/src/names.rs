@@ -64,7 +64,7 @@ pub(crate) fn in_plain_words(message: &str) -> (String, Option<String>) {
     (format!("{found} stands where {expected} should"), help.map(str::to_owned))
 }
 
-/// What a type of Rust's expects, in plain words, with an example.
+/// Describes a Rust type to somebody who writes a file: what it takes, and an example.
 fn kind(expected: &str) -> (&str, Option<&'static str>) {
     const DIGITS: Option<&str> = Some("write its digits alone, such as 2");
     const TABLE: Option<&str> = Some("write [name] above its keys, or name = { key = value }");

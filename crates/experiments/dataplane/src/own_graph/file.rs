@@ -32,7 +32,7 @@ impl GraphFile {
     /// Reads a file, as far as it can be checked without the nodes of shared objects.
     ///
     /// # Errors
-    /// What is wrong, with the line.
+    /// The first mistake in the file, with its line.
     pub fn read(document: &Document) -> Result<Self, Error> {
         let file = parse(document)?;
         let Some(packets) = &file.packets else {
@@ -117,7 +117,7 @@ impl GraphFile {
     /// The graph, if it is one: with the nodes of shared objects that there are.
     ///
     /// # Errors
-    /// What is wrong, with the line.
+    /// The first mistake in the file, with its line.
     pub fn plan(&self, document: &Document, path: &Path, objects: &[NodeAbout], load: Load) -> Result<Plan, Error> {
         let registry = Registry::standard();
         for (at, node) in objects.iter().enumerate() {
@@ -349,8 +349,8 @@ fn wiring(wired: &[Wiring], order: &[&str]) -> String {
     text
 }
 
-/// The place of each node's private data in a packet's line, and whether there is any. Nodes that
-/// give it the same name share it.
+/// Returns the offset of each node's private data in a packet's line, and whether any node has such
+/// data. Nodes that give it the same name share it.
 fn private_data(
     document: &Document,
     nodes: &[(&NodeEntry, usize)],

@@ -89,9 +89,9 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
             model.within_10_percent,
             model.cells,
             if findings.accuracy().len() > 1 && all.release != ALL {
-                format!(" ({}, {})", all.release, all.what)
+                format!(" ({} in parallel, {})", all.release, all.what)
             } else {
-                String::new()
+                " of the parallel tables".to_owned()
             },
             model.median_error_percent
         ));

@@ -8,8 +8,9 @@ use crate::blocks::{Bar, Bars, Block, Cell, Drawing, Figure, Picture, Table};
 use crate::style::Style;
 use crate::words::sentences;
 
-/// Lines of a first screen at most; with the place of the recording they are twenty.
-const LINES: usize = 19;
+/// Lines of a first screen at most: a command adds the place of the recording and one more, such as
+/// the place of the report, which makes twenty.
+const LINES: usize = 18;
 
 /// Sentences of the answer at most.
 const SENTENCES: usize = 3;
