@@ -47,8 +47,20 @@ pub fn run(
     experiment: &'static dyn Experiment,
     matches: &ArgMatches,
 ) -> miette::Result<Answer> {
+    let settings = settings(experiment.about(), matches)?;
+    with(console, data, experiment, matches, settings, matches.get_flag("replace"))
+}
+
+/// The same with settings that stand otherwise on the command line.
+pub fn with(
+    console: &Console,
+    data: &Data,
+    experiment: &'static dyn Experiment,
+    matches: &ArgMatches,
+    settings: Settings,
+    replace: bool,
+) -> miette::Result<Answer> {
     let about = experiment.about();
-    let settings = settings(about, matches)?;
     let world = run_arguments::world(about, matches);
     let asked = asked(about, world, &settings);
     let published = Published::read(&data.published(), about.name)?;
@@ -67,7 +79,7 @@ pub fn run(
     let report = report_command::report_of(matches.get_one("report"))?;
     let folder = matches.get_one::<PathBuf>("output").cloned();
     let folder = folder.unwrap_or_else(|| recordings::default_folder(about.name, &asked));
-    recordings::check_target(&folder, about.name, world.name(), &asked, matches.get_flag("replace"))?;
+    recordings::check_target(&folder, about.name, world.name(), &asked, replace)?;
 
     let mut recording = shown(console, experiment, &request)?;
     recording.header.request = asked;

@@ -85,6 +85,15 @@ pub fn run(
 ) -> miette::Result<()> {
     let about = experiment.about();
     let Variation { shipped, vary, base } = Variation::of(about, matches)?;
+    if let [Vary { key, text, .. }] = &vary[..]
+        && text.contains("..")
+        && about.setting(key).is_some_and(|setting| setting.check(text).is_ok())
+    {
+        // The setting takes a range itself: one run tells where in it something changes.
+        let told = base.into_iter().chain([(key.clone(), text.clone())]);
+        let settings = Settings::new(about, world(about, matches), told)?;
+        return crate::run::with(console, data, experiment, matches, settings, false).map(drop);
+    }
     let wanted = wanted_metric(matches)?;
     // What keeps the report from being written is said before the runs.
     report_of(matches)?;
@@ -117,7 +126,9 @@ pub fn run(
         let (point, metric, recording) = result?;
         points.push(point);
         measured.get_or_insert_with(|| what_is_measured(&recording, metric));
-        add(&mut whole, &recording, combination);
+        if folder.is_some() {
+            add(&mut whole, &recording, combination)?;
+        }
     }
     let written = match (whole, folder) {
         (Some(mut whole), Some(folder)) => {
@@ -302,9 +313,12 @@ fn what_is_measured(recording: &Recording, metric: String) -> (String, (String, 
     (variant.to_owned(), (case.to_owned(), mode.to_owned(), metric))
 }
 
+/// Series that a recording can hold.
+const MOST_SERIES: usize = 65_536;
+
 /// Adds a combination's recording to the whole, each of its variants under a name that says which
 /// combination it is of.
-fn add(whole: &mut Option<Recording>, recording: &Recording, combination: &Combination) {
+fn add(whole: &mut Option<Recording>, recording: &Recording, combination: &Combination) -> miette::Result<()> {
     let whole = whole.get_or_insert_with(|| {
         let mut header = recording.header.clone();
         (header.versions, header.costs) = (Default::default(), Default::default());
@@ -315,6 +329,10 @@ fn add(whole: &mut Option<Recording>, recording: &Recording, combination: &Combi
         }
         Recording::new(header)
     });
+    if whole.all_series().len() + recording.all_series().len() > MOST_SERIES {
+        let message = format!("a recording holds at most {MOST_SERIES} combinations of variant, case and mode");
+        return Err(miette!(help = "vary fewer values, or leave out -o", "{message}"));
+    }
     let suffix: String = combination.iter().map(|(key, value)| format!(" {key}={value}")).collect();
     whole.append_as(recording, |variant| format!("{variant}{suffix}"));
     let header = &recording.header;
@@ -325,7 +343,7 @@ fn add(whole: &mut Option<Recording>, recording: &Recording, combination: &Combi
     for (name, costs) in &header.costs {
         whole.header.costs.insert(format!("{name}{suffix}"), costs.clone());
     }
-    let (Some(from), Some(to)) = (&header.platform, &mut whole.header.platform) else { return };
+    let (Some(from), Some(to)) = (&header.platform, &mut whole.header.platform) else { return Ok(()) };
     for (name, figures) in &from.figures {
         // The release with the combination's settings under their whole keys: what a comparison
         // names as the inputs that differ.
@@ -333,4 +351,5 @@ fn add(whole: &mut Option<Recording>, recording: &Recording, combination: &Combi
         figures.extend(combination.iter().map(|(key, value)| (key.clone(), toml::Value::String(value.clone()))));
         to.figures.insert(format!("{name}{suffix}"), toml::Value::Table(figures));
     }
+    Ok(())
 }

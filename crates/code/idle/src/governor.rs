@@ -158,7 +158,10 @@ impl Governor {
             Inner::Ladder(ladder) => ladder.select(states, situation),
             Inner::Haltpoll(haltpoll) => haltpoll.select(states, situation),
             Inner::NeverDeep => Choice { state: states.first_enabled(), stop_tick: true },
-            Inner::AlwaysDeepest => Choice { state: states.deepest_enabled(), stop_tick: true },
+            Inner::AlwaysDeepest => {
+                let state = states.deepest_within(situation.latency_limit_ns());
+                Choice { state, stop_tick: true }
+            }
         };
         debug_assert!(choice.state < states.len(), "a governor chose a state that there is not");
         choice

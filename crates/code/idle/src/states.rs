@@ -122,9 +122,11 @@ impl States {
         self.all().iter().position(|state| !state.disabled).unwrap_or(0)
     }
 
-    /// The number of the deepest state that is not disabled; 0 where all are.
-    pub fn deepest_enabled(&self) -> usize {
-        self.all().iter().rposition(|state| !state.disabled).unwrap_or(0)
+    /// The number of the deepest state that is not disabled and takes at most so many nanoseconds
+    /// to leave; that of the shallowest that is not disabled where none is.
+    pub fn deepest_within(&self, latency_ns: u64) -> usize {
+        let fits = |state: &State| !state.disabled && state.exit_latency_ns <= latency_ns;
+        self.all().iter().rposition(fits).unwrap_or_else(|| self.first_enabled())
     }
 
     /// True if a state may not be chosen.

@@ -210,7 +210,7 @@ impl Teo {
             return self.finish(states, situation, 1, 0, states.get(1).target_residency_ns, self.tick_ns / 2);
         }
         let first = states.first_enabled();
-        let mut candidate = states.deepest_enabled();
+        let mut candidate = states.deepest_within(u64::MAX);
         if candidate == first {
             return self.finish(
                 states,

@@ -9,6 +9,8 @@ pub struct Vary {
     pub key: String,
     /// Values of the key, in order.
     pub values: Vec<String>,
+    /// The values as they were given.
+    pub text: String,
 }
 
 /// One combination: keys with their values, in the order of the keys on the command line.
@@ -80,13 +82,13 @@ impl std::str::FromStr for Vary {
             return Err(VaryError::ValueTwice(twice.clone()));
         }
         let key = key.trim().to_owned();
-        if key.is_empty() { Err(wrong()) } else { Ok(Self { key, values: all }) }
+        if key.is_empty() { Err(wrong()) } else { Ok(Self { key, values: all, text: values.to_owned() }) }
     }
 }
 
 impl fmt::Display for Vary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.key, self.values.join(","))
+        write!(f, "{}={}", self.key, self.text)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::energy::{Energies, Segments, energy};
 use crate::platform::{POINTS, Platform};
 use crate::replay::GovernorReplay;
 use crate::trace::TracedIntervals;
-use idle::{Accounting, MAX_STATES, Usage};
+use idle::{Accounting, MAX_STATES, States, Usage};
 use sleeps::Sleep;
 
 /// The least and the most of each count over all that may have been chosen.
@@ -45,7 +45,7 @@ impl Envelope {
         for (cpu, (sleeps, sets)) in traced.cpus.iter().zip(&sets).enumerate() {
             let table = &platform.domains[platform.place(cpu as u16).0].table;
             for (sleep, &(low, high)) in sleeps.iter().zip(sets) {
-                envelope.count((low, high), |state| {
+                envelope.count(may_be(table, low, high), |state| {
                     let mut accounting = Accounting::default();
                     accounting.leave(table, state, sleep.interval_ns());
                     *accounting.usage(state)
@@ -62,20 +62,25 @@ impl Envelope {
     }
 
     /// Counts an interval that may have ended in any of some states.
-    fn count(&mut self, (low, high): (usize, usize), usage: impl Fn(usize) -> Usage) {
+    fn count(&mut self, states: impl Iterator<Item = usize> + Clone, usage: impl Fn(usize) -> Usage) {
         let [least, most] = &mut self.all;
-        let of: Vec<Usage> = (low..=high).map(usage).collect();
+        let of: Vec<Usage> = states.clone().map(usage).collect();
         least.above += u64::from(of.iter().all(|usage| usage.above > 0));
         least.below += u64::from(of.iter().all(|usage| usage.below > 0));
         most.above += u64::from(of.iter().any(|usage| usage.above > 0));
         most.below += u64::from(of.iter().any(|usage| usage.below > 0));
-        if low == high {
-            self.states[0][low] += of[0];
-        }
-        for (state, usage) in (low..=high).zip(&of) {
+        for (state, usage) in states.zip(&of) {
             self.states[1][state] += *usage;
+            if of.len() == 1 {
+                self.states[0][state] += *usage;
+            }
         }
     }
+}
+
+/// The states from one to another that may have been chosen. Both of them were, by some replay.
+fn may_be(table: &States, low: usize, high: usize) -> impl Iterator<Item = usize> + Clone {
+    (low..=high).filter(move |state| *state == low || *state == high || !table.is_disabled(*state))
 }
 
 /// The energy at a point where each interval ends in the state that costs its core most, or least.
@@ -91,11 +96,11 @@ fn extreme(
     let mut replayed = GovernorReplay { entries, ..GovernorReplay::default() };
     for (cpu, (sleeps, sets)) in traced.cpus.iter().zip(sets).enumerate() {
         let domain = platform.place(cpu as u16).0;
-        let states = &platform.domains[domain].states;
+        let (states, table) = (&platform.domains[domain].states, &platform.domains[domain].table);
         let chosen = sleeps.iter().zip(sets).map(|(sleep, &(low, high))| {
             let idle = |state: usize| u128::from(states[state].core_power) * u128::from(sleep.interval_ns());
             let cost = |state: &usize| idle(*state) + states[*state].core_round_trip.part(POINTS[point]);
-            let set = low..=high;
+            let set = may_be(table, low, high);
             let state = if is_most { set.max_by_key(cost) } else { set.min_by_key(cost) }.unwrap_or(low);
             replayed.core_energy += idle(state);
             replayed.entries[domain][state] += 1;

@@ -1,6 +1,7 @@
 //! `idle-replay --predict`: what a machine would have done with another governor.
 
 use crate::asked::{GOVERNORS, HZ_OR_USUAL, PLATFORM_OR_USUAL, TRACE, check_there, traced};
+use crate::limits::Limit;
 use crate::platform::Platform;
 use crate::predict::{Counts, Latencies, Unknown, predict, recorded, span_ns};
 use crate::replay::{Chooser, Reading, Unsaid, replay};
@@ -55,7 +56,8 @@ impl Reading for Tracing {
 pub(crate) fn check(request: &Request<'_>) -> Result<(), Error> {
     check_there(request.settings.get(TRACE).as_deref())?;
     check_there(request.settings.get(OBSERVED).as_deref())?;
-    platforms::idle_states(request.platforms, &platform_name(&request.settings)).map(|_| ())
+    let platform = platforms::idle_states(request.platforms, &platform_name(&request.settings))?;
+    Limit::all(&request.settings, &platform).map(drop)
 }
 
 /// Predicts the counts of governors from a trace of another.
@@ -98,27 +100,27 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
     header.notes.push("Open loop: nothing moves. As traced: the traced kernel's own counts.".to_owned());
     header.notes.extend(trace.notes.iter().cloned());
     let mut recording = Recording::new(header);
-    progress.expect(kinds.len() as u64, "governors");
+    let limits = Limit::all(settings, &platform)?;
+    let limits: Vec<Option<&Limit>> = std::iter::once(None).chain(limits.iter().map(Some)).collect();
+    progress.expect((kinds.len() * limits.len()) as u64, "governors");
     let own = recorded(&platform, &trace);
-    for kind in kinds {
+    for (kind, limit) in kinds.into_iter().flat_map(|kind| limits.iter().map(move |limit| (kind, *limit))) {
         progress.check()?;
+        let name = limit.map_or_else(|| kind.to_string(), |limit| format!("{kind}{limit}"));
+        let limited = limit.map(|limit| limit.of(&platform));
+        let platform = limited.as_ref().unwrap_or(&platform);
+        // What was observed had no limit.
+        let seen = observed.as_ref().filter(|_| limit.is_none());
         for unsaid in Unsaid::of(kind, &trace, false) {
             for latencies in Latencies::BOTH {
-                let counts = predict(&platform, &trace, kind, Unknown { unsaid, latencies }, tick_ns);
+                let counts = predict(platform, &trace, kind, Unknown { unsaid, latencies }, tick_ns);
                 let mode = format!("{}, {}", unsaid.name(), latencies.name());
-                add(&mut recording, &platform, ["closed loop", &mode], &kind.to_string(), &counts, observed.as_ref());
+                add(&mut recording, platform, ["closed loop", &mode], &name, &counts, seen);
             }
             let tracing = &mut Tracing(trace.tracing_ns().unwrap_or(0));
-            let states = replay(&platform, &trace, Chooser::Governor(kind), unsaid, tick_ns, tracing).states;
+            let states = replay(platform, &trace, Chooser::Governor(kind), unsaid, tick_ns, tracing).states;
             let counts = Counts { states, span_ns: span_ns(&trace) };
-            add(
-                &mut recording,
-                &platform,
-                ["open loop", &unsaid.name()],
-                &kind.to_string(),
-                &counts,
-                observed.as_ref(),
-            );
+            add(&mut recording, platform, ["open loop", &unsaid.name()], &name, &counts, seen);
         }
         progress.step();
     }

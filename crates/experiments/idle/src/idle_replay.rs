@@ -5,6 +5,7 @@ use crate::energy::{Segments, energy};
 use crate::envelope::Envelope;
 use crate::idle_cases::{self, CASE, SEED, SEEDS};
 use crate::idle_predict::{self, OBSERVED, PREDICT};
+use crate::limits::{LATENCY_LIMIT, Limit, WAKEUP_LIMIT, s2idle_state};
 use crate::oracle::{Oracle, worst};
 use crate::platform::Platform;
 use crate::replay::{Agreement, Chooser, GovernorReplay, Ideal, Unsaid, replay};
@@ -13,6 +14,7 @@ use crate::row::Row;
 use crate::trace::TracedIntervals;
 use experiment::{About, Error, Example, Experiment, Request, Setting, Sink, World, WorldAbout};
 use idle::{Family, Release};
+use platforms::DISABLE;
 use rayon::prelude::*;
 use recording::Header;
 
@@ -29,7 +31,20 @@ static ABOUT: About = About {
               compared. Where a commit was reverted, trivial rules do as well: \"no change\" is nearer to the published sizes, and \"reverted goes deeper\" has as many \
               orders right (docs/idle-cases.md).",
     worlds: &[WorldAbout { world: World::Sim, about: "governors on the intervals of the trace", needs: &[] }],
-    settings: &[&TRACE, &PLATFORM_OR_USUAL, &GOVERNORS, &HZ_OR_USUAL, &PREDICT, &OBSERVED, &CASE, &SEED, &SEEDS],
+    settings: &[
+        &TRACE,
+        &PLATFORM_OR_USUAL,
+        &GOVERNORS,
+        &HZ_OR_USUAL,
+        &LATENCY_LIMIT,
+        &DISABLE,
+        &WAKEUP_LIMIT,
+        &PREDICT,
+        &OBSERVED,
+        &CASE,
+        &SEED,
+        &SEEDS,
+    ],
     cases: &[],
     examples: &[
         Example { arguments: "", about: "governors of a current kernel on a sample trace" },
@@ -41,6 +56,7 @@ static ABOUT: About = About {
             arguments: "recordings/ftrace --platform tc2 --governors menu-6.1,ladder",
             about: "two, on a recording",
         },
+        Example { arguments: "--latency-limit 10..2000", about: "what each limit of latency leaves and costs" },
         Example {
             arguments: "--governors menu@6.1.150,menu@6.1.158,teo@6.12.117",
             about: "governors of releases, by the changes that each has",
@@ -66,18 +82,21 @@ impl Experiment for IdleReplay {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         const OF_CASES: [&dyn Setting; 2] = [&SEED, &SEEDS];
-        const OF_TRACES: [&dyn Setting; 5] = [&TRACE, &PLATFORM_OR_USUAL, &HZ_OR_USUAL, &PREDICT, &OBSERVED];
+        const OF_TRACES: [&dyn Setting; 8] =
+            [&TRACE, &PLATFORM_OR_USUAL, &HZ_OR_USUAL, &LATENCY_LIMIT, &DISABLE, &WAKEUP_LIMIT, &PREDICT, &OBSERVED];
         let settings = &request.settings;
         if settings.is_given(&CASE) {
             return settings.refuse(&OF_TRACES, "--case runs a workload in place of a trace; leave it out");
         }
         settings.refuse(&OF_CASES, "give --case, too")?;
         if settings.get(PREDICT) {
+            settings.refuse(&[&WAKEUP_LIMIT], "it is of a replay; leave out --predict")?;
             return idle_predict::check(request);
         }
         settings.refuse(&[&OBSERVED], "give --predict, too")?;
         check_there(request.settings.get(TRACE).as_deref())?;
-        platforms::idle_states(request.platforms, &request.settings.get(PLATFORM_OR_USUAL)).map(|_| ())
+        let platform = platforms::idle_states(request.platforms, &request.settings.get(PLATFORM_OR_USUAL))?;
+        Limit::all(settings, &platform).map(drop)
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
@@ -100,19 +119,25 @@ impl Experiment for IdleReplay {
         let kinds = settings.get(GOVERNORS).unwrap_or_else(|| traced.governor.into_iter().chain(CURRENT).collect());
         let named = kinds.clone();
         let kinds: Vec<idle::Kind> = own.into_iter().filter(|own| !named.contains(own)).chain(kinds).collect();
-        progress.expect(kinds.len() as u64 + 2, "governors");
+        let limits = Limit::all(settings, &platform)?;
         let segments = Segments::new(&platform, &traced);
         let oracle = Oracle::new(&platform, &segments, &traced);
+        let choosers =
+            recorded.then_some(Chooser::Recorded).into_iter().chain(kinds.into_iter().map(Chooser::Governor));
+        let mut choosers: Vec<(Chooser, Option<&Limit>)> = choosers.map(|chooser| (chooser, None)).collect();
+        for kind in named {
+            choosers.extend(limits.iter().map(|limit| (Chooser::Governor(kind), Some(limit))));
+        }
+        progress.expect(choosers.len() as u64 + 1, "governors");
         progress.step();
-
-        let choosers: Vec<Chooser> =
-            recorded.then_some(Chooser::Recorded).into_iter().chain(kinds.into_iter().map(Chooser::Governor)).collect();
         let rows: Vec<Row> = choosers
             .par_iter()
-            .map(|&chooser| {
+            .map(|&(chooser, limit)| {
                 progress.check()?;
-                let is_own = matches!(chooser, Chooser::Governor(kind) if own == Some(kind));
-                let row = row(&platform, &traced, &segments, &oracle, chooser, is_own, tick_ns);
+                // The kernel's own past is no past of a governor under a limit, nor of one that it
+                // is held against.
+                let is_own = limits.is_empty() && matches!(chooser, Chooser::Governor(kind) if own == Some(kind));
+                let row = row(&platform, &traced, &segments, &oracle, (chooser, limit), is_own, tick_ns);
                 progress.step();
                 Ok::<_, Error>(row)
             })
@@ -121,7 +146,8 @@ impl Experiment for IdleReplay {
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.iterations = 1;
         header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        let recording = results::recording(header, &platform, &traced, own, &rows, &oracle);
+        let s2idle = settings.get(WAKEUP_LIMIT).map(|us| (us, s2idle_state(&platform, us).to_owned()));
+        let recording = results::recording(header, &platform, &traced, own, &rows, &oracle, s2idle);
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }
@@ -139,10 +165,12 @@ fn row(
     traced: &TracedIntervals,
     segments: &Segments,
     oracle: &Oracle,
-    chooser: Chooser,
+    (chooser, limit): (Chooser, Option<&Limit>),
     is_own: bool,
     tick_ns: u64,
 ) -> Row {
+    let limited = limit.map(|limit| limit.of(platform));
+    let platform = limited.as_ref().unwrap_or(platform);
     // haltpoll alternates polling and halting, so it needs a state that polls; no board's table has
     // one.
     let polling;
@@ -163,7 +191,9 @@ fn row(
         Envelope::new(own, traced, segments, &replays.iter().map(|(_, replayed)| replayed).collect::<Vec<_>>());
     let energies = replays.iter().map(|(_, replayed)| energy(own, segments, replayed)).collect();
     let agreement = match chooser {
-        Chooser::Governor(kind) if kind != idle::Kind::Haltpoll && traced.has_states_of(platform.state_names()) => {
+        Chooser::Governor(kind)
+            if kind != idle::Kind::Haltpoll && limit.is_none() && traced.has_states_of(platform.state_names()) =>
+        {
             Some(Agreement::new(platform, traced, kind, tick_ns)).filter(|agreement| agreement.all() > 0)
         }
         _ => None,
@@ -177,5 +207,5 @@ fn row(
         _ => Vec::new(),
     };
     let state_names = own.state_names().map(str::to_owned).collect();
-    Row { chooser, replays, energies, envelope, agreement, state_names, worst }
+    Row { chooser, limit: limit.cloned(), replays, energies, envelope, agreement, state_names, worst }
 }

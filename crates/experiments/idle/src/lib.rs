@@ -14,6 +14,7 @@
 //! | `envelope.rs` | both ends of what a governor may have done |
 //! | `energy.rs` | what that costs |
 //! | `oracle.rs` | the cheapest that there could be, and where a governor fell short of it |
+//! | `limits.rs` | limits of latency under which governors choose, and states that are switched off |
 //! | `asked.rs` | what several of the experiments are told alike |
 //! | `idle_replay.rs`, `row.rs`, `results.rs`, `lanes.rs` | `idle-replay`, its rows and its timeline |
 //! | `closed_loop.rs`, `load_file.rs`, `idle_cases.rs` | published workloads on which governors choose badly |
@@ -34,6 +35,7 @@ mod idle_clock;
 mod idle_predict;
 mod idle_replay;
 mod lanes;
+pub mod limits;
 mod load_file;
 pub mod oracle;
 pub mod platform;

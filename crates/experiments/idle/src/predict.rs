@@ -368,7 +368,7 @@ impl Cpu<'_> {
             };
             let moved =
                 Sleep { enter_ns: now, exit_ns: wake_ns, length, tick_stopped: Some(self.stopped), ..nap.first };
-            let mut situation = asked(&moved, unsaid, tick_ns);
+            let mut situation = asked(self.platform, &moved, unsaid, tick_ns);
             let choice = self.governor.select(&domain.table, &mut situation);
             self.stopped |= choice.stop_tick;
             let state = choice.state;

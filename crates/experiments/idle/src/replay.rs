@@ -166,7 +166,7 @@ pub fn replay(
         if let Some(governor) = &mut of_cpu.governor {
             let table = &platform.domains[domain].table;
             for (sleep, outcome) in sleeps.iter().zip((0..).map_while(past)) {
-                governor.select(table, &mut asked(sleep, unsaid, tick_ns));
+                governor.select(table, &mut asked(platform, sleep, unsaid, tick_ns));
                 governor.reflect(table, &outcome);
             }
         }
@@ -231,7 +231,7 @@ impl<'p> Cpu<'p> {
         reading: &mut impl Reading,
     ) -> usize {
         let domain = &self.platform.domains[self.domain];
-        let mut asked = asked(sleep, self.unsaid, self.tick_ns);
+        let mut asked = asked(self.platform, sleep, self.unsaid, self.tick_ns);
         let mut left_ns = sleep.interval_ns();
         loop {
             let (state, limit_ns) = match &mut self.governor {
@@ -277,7 +277,7 @@ impl<'p> Cpu<'p> {
 }
 
 /// The facts that a governor can find out at the beginning of an interval.
-pub(crate) fn asked(sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituation {
+pub(crate) fn asked(platform: &Platform, sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituation {
     let tick_stopped = sleep.tick_stopped.unwrap_or(unsaid.tick_stopped);
     let to_tick = |timer_ns: u64| if tick_stopped { timer_ns } else { timer_ns.min(tick_ns) };
     let sleep_length = match sleep.length {
@@ -299,6 +299,7 @@ pub(crate) fn asked(sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituati
     let sleep_length = SleepLength { timer_ns: timer_ns.min(end_ns), event_ns: event_ns.min(end_ns) };
     KnownSituation {
         tick_stopped,
+        latency_limit_ns: platform.latency_limit_ns(sleep.cpu),
         io_waiters: unsaid.is_busy.into(),
         load: if unsaid.is_busy { 1024 } else { 0 },
         utilised: sleep.utilised.unwrap_or(unsaid.is_busy),

@@ -4,7 +4,7 @@ use crate::energy::Energies;
 use crate::lanes;
 use crate::oracle::Oracle;
 use crate::platform::{POINTS, Platform};
-use crate::replay::{Agreement, GovernorReplay};
+use crate::replay::{Agreement, Chooser, GovernorReplay};
 use crate::row::Row;
 use crate::trace::TracedIntervals;
 use idle::Kind;
@@ -26,9 +26,24 @@ pub fn recording(
     own: Option<Kind>,
     rows: &[Row],
     oracle: &Oracle,
+    s2idle: Option<(u64, String)>,
 ) -> Recording {
     let mut recording = Recording::new(header);
-    describe(&mut recording.header, platform, traced, own, oracle);
+    let limits = rows.iter().filter_map(|row| {
+        let limit = row.limit.as_ref()?;
+        let Chooser::Governor(of) = row.chooser else { return None };
+        let (name, left) = (row.name(), limit.left(platform));
+        Some(facts::Limited { name, of: of.to_string(), latency_us: limit.latency_us, left })
+    });
+    let limits = limits.collect();
+    let own = own.map(|kind| kind.to_string());
+    describe(
+        &mut recording.header,
+        platform,
+        traced,
+        facts::Replay { own, limits, s2idle, ..Default::default() },
+        oracle,
+    );
     intervals(&mut recording, traced);
     for row in rows {
         for ((unsaid, replayed), energy) in row.replays.iter().zip(&row.energies) {
@@ -69,11 +84,16 @@ pub fn recording(
     recording
 }
 
-fn describe(header: &mut Header, platform: &Platform, traced: &TracedIntervals, own: Option<Kind>, oracle: &Oracle) {
+fn describe(
+    header: &mut Header,
+    platform: &Platform,
+    traced: &TracedIntervals,
+    replay: facts::Replay,
+    oracle: &Oracle,
+) {
     let power = platform.power.as_ref().map(platforms::power_facts);
     let powers_assumed = platform.power.as_ref().is_some_and(|power| !power.is_sourced());
-    let own = own.map(|kind| kind.to_string());
-    header.set_facts(&facts::Replay { title: platform.title.clone(), power, powers_assumed, own });
+    header.set_facts(&facts::Replay { title: platform.title.clone(), power, powers_assumed, ..replay });
     let (name, text) = (platform.name.clone(), platform.text.clone());
     header.platform = Some(recording::Platform { name, text, figures: toml::Table::new() });
     for (at, parts) in POINTS.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use crate::energy::Energies;
 use crate::envelope::Envelope;
+use crate::limits::Limit;
 use crate::oracle::Excess;
 use crate::replay::{Agreement, Chooser, GovernorReplay, Unsaid};
 
@@ -9,6 +10,8 @@ use crate::replay::{Agreement, Chooser, GovernorReplay, Unsaid};
 pub struct Row {
     /// The one who chose.
     pub chooser: Chooser,
+    /// The limit under which it chose.
+    pub limit: Option<Limit>,
     /// The replays, for each assumption about what the trace does not say.
     pub replays: Vec<(Unsaid, GovernorReplay)>,
     /// The costs, likewise.
@@ -27,9 +30,10 @@ pub struct Row {
 impl Row {
     /// Name of the row in recordings.
     pub fn name(&self) -> String {
-        match self.chooser {
-            Chooser::Recorded => "recorded".to_owned(),
-            Chooser::Governor(kind) => kind.to_string(),
+        match (self.chooser, &self.limit) {
+            (Chooser::Recorded, _) => "recorded".to_owned(),
+            (Chooser::Governor(kind), None) => kind.to_string(),
+            (Chooser::Governor(kind), Some(limit)) => format!("{kind}{limit}"),
         }
     }
 }

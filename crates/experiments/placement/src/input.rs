@@ -6,7 +6,7 @@ use experiment::setting::{self, CheckedSetting, Choice, InputFile, Keys, Number,
 use experiment::{Error, Files, Request};
 use minikernel::placement::Kind;
 use minikernel::{Affinities, Costs, CpuSet, Frequency, Hardware, Rcu, Settings};
-use platforms::PlatformFiles;
+use platforms::{DISABLE, PlatformFiles};
 use soc::config::{IdlePlatform, Machine};
 
 /// The workload where none is named.
@@ -103,6 +103,13 @@ pub(crate) const ROUND_TRIP: Or<Number> = Number::new(
 )
 .or(300);
 
+pub(crate) const LATENCY_LIMIT: Number = Number::new(
+    "latency-limit",
+    0..=1_000_000_000,
+    "The longest exit latency that idle states may have (/dev/cpu_dma_latency) [default: no limit].",
+)
+.unit("us");
+
 pub(crate) const MEMORY_RATE: Number = Number::new(
     "memory-bytes-per-us",
     1..=1_000_000,
@@ -146,6 +153,8 @@ pub struct Input {
     pub rcu: RcuChoice,
     /// The time that a run lasts, in nanoseconds; it ends sooner if its main tasks do.
     pub time_ns: u64,
+    /// The longest exit latency that idle states may have, in nanoseconds.
+    pub(crate) latency_limit_ns: u64,
     /// The first seed, and how many.
     pub seeds: (u64, u32),
     /// The notes that a reader needs about the input, a sentence each.
@@ -169,7 +178,8 @@ impl Input {
             settings.get(SET).into_iter().partition(|(key, _)| key.contains('.'));
 
         let part = settings.get(ROUND_TRIP);
-        let board = Board::read(request.platforms, &settings.get(PLATFORM), settings.get(IDLE), part, &of_platform)?;
+        let (platform, disabled) = (settings.get(PLATFORM), settings.get(DISABLE).unwrap_or_default());
+        let board = Board::read(request.platforms, &platform, settings.get(IDLE), &disabled, part, &of_platform)?;
         let Board { name: platform, text: platform_text, hardware, idle } = board;
 
         let name = settings.get(WORKLOAD).map_or_else(|| USUAL.to_owned(), |path| path.display().to_string());
@@ -217,6 +227,7 @@ impl Input {
             rcu: settings.get(RCU),
             costs,
             time_ns: seconds.or(file.duration_ns).unwrap_or(USUAL_SECONDS * 1_000_000_000),
+            latency_limit_ns: settings.get(LATENCY_LIMIT).map_or(u64::MAX, |us| us * 1000),
             seeds: (settings.get(SEED).into(), settings.get(SEEDS)),
             notes,
         })
@@ -224,7 +235,8 @@ impl Input {
 
     /// The kernel's settings for a seed.
     pub(crate) fn kernel(&self, seed: u64, record: bool) -> Settings {
-        Settings { seed, frequency: self.frequency.clone(), costs: self.costs, record, ..Settings::default() }
+        let (frequency, latency_limit_ns) = (self.frequency.clone(), self.latency_limit_ns);
+        Settings { seed, frequency, latency_limit_ns, costs: self.costs, record, ..Settings::default() }
     }
 
     /// RCU as configured.
@@ -267,12 +279,13 @@ pub(crate) struct Board {
 
 impl Board {
     /// Reads the platform of a name or a file, with idle states of another name or file where one
-    /// is given. `part` is where in its range a round trip into an idle state lies, of 1024; `set`
+    /// is given, without those that are `disabled`. `part` is where in its range a round trip into an idle state lies, of 1024; `set`
     /// are keys of the platform's files.
     pub(crate) fn read(
         platforms: &dyn Files,
         given: &str,
         idle: Option<String>,
+        disabled: &[String],
         part: u64,
         set: &[(String, String)],
     ) -> Result<Self, Error> {
@@ -286,7 +299,8 @@ impl Board {
         let machine =
             sources.machine().map_err(|wrong| platforms::while_set(set, was_sound && !set.is_empty(), wrong))?;
         let given = idle.unwrap_or_else(|| files.name().to_owned());
-        let idle = platforms::idle_states(platforms, &given)?;
+        let mut idle = platforms::idle_states(platforms, &given)?;
+        platforms::disable(&mut idle, disabled)?;
         let hardware = Hardware::new(&machine, &idle, part).map_err(|wrong| {
             let is_path = given.contains(['/', '.']);
             let shown = if is_path { given.clone() } else { platforms.shown(&format!("idle/{given}.toml")) };

@@ -139,7 +139,7 @@ impl TasksRequest {
         let names: Vec<&str> = names.split(',').map(str::trim).collect();
         let read = |name: &&str| {
             let of = |assumed: Assumed| {
-                let mut board = Board::read(request.platforms, name, None, assumed.round_trip, &[])?;
+                let mut board = Board::read(request.platforms, name, None, &[], assumed.round_trip, &[])?;
                 board.hardware.scale_still(assumed.still_percent);
                 Ok((assumed, board))
             };

@@ -1,14 +1,15 @@
 //! `placement`: a workload under each policy of placement.
 
 use crate::input::{
-    DEVICE_RATE, FREQUENCY, IDLE, Input, MEMORY_RATE, PLATFORM, RCU, ROUND_TRIP, SECONDS, SEED, SEEDS, SET, WANTED,
-    WORKLOAD,
+    DEVICE_RATE, FREQUENCY, IDLE, Input, LATENCY_LIMIT, MEMORY_RATE, PLATFORM, RCU, ROUND_TRIP, SECONDS, SEED, SEEDS,
+    SET, WANTED, WORKLOAD,
 };
 use crate::many_tasks::{self, DUTY, PERIOD, RULES, TASKS};
 use crate::seed_run::{SeedResult, one};
 use crate::{lanes, results};
 use experiment::setting::Switch;
 use experiment::{About, Error, Example, Experiment, Request, Setting, Sink, World, WorldAbout};
+use platforms::DISABLE;
 use rayon::prelude::*;
 use recording::{Header, Recording};
 use timeline::Timelines;
@@ -38,6 +39,8 @@ static ABOUT: About = About {
         &SEEDS,
         &SEED,
         &ROUND_TRIP,
+        &LATENCY_LIMIT,
+        &DISABLE,
         &OPERATING_POINTS,
         &MEMORY_RATE,
         &DEVICE_RATE,
@@ -75,13 +78,15 @@ impl Experiment for Placement {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         const OF_TASKS: [&dyn Setting; 3] = [&DUTY, &PERIOD, &RULES];
-        const OF_WORKLOADS: [&dyn Setting; 10] = [
+        const OF_WORKLOADS: [&dyn Setting; 12] = [
             &WORKLOAD,
             &IDLE,
             &WANTED,
             &FREQUENCY,
             &RCU,
             &ROUND_TRIP,
+            &LATENCY_LIMIT,
+            &DISABLE,
             &OPERATING_POINTS,
             &MEMORY_RATE,
             &DEVICE_RATE,

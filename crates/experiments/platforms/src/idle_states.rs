@@ -1,7 +1,9 @@
 //! Idle states of a platform and what they cost: `idle/NAME.toml` of the platform files.
 
 use document::{Document, one_of};
+use experiment::setting::CheckedSetting;
 use experiment::{Error, Files};
+use idle::{State, States};
 use recording::facts;
 use soc::config::{IdlePlatform, Power};
 use std::path::Path;
@@ -24,6 +26,37 @@ pub fn idle_states(files: &dyn Files, given: &str) -> Result<IdlePlatform, Error
         return Err(Error::usage(message, one_of(given, &known)));
     }
     Ok(IdlePlatform::read(&files.document(&format!("{FOLDER}/{given}.toml"))?)?)
+}
+
+/// States that are switched off.
+pub const DISABLE: CheckedSetting<Vec<String>> = CheckedSetting::new(
+    "disable",
+    "STATES",
+    |text| Ok(text.split(',').map(|name| name.trim().to_owned()).collect()),
+    "Idle states that governors may not choose (cpuidle's `disable`), by their names, parted by commas.",
+);
+
+/// Switches states off, by their names.
+///
+/// # Errors
+/// The platform has no such state, or none is left.
+pub fn disable(platform: &mut IdlePlatform, names: &[String]) -> Result<(), Error> {
+    let known: Vec<&str> = platform.state_names().collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        let what = format!("--disable {unknown}: {} has no idle state of this name", platform.name);
+        return Err(Error::usage(what, format!("it has {}", known.join(", "))));
+    }
+    let off: Vec<bool> = known.iter().map(|name| names.iter().any(|off| off == name)).collect();
+    if !off.contains(&false) {
+        let what = format!("--disable {} leaves {} no idle state", names.join(","), platform.name);
+        return Err(Error::usage(what, "leave one"));
+    }
+    for domain in &mut platform.domains {
+        let states = domain.table.all().iter().zip(&off);
+        let states: Vec<State> = states.map(|(state, off)| State { disabled: *off, ..*state }).collect();
+        domain.table = States::new(&states).map_err(Error::failed)?;
+    }
+    Ok(())
 }
 
 /// The power numbers of a platform as a recording's facts have them.

@@ -14,7 +14,7 @@ mod kernel_costs;
 mod machine;
 mod set_keys;
 
-pub use idle_states::{idle_states, power_facts};
+pub use idle_states::{DISABLE, disable, idle_states, power_facts};
 pub use kernel_costs::kernel_costs;
 pub use machine::PlatformFiles;
 pub use set_keys::{set_key, while_set};

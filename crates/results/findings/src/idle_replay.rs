@@ -42,6 +42,12 @@ pub struct Replay<'r> {
     pub verdict: Verdict<'r>,
     /// The governors, with yardsticks and what was recorded.
     pub governors: Vec<Governor<'r>>,
+    /// What limits cost, where governors were replayed under some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limited<'r>>,
+    /// A limit for s2idle in microseconds, and the state that it enters then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub s2idle: Option<(u64, String)>,
     /// Sentences that the run left about itself.
     pub notes: &'r [String],
     /// The recording's folder, as it was named on the command line.
@@ -69,6 +75,24 @@ pub struct Verdict<'r> {
     /// the replay. Empty where the replay comes to what the kernel did, and where the trace does
     /// not name its governor.
     pub outside: Vec<Outside<'r>>,
+}
+
+/// A governor under a limit, beside the same without it.
+#[derive(Serialize, JsonSchema)]
+pub struct Limited<'r> {
+    /// The row under the limit.
+    pub name: &'r str,
+    /// The row without it.
+    pub of: &'r str,
+    /// The longest exit latency that was allowed, in microseconds; `None` where any was.
+    pub latency_us: Option<u64>,
+    /// The idle states that it could choose.
+    pub left: Vec<String>,
+    /// The share of the energy without the limit that it takes less; `None` where powers have no
+    /// source.
+    pub less: Option<Bounds>,
+    /// True if it chose as without the limit, as far as counts of states tell.
+    pub is_same: bool,
 }
 
 /// A state that the kernel entered more or less often than a replay.
@@ -469,6 +493,23 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
     governors.iter_mut().zip(wins).for_each(|(governor, wins)| governor.wins = wins);
     let own = governors.iter().map(|governor| governor.name).find(|name| facts.own.as_deref() == Some(name));
     let powers_sourced = is_powered && !facts.powers_assumed;
+    let find = |name: &str| governors.iter().find(|governor| governor.name == name);
+    let limited = facts.limits.into_iter().filter_map(|limit| {
+        let (under, without) = find(&limit.name).zip(find(&limit.of))?;
+        let time = |of: &Governor<'_>| of.states.iter().map(|state| state.residency_us).collect::<Vec<_>>();
+        Some(Limited {
+            name: under.name,
+            of: without.name,
+            latency_us: limit.latency_us,
+            left: limit.left,
+            less: under.less_than(without).filter(|_| powers_sourced),
+            is_same: time(under) == time(without),
+        })
+    });
+    let limits: Vec<Limited<'r>> = limited.collect();
+    let free: Vec<&Governor<'r>> =
+        governors.iter().filter(|one| limits.iter().all(|limit| limit.name != one.name)).collect();
+    let verdict = verdict(&free, own, powers_sourced);
     Ok(Replay {
         intervals: Intervals {
             known: intervals("known"),
@@ -480,14 +521,21 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
         platform: recording.header.platform.as_ref().map(|platform| platform.name.as_str()),
         powers_sourced,
         own_governor: own,
-        verdict: verdict(&governors, own, powers_sourced),
+        verdict,
         governors,
+        limits,
+        s2idle: facts.s2idle,
         notes: &recording.header.notes,
         recording: run.folder,
     })
 }
 
-impl Replay<'_> {
+impl<'r> Replay<'r> {
+    /// The row of a name.
+    pub fn governor(&self, name: &str) -> Option<&Governor<'r>> {
+        self.governors.iter().find(|governor| governor.name == name)
+    }
+
     /// The governor the middle of whose energy stands for 100 % where nobody says how many watts a
     /// unit is, and that energy: the oracle if it was replayed, or else the first governor.
     pub fn reference(&self) -> Option<(&str, f64)> {
@@ -579,8 +627,8 @@ fn of_trace(mode: &str) -> &str {
 /// timers known, that many choices of a guest's governor differ from those of its replay.
 const TOLERANCE: f64 = 0.02;
 
-fn verdict<'r>(governors: &[Governor<'r>], own: Option<&str>, by_energy: bool) -> Verdict<'r> {
-    let find = |name: &str| governors.iter().find(|governor| governor.name == name);
+fn verdict<'r>(governors: &[&Governor<'r>], own: Option<&str>, by_energy: bool) -> Verdict<'r> {
+    let find = |name: &str| governors.iter().copied().find(|governor| governor.name == name);
     let pair = own.and_then(find).zip(find(RECORDED));
     let outside = pair.map_or_else(Vec::new, |(own, recorded)| own.misses_of(recorded));
     let measure = |of: &Governor<'_>| match by_energy {
@@ -588,7 +636,7 @@ fn verdict<'r>(governors: &[Governor<'r>], own: Option<&str>, by_energy: bool) -
         false => of.wrong_percent,
     };
     let middle = |of: &&Governor<'_>| measure(of).map_or(f64::INFINITY, Bounds::middle);
-    let real = || governors.iter().filter(|of| of.is_real() && measure(of).is_some());
+    let real = || governors.iter().copied().filter(|of| of.is_real() && measure(of).is_some());
     let best = real().min_by(|a, b| middle(a).total_cmp(&middle(b)));
     let others = || real().filter(|other| best.is_some_and(|best| best.name != other.name));
     let recorded = others().find(|other| other.name == RECORDED);

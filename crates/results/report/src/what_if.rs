@@ -60,6 +60,13 @@ fn answer(what_if: &WhatIf) -> Option<String> {
                 with_seeds(most, what_if.unit())
             )
         }
+        _ if overlap(least, most) => format!(
+            "It cannot be told whether the {most_of} {metric} is less with {} than with {}: {} and {}.",
+            short_name(least),
+            short_name(most),
+            with_seeds(least, what_if.unit()),
+            with_seeds(most, what_if.unit())
+        ),
         _ => format!(
             "The {most_of} {metric} {comes_to} {} with {}. That is {:.1} % less than the {} with {}{why}.",
             with_seeds(least, what_if.unit()),
@@ -69,6 +76,11 @@ fn answer(what_if: &WhatIf) -> Option<String> {
             short_name(most)
         ),
     })
+}
+
+/// True if the seeds of the lower of two combinations reach those of the higher.
+fn overlap(least: &WhatIfPoint, most: &WhatIfPoint) -> bool {
+    least.over_seeds.zip(most.over_seeds).is_some_and(|((_, high, _), (low, _, _))| high >= low)
 }
 
 /// The longest with its interval over seeds: "464.1 us (450.3 to 480.2 in 90 % of 20 seeds)".

@@ -251,3 +251,27 @@ fn the_same_clock_and_the_same_division_change_nothing() {
     // Two reads a sleep, each by the difference of the published averages.
     assert_eq!(json["saving_per_sleep_ns"].as_f64(), Some(82.0));
 }
+
+/// A range of limits is told by the limits in it from which on another state is left, whether a
+/// run or a what-if asks; a state that is switched off is entered by none that is told so.
+#[test]
+fn limits_have_rows_beside_what_has_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = ["idle-replay", "--governors", "menu", "--latency-limit", "10..2000", "--disable", "cpu-sleep"];
+    let json = run(&base, &folder.path().join("run"));
+    let limits = json["limits"].as_array().unwrap();
+    let of = |limit: &Value| (limit["latency_us"].as_u64().unwrap(), limit["left"].as_array().unwrap().len());
+    assert_eq!(limits.iter().map(of).collect::<Vec<_>>(), [(10, 1), (1500, 1), (1600, 2)], "{limits:?}");
+    for limit in limits {
+        let (name, left) = (limit["name"].as_str().unwrap(), limit["left"].as_array().unwrap());
+        for state in states(&json, name).iter().filter(|state| !left.contains(&state["name"])) {
+            assert_eq!(state["entered"], 0, "{name}: {state}");
+        }
+    }
+    assert!(states(&json, "menu").iter().any(|state| state["name"] == "cpu-sleep"), "{json}");
+    let what_if = ["what-if", "idle-replay", "--governors", "menu", "--vary", "latency-limit=10..2000"];
+    let output = folder.path().join("what-if");
+    let said = stopwatt(&[&what_if[..], &["--format", "json", "-o", output.to_str().unwrap()]].concat());
+    let varied: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(varied["limits"].as_array().map(Vec::len), Some(3), "{varied}");
+}

@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 
 const TICK_NS: u64 = 4_000_000;
 
-fn platform(name: &str) -> Platform {
+pub(crate) fn platform(name: &str) -> Platform {
     let path = format!("{}/../../../data/platforms/idle/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     Platform::read(&Document::open(path.as_ref()).unwrap()).unwrap()
 }
 
 const PLATFORMS: [&str; 5] = ["juno-r1", "juno-r2", "tc2", "tc2-driver", "qemu-virt"];
 
-fn sleep(cpu: u16, enter_ns: u64, exit_ns: u64, length: SleepLength, waker: Waker) -> Sleep {
+pub(crate) fn sleep(cpu: u16, enter_ns: u64, exit_ns: u64, length: SleepLength, waker: Waker) -> Sleep {
     let got_tick = waker == Waker::Tick;
     Sleep {
         cpu,
@@ -37,7 +37,7 @@ fn sleep(cpu: u16, enter_ns: u64, exit_ns: u64, length: SleepLength, waker: Wake
     }
 }
 
-fn known(timer_ns: u64) -> SleepLength {
+pub(crate) fn known(timer_ns: u64) -> SleepLength {
     SleepLength::Known { timer_ns, tick_ns: Some(TICK_NS.min(timer_ns)) }
 }
 

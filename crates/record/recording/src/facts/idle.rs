@@ -16,6 +16,26 @@ pub struct Replay {
     /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<String>,
+    /// The rows of governors that chose under a limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limited>,
+    /// A limit for s2idle in us, and the state that it enters then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub s2idle: Option<(u64, String)>,
+}
+
+/// A governor that chose under a limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limited {
+    /// Its row.
+    pub name: String,
+    /// The row without the limit.
+    pub of: String,
+    /// The longest exit latency that was allowed, in us; `None` where any was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_us: Option<u64>,
+    /// The idle states that it could choose.
+    pub left: Vec<String>,
 }
 
 impl Replay {

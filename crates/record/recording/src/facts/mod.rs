@@ -28,7 +28,7 @@ pub use dataplane::{Driver, GraphLoad, Rates, Study};
 pub use energy::{Benchmark, Energy, LazyCallbacks, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore};
 pub use explore::{Coverage, CoverageItem, Exploration, Growth};
 pub use functions::{CountColumn, FunctionCounts, Functions, Passage};
-pub use idle::{Clocks, CountedState, IdleCounts, Replay};
+pub use idle::{Clocks, CountedState, IdleCounts, Limited, Replay};
 pub use kernel::{IdleState, IdleUsage, KernelTrace, Mark};
 pub use tune::{TunedKnob, TunedLoop, TunedModel, TunedSet};
 

@@ -1,5 +1,6 @@
 //! `idle-replay`: what governors did with a trace, and what it cost.
 
+use super::idle_limits;
 use super::story::Story;
 use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, name, text, whole,
@@ -21,6 +22,10 @@ impl Story for Replay<'_> {
                 "Energies are intervals: sources for the cost of a transition differ by a factor of several hundred.",
             );
         }
+        if let Some((us, state)) = &self.s2idle {
+            told.paragraph(text!["s2idle enters ", name(state), format!(" within a limit of {us} us.")]);
+        }
+        told.table(idle_limits::table(self));
         told.table(table(self));
         provenance(self, told);
         told.list(worst(self));
@@ -31,7 +36,7 @@ impl Story for Replay<'_> {
 }
 
 /// A share that is known as a range, in words: `12 to 14 % less`, `between 40 % less and 5 % more`.
-fn percent_less(Bounds { low, high }: Bounds) -> String {
+pub(super) fn percent_less(Bounds { low, high }: Bounds) -> String {
     let percent = |share: f64| format!("{:.0}", 100.0 * share.abs());
     let (least, most) = (percent(low), percent(high));
     match (low >= 0.0, high >= 0.0) {
@@ -46,6 +51,11 @@ fn percent_less(Bounds { low, high }: Bounds) -> String {
 
 /// The first sentences: what the trace bears, and nothing beyond it.
 fn verdict(replay: &Replay<'_>) -> Text {
+    if !replay.limits.is_empty() {
+        let mut words = outside(replay);
+        words.extend(idle_limits::answer(replay));
+        return words;
+    }
     let Verdict { best, reference, .. } = &replay.verdict;
     let of = |name: &Option<&str>| replay.governors.iter().find(|governor| Some(governor.name) == *name);
     let Some(best) = of(best) else { return "No governor was replayed.".into() };
@@ -161,7 +171,13 @@ fn picture(replay: &Replay<'_>) -> Option<Picture> {
             published: None,
         })
     };
-    let rows: Vec<IntervalRow> = replay.governors.iter().filter_map(row).collect();
+    // Under limits: the governor of the answer alone, beside the yardsticks.
+    let is_shown = |governor: &&Governor<'_>| {
+        let of = replay.limits.iter().find(|limit| limit.name == governor.name);
+        let of = of.map_or(governor.name, |limit| limit.of);
+        replay.limits.first().is_none_or(|first| of == first.of || !governor.is_real())
+    };
+    let rows: Vec<IntervalRow> = replay.governors.iter().filter(is_shown).filter_map(row).collect();
     let drawing = Drawing::Intervals(rows);
     Some(match &unit {
         Some((_, unit)) => Picture::new("Energy of each governor", "energy", unit, drawing),

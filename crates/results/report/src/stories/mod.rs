@@ -12,6 +12,7 @@ mod exploration;
 mod functions;
 mod idle_cases;
 mod idle_clock;
+mod idle_limits;
 mod idle_predict;
 mod idle_replay;
 mod latency;

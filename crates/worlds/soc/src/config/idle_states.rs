@@ -19,6 +19,17 @@ pub struct IdlePlatform {
     pub domains: Vec<IdleDomain>,
     /// The file's text.
     pub text: String,
+    /// The longest exit latency that is allowed; `None` where any is, as in a file.
+    pub latency_limit: Option<LatencyLimit>,
+}
+
+/// The longest exit latency that is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatencyLimit {
+    /// The CPUs for which it holds; empty for all.
+    pub cpus: Vec<u16>,
+    /// The limit in nanoseconds.
+    pub ns: u64,
 }
 
 /// The powers of a platform.
@@ -209,7 +220,14 @@ impl IdlePlatform {
         if seen.is_empty() {
             return Err(document.wrong_as_a_whole("the domains have no CPU", "give one `cpus = [0]`"));
         }
-        Ok(Self { name: read.name, title: read.title, power: read.power, domains, text: document.text().to_owned() })
+        let FileRead { name, title, power, .. } = read;
+        Ok(Self { name, title, power, domains, text: document.text().to_owned(), latency_limit: None })
+    }
+
+    /// The longest exit latency that is allowed on a CPU, in nanoseconds.
+    pub fn latency_limit_ns(&self, cpu: u16) -> u64 {
+        let holds = |limit: &&LatencyLimit| limit.cpus.is_empty() || limit.cpus.contains(&cpu);
+        self.latency_limit.as_ref().filter(holds).map_or(idle::NO_LIMIT_NS, |limit| limit.ns)
     }
 
     /// CPUs that the platform has.
