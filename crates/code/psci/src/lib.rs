@@ -166,8 +166,6 @@
 //! # Ok::<(), ConfigError>(())
 //! ```
 //!
-//! The feature `fake` has a machine for tests of a port on a host: `psci::fake`.
-//!
 //! # Cost
 //!
 //! The platform is a type parameter: its settings are constants after inlining, so a machine with
@@ -194,17 +192,12 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "fake")]
-extern crate std;
-
 mod affinity;
 mod call;
 mod cell;
 mod cpu_index;
 mod dispatch;
 mod error;
-#[cfg(feature = "fake")]
-pub mod fake;
 mod features;
 mod identity;
 pub mod lock;
@@ -251,8 +244,3 @@ pub use suspend_request::SuspendRequest;
 pub use topology::{ConfigError, CpuDesc, DomainDesc, Topology};
 pub use transition::{PowerDown, PowerUp};
 pub use trusted_os::TrustedOs;
-
-/// The examples of the README are tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -426,17 +426,7 @@ fn write_places(table: &mut String, places: &[Place], first_places: &BTreeMap<us
 /// The library's root without what an included file may not have, and with its modules in `out`.
 fn as_included(library: &str, out: &Path) -> String {
     let mut text = String::new();
-    // The start of the comment above the next line.
-    let mut documented = 0;
-    let mut lines = library.lines().filter(|line| !line.starts_with("//!") && !line.starts_with("#![")).peekable();
-    while let Some(line) = lines.next() {
-        // Attributes for the fake machine or the documentation alone.
-        if matches!(line, r#"#[cfg(feature = "fake")]"# | "#[cfg(doctest)]") {
-            while lines.next_if(|next| next.starts_with("#[")).is_some() {}
-            lines.next();
-            text.truncate(documented);
-            continue;
-        }
+    for line in library.lines().filter(|line| !line.starts_with("//!") && !line.starts_with("#![")) {
         let module =
             line.strip_suffix(';').and_then(|line| line.strip_prefix("mod ").or(line.strip_prefix("pub mod ")));
         if let Some(module) = module {
@@ -446,9 +436,6 @@ fn as_included(library: &str, out: &Path) -> String {
         }
         text.push_str(line);
         text.push('\n');
-        if !line.starts_with("///") {
-            documented = text.len();
-        }
     }
     text
 }

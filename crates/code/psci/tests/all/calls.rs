@@ -1,6 +1,6 @@
 //! The SMC entry: ids, widths, PSCI_FEATURES, PMF, and whatever else may come in.
 
-use psci::fake::{Ending, Harness, Options, SUCCESS, code, mpidr};
+use crate::fake::{Ending, Harness, Options, SUCCESS, code, mpidr};
 use psci::{CpuIndex, Error, OptionalCalls, Outcome, PowerStateFormat, Service, TrustedOs, id};
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -249,7 +249,7 @@ fn an_mpidr_may_be_that_of_the_register() {
         let stay = u64::from(harness.power_state([2, 0, 0], 0));
         assert_eq!(
             call(id::PSCI_STAT_COUNT, [mpidr, stay, 0]),
-            call(id::PSCI_STAT_COUNT, [psci::fake::mpidr(1), stay, 0])
+            call(id::PSCI_STAT_COUNT, [crate::fake::mpidr(1), stay, 0])
         );
     }
 }
@@ -359,7 +359,7 @@ fn any_call_at_all() {
                         let caller = (0..6u16).find(|&c| !down[usize::from(c)]);
                         let Some(caller) = caller else { continue };
                         if state == 1 {
-                            assert_eq!(harness.cpu_on(caller, cpu, psci::fake::CPU_ON_ENTRY), SUCCESS);
+                            assert_eq!(harness.cpu_on(caller, cpu, crate::fake::CPU_ON_ENTRY), SUCCESS);
                         }
                         harness.wake(cpu);
                     }

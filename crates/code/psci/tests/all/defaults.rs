@@ -2,8 +2,8 @@
 
 #![allow(clippy::disallowed_types)] // the machine's own state is its own
 
+use crate::fake::{SUCCESS, code, leak};
 use points::{Point, Sink};
-use psci::fake::{SUCCESS, code, leak};
 use psci::{
     Call, CompositeState, CpuDesc, CpuIndex, DomainDesc, Error, Level, LocalState, LockKind, MessageOrder,
     OptionalCalls, Outcome, Platform, PowerDown, PowerStateFormat, PowerUp, Psci, STAT_SLOTS, Scalar, Service,

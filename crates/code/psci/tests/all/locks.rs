@@ -2,8 +2,8 @@
 
 #![allow(clippy::disallowed_types)]
 
+use crate::fake::{CPUS, Fake, Harness, Options, leak};
 use psci::CpuIndex;
-use psci::fake::{CPUS, Fake, Harness, Options, leak};
 use psci::lock::{BakeryWord, Lock, PLATFORM_LOCK, Ticket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 

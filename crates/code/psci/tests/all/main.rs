@@ -3,6 +3,7 @@
 #[cfg(not(feature = "off"))] // most of this looks at stamps
 mod calls;
 mod defaults;
+mod fake;
 mod locks;
 mod on_off;
 #[cfg(not(feature = "off"))] // most of this looks at stamps

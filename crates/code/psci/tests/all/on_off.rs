@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_types)]
 
-use psci::fake::{Board, CPU_ON_ENTRY, Ending, Harness, Options, RESUME, SUCCESS, code, leak, mpidr, returned};
+use crate::fake::{Board, CPU_ON_ENTRY, Ending, Harness, Options, RESUME, SUCCESS, code, leak, mpidr, returned};
 use psci::{
     CompositeState, CpuDesc, CpuIndex, DomainDesc, Endianness, EntryPoint, Error, Level, LocalState, MessageOrder,
     Outcome, PowerStateFormat, PowerUp, SuspendRequest, Topology, TrustedOs, id,
@@ -245,7 +245,7 @@ fn an_abandoned_cpu_off_is_denied_and_undone() {
 /// A CPU_ON that succeeded while the target's CPU_OFF was about to fail still takes place.
 #[test]
 fn a_cpu_on_that_meets_an_abandoned_cpu_off_is_honoured() {
-    let harness: &'static Harness = psci::fake::leak(Harness::running(Options::default(), 2));
+    let harness: &'static Harness = crate::fake::leak(Harness::running(Options::default(), 2));
     harness.fake.refuse.store(true, std::sync::atomic::Ordering::SeqCst);
     *harness.fake.at_wfi.lock().unwrap() =
         Some(Box::new(|| assert_eq!(harness.cpu_on(0, 1, (0x6123_0000, 9)), SUCCESS)));

@@ -1,6 +1,6 @@
 //! CPU_SUSPEND, SYSTEM_SUSPEND, coordination.
 
-use psci::fake::{Board, CPU_ON_ENTRY, Ending, Harness, Options, RESUME, SUCCESS, code, mpidr, returned};
+use crate::fake::{Board, CPU_ON_ENTRY, Ending, Harness, Options, RESUME, SUCCESS, code, mpidr, returned};
 use psci::{
     CompositeState, CpuDesc, CpuIndex, DomainDesc, Endianness, EntryPoint, Error, Level, LocalState, MessageOrder,
     OptionalCalls, PowerStateFormat, PowerUp, SuspendModeChange, SuspendRequest, Topology, id,
@@ -459,7 +459,7 @@ fn a_rejected_os_initiated_request_changes_nothing() {
 /// PSCI DEN0022, 4.2.3.2: a CPU in retention would lose its contents with its cluster.
 #[test]
 fn os_initiated_power_down_above_retention_is_invalid() {
-    let harness: &'static Harness = psci::fake::leak(os_initiated(6));
+    let harness: &'static Harness = crate::fake::leak(os_initiated(6));
     for cpu in [4, 5] {
         harness.suspend_as_last(cpu, [2, 0, 0], 0).powered_down();
     }
@@ -476,7 +476,7 @@ fn os_initiated_power_down_above_retention_is_invalid() {
 /// Arm's compliance tests expect DENIED as long as anything runs, whatever sleeps beside it.
 #[test]
 fn a_sleeper_hides_no_runner() {
-    let harness: &'static Harness = psci::fake::leak(os_initiated(6));
+    let harness: &'static Harness = crate::fake::leak(os_initiated(6));
     // CPU 4 keeps its contents in standby, which a cluster without power would lose; CPU 5 runs.
     let others = || {
         assert_eq!(harness.suspend_as_last(3, [2, 2, 0], 1), returned(code(Error::Denied)), "CPU 5 runs");
@@ -554,7 +554,7 @@ fn a_platform_may_keep_to_the_letter_of_set_suspend_mode() {
 #[test]
 fn os_initiated_standby_counts_as_sleep() {
     for (states, ended) in [([1, 1, 0], SUCCESS), ([2, 2, 0], code(Error::InvalidParameters))] {
-        let harness: &'static Harness = psci::fake::leak(os_initiated(5));
+        let harness: &'static Harness = crate::fake::leak(os_initiated(5));
         assert_eq!(harness.suspend_as_last(4, states, 1), returned(code(Error::Denied)), "CPU 3 runs");
         let other = move || assert_eq!(harness.suspend_as_last(4, states, 1), returned(ended));
         *harness.fake.in_standby.lock().unwrap() = Some(Box::new(other));

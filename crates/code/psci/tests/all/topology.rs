@@ -1,6 +1,6 @@
 //! The boards that `Psci::new` accepts.
 
-use psci::fake::{Asymmetric, Board, CPU_TABLE, DOMAINS, Fake, Harness, Options, TOPOLOGY, leak, state, storage};
+use crate::fake::{Asymmetric, Board, CPU_TABLE, DOMAINS, Fake, Harness, Options, TOPOLOGY, leak, state, storage};
 use psci::{
     CompositeState, ConfigError, CpuDesc, CpuIndex, DomainDesc, Error, Level, LocalState, PowerStateFormat, Psci,
     Storage, StorageRef, SuspendRequest, Topology,

@@ -2,12 +2,12 @@
 
 use super::asymmetric::Asymmetric;
 use super::board::Board;
-use crate::call::Endianness;
-use crate::cpu_index::CpuIndex;
-use crate::error::Error;
-use crate::power_state::PowerStateFormat;
-use crate::settings::{MessageOrder, OptionalCalls, SuspendModeChange};
-use crate::trusted_os::TrustedOs;
+use psci::CpuIndex;
+use psci::Endianness;
+use psci::Error;
+use psci::PowerStateFormat;
+use psci::TrustedOs;
+use psci::{MessageOrder, OptionalCalls, SuspendModeChange};
 use std::boxed::Box;
 use std::cell::Cell as StdCell;
 use std::format;

@@ -3,18 +3,18 @@
 use super::board::Board;
 use super::machine::{Fake, PoweredDown, TICKS_PER_US, locked};
 use super::memory::Cell;
-use crate::call::Endianness;
-use crate::cell::Scalar;
-use crate::cpu_index::CpuIndex;
-use crate::error::Error;
-use crate::platform::Platform;
-use crate::power_state::PowerStateFormat;
-use crate::settings::{MessageOrder, OptionalCalls, SuspendModeChange};
-use crate::state::{CompositeState, HwState, Level, LocalState};
-use crate::suspend_request::SuspendRequest;
-use crate::transition::{PowerDown, PowerUp};
-use crate::trusted_os::TrustedOs;
 use ::points::{Point, Sink};
+use psci::CpuIndex;
+use psci::Endianness;
+use psci::Error;
+use psci::Platform;
+use psci::PowerStateFormat;
+use psci::Scalar;
+use psci::SuspendRequest;
+use psci::TrustedOs;
+use psci::{CompositeState, HwState, Level, LocalState};
+use psci::{MessageOrder, OptionalCalls, SuspendModeChange};
+use psci::{PowerDown, PowerUp};
 use std::boxed::Box;
 use std::format;
 use std::panic::resume_unwind;
@@ -98,11 +98,11 @@ impl<B: Board> Platform for Fake<B> {
     }
 
     fn smccc_arch_feature(&self, function: u32) -> i32 {
-        if function == crate::id::SMCCC_ARCH_WORKAROUND_1 { 0 } else { -1 }
+        if function == psci::id::SMCCC_ARCH_WORKAROUND_1 { 0 } else { -1 }
     }
 
     fn smccc_arch_call(&self, function: u32, args: [u64; 3]) -> Option<[u64; 4]> {
-        (function == crate::id::SMCCC_ARCH_WORKAROUND_1).then_some([0, args[0], 0, 0])
+        (function == psci::id::SMCCC_ARCH_WORKAROUND_1).then_some([0, args[0], 0, 0])
     }
 
     fn trusted_os(&self) -> TrustedOs {

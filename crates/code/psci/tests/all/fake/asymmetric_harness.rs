@@ -3,9 +3,9 @@
 use super::asymmetric::{Asymmetric, state};
 use super::harness::{Ending, Harness};
 use super::machine::Options;
-use crate::call::Outcome;
-use crate::id;
-use crate::power_state::PowerStateFormat;
+use psci::Outcome;
+use psci::PowerStateFormat;
+use psci::id;
 
 /// Entry point and context id of [`Harness::suspend`].
 pub const RESUME: (u64, u64) = (0x7000_0000, 0x5678);

@@ -3,14 +3,14 @@
 use super::asymmetric::Asymmetric;
 use super::board::Board;
 use super::machine::{Fake, Options, PoweredDown};
-use crate::call::{Call, EntryPoint, Outcome};
-use crate::error::Error;
-use crate::id;
-use crate::lock::BakeryWord;
-use crate::psci::Psci;
-use crate::storage::{CpuRecord, DomainRecord, StorageRef, SystemRecord};
-use crate::topology::{ConfigError, Topology};
-use crate::transition::PowerUp;
+use psci::Error;
+use psci::PowerUp;
+use psci::Psci;
+use psci::id;
+use psci::lock::BakeryWord;
+use psci::{Call, EntryPoint, Outcome};
+use psci::{ConfigError, Topology};
+use psci::{CpuRecord, DomainRecord, StorageRef, SystemRecord};
 use std::any::Any;
 use std::boxed::Box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -26,7 +26,7 @@ pub const SUCCESS: u64 = 0;
 
 /// An error as a call returns it.
 pub fn code(error: Error) -> u64 {
-    error.register()
+    i64::from(error.code()).cast_unsigned()
 }
 
 /// A call that returned `x0` and zeros.

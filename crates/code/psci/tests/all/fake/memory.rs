@@ -2,7 +2,7 @@
 
 use super::board::Board;
 use super::machine::{Fake, locked};
-use crate::cell::{Scalar, SharedCell, SharedWord};
+use psci::{Scalar, SharedCell, SharedWord};
 use std::marker::PhantomData;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::SeqCst;

@@ -1,12 +1,12 @@
 //! A board that is asymmetric on purpose.
 
 use super::board::Board;
-use crate::cpu_index::CpuIndex;
-use crate::error::Error;
-use crate::power_state::{PowerState, PowerStateFormat};
-use crate::state::{CompositeState, Level, LocalState};
-use crate::suspend_request::SuspendRequest;
-use crate::topology::{CpuDesc, DomainDesc, Topology};
+use psci::CpuIndex;
+use psci::Error;
+use psci::SuspendRequest;
+use psci::{CompositeState, Level, LocalState};
+use psci::{CpuDesc, DomainDesc, Topology};
+use psci::{PowerState, PowerStateFormat};
 
 /// Number of CPUs of [`Asymmetric`].
 pub const CPUS: usize = 6;
