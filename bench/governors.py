@@ -4,7 +4,7 @@
     bench/governors.py [--steps 100000] [--work DIR]
 
 Fetches Debian's packages linux-source-VERSION, those of the machine's suite and of other suites (under an apt configuration of their own: the machine's
-sources stay as they are), takes menu.c and teo.c out of them, compiles them with the headers of bench/governors/shim and runs both on the same steps.
+sources stay as they are), takes menu.c, teo.c and the governor of power domains out of them, compiles them with the headers of bench/governors/shim and runs both on the same steps.
 Ends with 1 if one choice of a thousand differs for any release. Needs gcc, dpkg, xz and Rust. The packages are 120 to 170 MB each and are deleted once
 read; what is kept is in the folder DIR, target/bench/governors by default.
 """
@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Suites of Debian: where 5.10 is, that of long-term kernels, and those of the newest ones.
 SUITES = ["bullseye", "bookworm", "trixie", "trixie-backports", "sid"]
 PACKAGES = ["linux-source-5.10", "linux-source-6.1", "linux-source-6.12", "linux-source-7.2", "linux-source-7.3"]
-FILES = ["menu.c", "teo.c", "gov.h"]
+FILES = ["menu.c", "teo.c", "gov.h", "governor.c", "domain_governor.c"]
 
 
 def run(command, **more):
@@ -65,15 +65,15 @@ def fetch(work):
             print(f"{package} is in none of the suites", file=sys.stderr)
             continue
         folder = sources / re.match(r"[\d.]+", version.group(1)).group(0)
-        if (folder / "menu.c").is_file():
+        if any((folder / name).is_file() for name in FILES[3:]):
             continue
         print(f"fetching {package} {version.group(1)}", file=sys.stderr)
         run(["apt-get", *options, "download", "-q", package], cwd=work)
         deb = next(work.glob(f"{package}_*.deb"))
         folder.mkdir(exist_ok=True)
-        governors = "'*/drivers/cpuidle/governors/*'"
+        governors = "'*/drivers/cpuidle/governors/*' '*domain*governor.c'"
         unpack = (f"dpkg-deb --fsys-tarfile '{deb}' | tar -x --to-stdout --wildcards './usr/src/linux-source-*.tar.xz' | xz -dc "
-                  f"| tar -x -C '{folder}' --strip-components=4 --wildcards {governors}")
+                  f"| tar -x -C '{folder}' '--transform=s|.*/||' --wildcards {governors}")
         run(["bash", "-o", "pipefail", "-c", unpack])
         deb.unlink()
         for file in folder.iterdir():

@@ -13,6 +13,7 @@
 typedef uint64_t u64;
 typedef int64_t s64;
 typedef uint32_t u32;
+typedef int32_t s32;
 typedef s64 ktime_t;
 
 #define U64_MAX UINT64_MAX

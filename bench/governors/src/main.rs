@@ -7,7 +7,8 @@
 //! that one difference does not make others.
 
 use idle::{
-    Choice, Family, Governor, Kind, KnownSituation, NEVER_NS, NO_LIMIT_NS, Outcome, Release, SleepLength, State, States,
+    Choice, DomainGovernor, DomainKind, DomainSituation, DomainState, Family, Governor, Kind, KnownSituation, NEVER_NS,
+    NO_LIMIT_NS, Outcome, Release, SleepLength, State, States,
 };
 use std::error::Error;
 use std::fs;
@@ -63,8 +64,58 @@ fn run() -> Result<bool, Box<dyn Error>> {
                 100.0 * share(same.choices)
             );
         }
+        if let Some(source) =
+            ["governor.c", "domain_governor.c"].map(|name| folder.join(name)).iter().find(|source| source.is_file())
+        {
+            let kind = DomainKind::Genpd(*release);
+            let same = compare_domains(source, kind, *release < Release::new(5, 18), steps)? as f64 / steps as f64;
+            is_good &= same >= LEAST;
+            println!("{:22} {steps:>8} {:>9.3}%", kind.to_string(), 100.0 * same);
+        }
     }
     Ok(is_good)
+}
+
+/// Steps in which a domain enters the same state as with the kernel's code. Its timing data lie in
+/// place in old releases.
+fn compare_domains(source: &Path, kind: DomainKind, in_place: bool, steps: u64) -> Result<u64, Box<dyn Error>> {
+    let mut random = fastrand::Rng::with_seed(1);
+    let define = if in_place { "-DIN_PLACE" } else { "-DBEHIND_A_POINTER" };
+    let mut kernel = Kernel::compiled(source, "genpd", define)?;
+    let (mut same, mut states, mut governor) = (0, Vec::new(), DomainGovernor::new(kind));
+    for step in 0..steps {
+        if step % STEPS_OF_MACHINE == 0 {
+            governor = DomainGovernor::new(kind);
+            let mut state = DomainState::default();
+            let deeper = |_| {
+                state.off_ns += log_uniform(&mut random, 500, 5_000_000);
+                state.on_ns += log_uniform(&mut random, 500, 5_000_000);
+                state.residency_ns += log_uniform(&mut random, 500, 50_000_000);
+                state
+            };
+            states = (0..1 + step / STEPS_OF_MACHINE % 4).map(deeper).collect();
+            let each = states.iter().map(|state| format!(" {} {} {}", state.off_ns, state.on_ns, state.residency_ns));
+            writeln!(kernel.to, "N {}{}", states.len(), each.collect::<String>())?;
+        }
+        let now = random.i64(0..1_000_000_000);
+        let limit = |random: &mut fastrand::Rng| match random.u32(0..4) {
+            0 => log_uniform(random, 1, 20_000) as i64,
+            _ => i64::from(i32::MAX),
+        };
+        let (system, ipi_pending) = (limit(&mut random), random.u32(0..10) == 0);
+        let cpus: Vec<(i64, i64)> = (0..random.u32(1..=8))
+            .map(|_| (now - 1000 + log_uniform(&mut random, 500, 1_000_000_000) as i64, limit(&mut random)))
+            .collect();
+        let each = cpus.iter().map(|(event, limit)| format!(" {event} {limit}")).collect::<String>();
+        writeln!(kernel.to, "S {now} {system} {} {}{each}", u8::from(ipi_pending), cpus.len())?;
+        let mut line = String::new();
+        kernel.from.read_line(&mut line)?;
+        let least = |of: fn(&(i64, i64)) -> i64| cpus.iter().map(of).min().unwrap_or(0);
+        let latency_limit_ns = system.min(least(|cpu| cpu.1)).unsigned_abs() * 1000;
+        let situation = DomainSituation { idle_ns: least(|cpu| cpu.0) - now, latency_limit_ns, ipi_pending };
+        same += u64::from(governor.select(&states, &situation) == line.trim().parse().ok());
+    }
+    Ok(same)
 }
 
 /// Steps in which both chose the same.
@@ -80,7 +131,7 @@ fn compare(source: &Path, kind: Kind, steps: u64) -> Result<Same, Box<dyn Error>
     let mut same = Same::default();
     let mut shown = 0;
     for hz in TICKS_HZ {
-        let mut kernel = Kernel::compiled(source, hz)?;
+        let mut kernel = Kernel::compiled(source, "driver", &format!("-DHZ={hz}"))?;
         let of_tick = steps / TICKS_HZ.len() as u64 + u64::from(hz == TICKS_HZ[0]) * (steps % TICKS_HZ.len() as u64);
         let mut made = 0;
         while made < of_tick {
@@ -217,19 +268,20 @@ struct Kernel {
 }
 
 impl Kernel {
-    fn compiled(source: &Path, hz: u64) -> Result<Self, Box<dyn Error>> {
+    fn compiled(source: &Path, driver: &str, define: &str) -> Result<Self, Box<dyn Error>> {
         let shim = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim");
         let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let build = source.with_file_name(format!("build-{stem}-{hz}"));
+        let build = source.with_file_name(format!("build-{stem}{define}"));
         for line in fs::read_to_string(source)?.lines() {
             let Some(header) = line.strip_prefix("#include <").and_then(|rest| rest.split_once('>')) else { continue };
             let path = build.join(header.0);
             fs::create_dir_all(path.parent().unwrap_or(&build))?;
-            fs::write(path, "#include \"shim.h\"\n")?;
+            let shim = if driver == "genpd" { "genpd.h" } else { "shim.h" };
+            fs::write(path, format!("#include \"{shim}\"\n"))?;
         }
         let program = build.join("governor");
         let mut compiler = Command::new("gcc");
-        compiler.args(["-O1", "-w", "-fwrapv", "-fno-strict-aliasing"]).arg(format!("-DHZ={hz}"));
+        compiler.args(["-O1", "-w", "-fwrapv", "-fno-strict-aliasing"]).arg(define);
         compiler
             .arg("-I")
             .arg(&build)
@@ -238,7 +290,7 @@ impl Kernel {
             .arg("-o")
             .arg(&program)
             .arg(source)
-            .arg(shim.join("driver.c"));
+            .arg(shim.join(format!("{driver}.c")));
         if !compiler.status()?.success() {
             return Err(format!("{} does not compile", source.display()).into());
         }

@@ -38,6 +38,7 @@
 //! | `situation.rs` | what a governor asks for, what it answers and what it is told afterwards |
 //! | `governor.rs` | all governors behind one type |
 //! | `rules.rs` | what changed in menu and teo from kernel to kernel, with its commit |
+//! | `domain.rs` | the governor of power domains, where the operating system coordinates |
 //! | `menu.rs`, `menu_310.rs`, `teo.rs`, `ladder.rs`, `haltpoll.rs` | Linux's governors |
 #![no_std]
 #![forbid(unsafe_code)]
@@ -46,6 +47,7 @@
 extern crate std;
 
 mod accounting;
+mod domain;
 mod governor;
 mod haltpoll;
 mod ladder;
@@ -57,6 +59,7 @@ mod states;
 mod teo;
 
 pub use accounting::{Accounting, Clock, Usage, fallback};
+pub use domain::{DomainGovernor, DomainKind, DomainSituation, DomainState};
 pub use governor::{Governor, Kind};
 pub use rules::{CHANGES, Change, Family, Release, Rule};
 pub use situation::{Choice, KnownSituation, Outcome, Situation, SleepLength};
