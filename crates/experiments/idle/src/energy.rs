@@ -50,7 +50,8 @@ impl Segments {
         segments
     }
 
-    fn add(&mut self, domain: usize, cpus: &[u16], traced: &TracedIntervals) {
+    /// Adds the times in which all of some CPUs are idle.
+    pub(crate) fn add(&mut self, domain: usize, cpus: &[u16], traced: &TracedIntervals) {
         let mut at = vec![0; cpus.len()];
         let of = |number: usize, at: &[usize]| traced.cpus[usize::from(cpus[number])].get(at[number]);
         loop {

@@ -8,12 +8,13 @@ use crate::idle_predict::{self, OBSERVED, PREDICT};
 use crate::limits::{LATENCY_LIMIT, Limit, WAKEUP_LIMIT, s2idle_state};
 use crate::oracle::{Oracle, worst};
 use crate::platform::Platform;
+use crate::power_domains::{DOMAIN_GOVERNOR, follow};
 use crate::replay::{Agreement, Chooser, GovernorReplay, Ideal, Unsaid, replay};
 use crate::results;
 use crate::row::Row;
 use crate::trace::TracedIntervals;
 use experiment::{About, Error, Example, Experiment, Request, Setting, Sink, World, WorldAbout};
-use idle::{Family, Release};
+use idle::{DomainKind, Family, Release};
 use platforms::DISABLE;
 use rayon::prelude::*;
 use recording::Header;
@@ -39,6 +40,7 @@ static ABOUT: About = About {
         &LATENCY_LIMIT,
         &DISABLE,
         &WAKEUP_LIMIT,
+        &DOMAIN_GOVERNOR,
         &PREDICT,
         &OBSERVED,
         &CASE,
@@ -82,20 +84,36 @@ impl Experiment for IdleReplay {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         const OF_CASES: [&dyn Setting; 2] = [&SEED, &SEEDS];
-        const OF_TRACES: [&dyn Setting; 8] =
-            [&TRACE, &PLATFORM_OR_USUAL, &HZ_OR_USUAL, &LATENCY_LIMIT, &DISABLE, &WAKEUP_LIMIT, &PREDICT, &OBSERVED];
+        const OF_TRACES: [&dyn Setting; 9] = [
+            &TRACE,
+            &PLATFORM_OR_USUAL,
+            &HZ_OR_USUAL,
+            &LATENCY_LIMIT,
+            &DISABLE,
+            &WAKEUP_LIMIT,
+            &DOMAIN_GOVERNOR,
+            &PREDICT,
+            &OBSERVED,
+        ];
         let settings = &request.settings;
         if settings.is_given(&CASE) {
             return settings.refuse(&OF_TRACES, "--case runs a workload in place of a trace; leave it out");
         }
         settings.refuse(&OF_CASES, "give --case, too")?;
         if settings.get(PREDICT) {
-            settings.refuse(&[&WAKEUP_LIMIT], "it is of a replay; leave out --predict")?;
+            settings.refuse(&[&WAKEUP_LIMIT, &DOMAIN_GOVERNOR], "it is of a replay; leave out --predict")?;
             return idle_predict::check(request);
         }
         settings.refuse(&[&OBSERVED], "give --predict, too")?;
         check_there(request.settings.get(TRACE).as_deref())?;
         let platform = platforms::idle_states(request.platforms, &request.settings.get(PLATFORM_OR_USUAL))?;
+        if platform.power_domains.is_empty() && settings.is_given(&DOMAIN_GOVERNOR) {
+            let what = format!("--domain-governor: {} has no [[power_domain]]", platform.name);
+            return Err(Error::usage(
+                what,
+                "its firmware coordinates; Linux chooses for domains where it switches them",
+            ));
+        }
         Limit::all(settings, &platform).map(drop)
     }
 
@@ -120,6 +138,7 @@ impl Experiment for IdleReplay {
         let named = kinds.clone();
         let kinds: Vec<idle::Kind> = own.into_iter().filter(|own| !named.contains(own)).chain(kinds).collect();
         let limits = Limit::all(settings, &platform)?;
+        let domains = settings.get(DOMAIN_GOVERNOR).unwrap_or(DomainKind::CURRENT);
         let segments = Segments::new(&platform, &traced);
         let oracle = Oracle::new(&platform, &segments, &traced);
         let choosers =
@@ -137,7 +156,7 @@ impl Experiment for IdleReplay {
                 // The kernel's own past is no past of a governor under a limit, nor of one that it
                 // is held against.
                 let is_own = limits.is_empty() && matches!(chooser, Chooser::Governor(kind) if own == Some(kind));
-                let row = row(&platform, &traced, &segments, &oracle, (chooser, limit), is_own, tick_ns);
+                let row = row(&platform, &traced, &segments, &oracle, (chooser, limit, domains), is_own, tick_ns);
                 progress.step();
                 Ok::<_, Error>(row)
             })
@@ -165,7 +184,7 @@ fn row(
     traced: &TracedIntervals,
     segments: &Segments,
     oracle: &Oracle,
-    (chooser, limit): (Chooser, Option<&Limit>),
+    (chooser, limit, domains): (Chooser, Option<&Limit>, DomainKind),
     is_own: bool,
     tick_ns: u64,
 ) -> Row {
@@ -185,8 +204,12 @@ fn row(
         Chooser::Governor(kind) => Unsaid::of(kind, traced, is_own && kind != idle::Kind::Haltpoll),
         Chooser::Recorded => vec![Unsaid::TIMER],
     };
-    let replays: Vec<(Unsaid, GovernorReplay)> =
-        unsaid.iter().map(|&unsaid| (unsaid, replay(own, traced, chooser, unsaid, tick_ns, &mut Ideal))).collect();
+    let replayed = |&unsaid: &Unsaid| {
+        let mut replayed = replay(own, traced, chooser, unsaid, tick_ns, &mut Ideal);
+        follow(own, traced, domains, &mut replayed);
+        (unsaid, replayed)
+    };
+    let replays: Vec<(Unsaid, GovernorReplay)> = unsaid.iter().map(replayed).collect();
     let envelope =
         Envelope::new(own, traced, segments, &replays.iter().map(|(_, replayed)| replayed).collect::<Vec<_>>());
     let energies = replays.iter().map(|(_, replayed)| energy(own, segments, replayed)).collect();

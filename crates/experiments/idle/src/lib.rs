@@ -15,6 +15,7 @@
 //! | `energy.rs` | what that costs |
 //! | `oracle.rs` | the cheapest that there could be, and where a governor fell short of it |
 //! | `limits.rs` | limits of latency under which governors choose, and states that are switched off |
+//! | `power_domains.rs` | power domains that the operating system switches off with the last of their CPUs |
 //! | `asked.rs` | what several of the experiments are told alike |
 //! | `idle_replay.rs`, `row.rs`, `results.rs`, `lanes.rs` | `idle-replay`, its rows and its timeline |
 //! | `closed_loop.rs`, `load_file.rs`, `idle_cases.rs` | published workloads on which governors choose badly |
@@ -39,6 +40,7 @@ pub mod limits;
 mod load_file;
 pub mod oracle;
 pub mod platform;
+pub mod power_domains;
 pub mod predict;
 pub mod published_reads;
 pub mod reads;

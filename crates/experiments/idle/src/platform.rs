@@ -1,6 +1,6 @@
 //! Idle states of a platform, and at which points of their cost a replay looks.
 
-pub use soc::config::{IdlePlatform as Platform, IdleStateCost as StateCost, LatencyLimit, Range};
+pub use soc::config::{IdlePlatform as Platform, IdleStateCost as StateCost, LatencyLimit, PowerDomain, Range};
 
 /// The points of the range of what a round trip costs: none of the way from low to high, and then
 /// from 1/512 of it to all of it, two steps to each doubling. In parts of 1024.

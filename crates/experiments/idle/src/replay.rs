@@ -2,8 +2,9 @@
 //! delays the work by its exit latency, and nothing else moves.
 
 use crate::platform::{Platform, StateCost};
+use crate::power_domains::DomainReplay;
 use crate::trace::TracedIntervals;
-use idle::{Accounting, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Outcome, SleepLength};
+use idle::{Accounting, Choice, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Outcome, SleepLength};
 use sleeps::{Sleep, SleepLength as Known};
 
 /// What is taken for what a trace does not say: each is one end of it.
@@ -103,6 +104,11 @@ impl Reading for Ideal {
 pub struct GovernorReplay {
     /// For each interval of each CPU the state in which it ended.
     pub chosen: Vec<Vec<u8>>,
+    /// When the timer hardware was programmed to end each interval of each CPU, in nanoseconds.
+    /// Nothing where the platform has no power domains.
+    pub(crate) events: Vec<Vec<u64>>,
+    /// What became of each power domain.
+    pub domains: Vec<DomainReplay>,
     /// Sums over all CPUs, by state.
     pub states: Vec<idle::Usage>,
     /// The time that work was delayed.
@@ -128,6 +134,17 @@ impl Delays {
             self.0.resize(delay_us + 1, 0);
         }
         self.0[delay_us] += stays;
+    }
+
+    /// One stay takes longer to end, which was counted.
+    pub fn lengthen(&mut self, state: &StateCost, stay_ns: u64, by_ns: u64) {
+        let of =
+            |more_ns: u64| ((state.exit_ns + state.entry_ns.saturating_sub(stay_ns) + more_ns).div_ceil(1000)) as usize;
+        if let Some(counted) = self.0.get_mut(of(0)) {
+            *counted = counted.saturating_sub(1);
+        }
+        self.0.resize(self.0.len().max(of(by_ns) + 1), 0);
+        self.0[of(by_ns)] += 1;
     }
 
     /// The delay in microseconds that `percent` of the stays do not exceed; 0 where there are none.
@@ -173,6 +190,7 @@ pub fn replay(
         let one = |(number, sleep)| of_cpu.sleep(sleep, past(number), &mut replayed, reading) as u8;
         let chosen = sleeps.iter().enumerate().map(one).collect();
         replayed.chosen.push(chosen);
+        replayed.events.push(of_cpu.events);
         for (state, sum) in replayed.states.iter_mut().enumerate() {
             let usage = of_cpu.accounting.usage(state);
             *sum += *usage;
@@ -202,6 +220,8 @@ struct Cpu<'p> {
     accounting: Accounting,
     unsaid: Unsaid,
     tick_ns: u64,
+    /// When the timer hardware was programmed to end each interval.
+    events: Vec<u64>,
 }
 
 impl<'p> Cpu<'p> {
@@ -218,7 +238,7 @@ impl<'p> Cpu<'p> {
             Chooser::Recorded => None,
             Chooser::Governor(kind) => Some(Governor::new(kind, table, tick_ns)),
         };
-        Self { platform, domain, governor, accounting: Accounting::new(clock), unsaid, tick_ns }
+        Self { platform, domain, governor, accounting: Accounting::new(clock), unsaid, tick_ns, events: Vec::new() }
     }
 
     /// Lives through an interval, and returns the state in which it ended. With the outcome that
@@ -234,10 +254,12 @@ impl<'p> Cpu<'p> {
         let mut asked = asked(self.platform, sleep, self.unsaid, self.tick_ns);
         let mut left_ns = sleep.interval_ns();
         loop {
+            let SleepLength { timer_ns, mut event_ns } = asked.sleep_length;
             let (state, limit_ns) = match &mut self.governor {
                 None => (usize::from(sleep.state).min(domain.table.last()), u64::MAX),
                 Some(governor) => {
-                    let state = governor.select(&domain.table, &mut asked).state;
+                    let Choice { state, stop_tick } = governor.select(&domain.table, &mut asked);
+                    event_ns = if stop_tick { timer_ns } else { event_ns };
                     let polls = domain.states[state].polling;
                     // A limit of 0 would never end.
                     let limit_ns = match polls {
@@ -267,6 +289,9 @@ impl<'p> Cpu<'p> {
                 governor.reflect(&domain.table, &seen.unwrap_or(outcome));
             }
             if !to_limit {
+                if !self.platform.power_domains.is_empty() {
+                    self.events.push((sleep.exit_ns - left_ns).saturating_add(event_ns));
+                }
                 sums.delays.count(cost, stay_ns, 1);
                 return state;
             }

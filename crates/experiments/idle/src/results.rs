@@ -51,6 +51,7 @@ pub fn recording(
             let series = recording.series(&row.name(), CASE, &mode);
             states(&mut recording, series, &row.state_names, &replayed.states);
             missed(&mut recording, series, replayed.states.iter());
+            domains(&mut recording, platform, &row.name(), &mode, replayed);
             delays(&mut recording, series, [50, 99].map(|percent| replayed.delays.quantile_us(percent)));
             if platform.power.is_some() {
                 energies(&mut recording, series, energy);
@@ -228,6 +229,26 @@ fn states(recording: &mut Recording, series: Series, names: &[String], states: &
             (metrics::IDLE_TIME, usage.time_ns as f64 / 1000.0),
         ] {
             recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+        }
+    }
+}
+
+/// What became of the power domains.
+fn domains(recording: &mut Recording, platform: &Platform, name: &str, mode: &str, replayed: &GovernorReplay) {
+    for (domain, found) in platform.power_domains.iter().zip(&replayed.domains) {
+        let series = recording.series(name, facts::Replay::POWER_DOMAINS, mode);
+        let role = recording.name(&domain.name);
+        let mut add = |state: Option<&String>, metric: metrics::Metric, value: f64| {
+            let subject = state.map(|state| recording.name(state));
+            let measure = recording.measure(series, 0, metric.name, metric.unit, value);
+            (measure.subject, measure.role) = (subject, Some(role));
+        };
+        add(None, metrics::IDLE_TIME, found.together_ns as f64 / 1000.0);
+        for (state, usage) in domain.state_names.iter().zip(&found.states) {
+            add(Some(state), metrics::IDLE_ENTERED, usage.entered as f64);
+            add(Some(state), metrics::IDLE_ABOVE, usage.above as f64);
+            add(Some(state), metrics::IDLE_BELOW, usage.below as f64);
+            add(Some(state), metrics::IDLE_TIME, usage.time_ns as f64 / 1000.0);
         }
     }
 }

@@ -42,6 +42,9 @@ pub struct Replay<'r> {
     pub verdict: Verdict<'r>,
     /// The governors, with yardsticks and what was recorded.
     pub governors: Vec<Governor<'r>>,
+    /// Power domains that the operating system switches, by governor of the CPUs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub power_domains: Vec<PowerDomain<'r>>,
     /// What limits cost, where governors were replayed under some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limited<'r>>,
@@ -75,6 +78,19 @@ pub struct Verdict<'r> {
     /// the replay. Empty where the replay comes to what the kernel did, and where the trace does
     /// not name its governor.
     pub outside: Vec<Outside<'r>>,
+}
+
+/// A power domain that the operating system switches, under a governor of its CPUs.
+#[derive(Serialize, JsonSchema)]
+pub struct PowerDomain<'r> {
+    /// The domain's name.
+    pub name: &'r str,
+    /// The governor of its CPUs.
+    pub governor: &'r str,
+    /// The time in which all of its CPUs were idle, in microseconds.
+    pub together_us: Option<Bounds>,
+    /// Its states, from shallow to deep.
+    pub states: Vec<State<'r>>,
 }
 
 /// A governor under a limit, beside the same without it.
@@ -393,6 +409,38 @@ impl<'r> TraceMeasures<'r> {
         })
     }
 
+    /// The power domains below it.
+    fn power_domains(self) -> Vec<PowerDomain<'r>> {
+        let measures = |metric| self.measures(facts::Replay::POWER_DOMAINS, metric);
+        let mut names: Vec<(&str, &str)> = Vec::new();
+        for measure in measures(metrics::IDLE_TIME) {
+            let name = (role(self.recording, measure), subject(self.recording, measure));
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let between = |domain: &str, state: &str, metric: Metric| {
+            let is_of = |measure: &&Measure| {
+                role(self.recording, measure) == domain && subject(self.recording, measure) == state
+            };
+            Bounds::new(measures(metric).filter(is_of).map(|measure| measure.value))
+        };
+        let state = |domain: &str, name: &'r str| State {
+            name,
+            entered: between(domain, name, metrics::IDLE_ENTERED),
+            above: between(domain, name, metrics::IDLE_ABOVE),
+            below: between(domain, name, metrics::IDLE_BELOW),
+            residency_us: between(domain, name, metrics::IDLE_TIME),
+        };
+        let domain = |&(name, _): &(&'r str, &str)| PowerDomain {
+            name,
+            governor: self.name,
+            together_us: between(name, "", metrics::IDLE_TIME),
+            states: names.iter().filter(|of| of.0 == name && !of.1.is_empty()).map(|of| state(name, of.1)).collect(),
+        };
+        names.iter().filter(|(_, state)| state.is_empty()).map(domain).collect()
+    }
+
     /// The intervals in which it lost most, the worst first.
     pub fn decided_by(self) -> Vec<Decision<'r>> {
         let recording = self.recording;
@@ -522,6 +570,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
         powers_sourced,
         own_governor: own,
         verdict,
+        power_domains: TraceMeasures::all(recording).into_iter().flat_map(TraceMeasures::power_domains).collect(),
         governors,
         limits,
         s2idle: facts.s2idle,

@@ -11,7 +11,7 @@ mod release;
 mod set;
 
 pub use costs::{CoreCosts, Costs, PowerUnitCosts, ScpCosts};
-pub use idle_states::{IdleDomain, IdlePlatform, IdleStateCost, LatencyLimit, Power, Range, WattsPerUnit};
+pub use idle_states::{IdleDomain, IdlePlatform, IdleStateCost, LatencyLimit, Power, PowerDomain, Range, WattsPerUnit};
 pub use platform::{
     AssumedTimes, CoreType, Domain, IdleState, MAX_CPUS, Platform, PowerUps, Spread, Topology, WorldCpu,
 };

@@ -3,6 +3,7 @@
 mod guest;
 mod limits;
 mod platforms;
+mod power_domains;
 mod predict;
 mod replay;
 mod unsaid;

@@ -42,6 +42,9 @@ impl Replay {
     /// The modes of the least and of the most that a governor may have done, where the trace does
     /// not say enough.
     pub const ENDS: [&str; 2] = ["least", "most"];
+    /// The case of power domains: a domain's name is the role, its state's the subject. The time
+    /// without a subject is that in which all of its CPUs were idle.
+    pub const POWER_DOMAINS: &str = "power-domains";
     /// The subject of counts over all states.
     pub const ALL_STATES: &str = "all states";
 }

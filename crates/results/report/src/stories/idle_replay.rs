@@ -26,6 +26,7 @@ impl Story for Replay<'_> {
             told.paragraph(text!["s2idle enters ", name(state), format!(" within a limit of {us} us.")]);
         }
         told.table(idle_limits::table(self));
+        told.table(power_domains(self));
         told.table(table(self));
         provenance(self, told);
         told.list(worst(self));
@@ -202,6 +203,26 @@ fn table(replay: &Replay<'_>) -> Table {
         .numbers("energy", &unit, |governor| energy(replay, governor))
         .numbers("delay p50", "us", |governor| count(governor.delay_us.p50))
         .numbers("p99", "", |governor| count(governor.delay_us.p99))
+        .done()
+}
+
+/// The time in which all CPUs of a power domain were idle, and that of the domain's own states.
+fn power_domains(replay: &Replay<'_>) -> Table {
+    let mut names: Vec<&str> = Vec::new();
+    for state in replay.power_domains.iter().flat_map(|domain| &domain.states) {
+        if !names.contains(&state.name) {
+            names.push(state.name);
+        }
+    }
+    let ms = |time: Option<Bounds>| time.map(|us| cell(us.times(1e-3), tenths));
+    Table::with_rows(&replay.power_domains)
+        .words("power domain, ms", |domain| text![name(domain.name), ", ", name(domain.governor)])
+        .numbers("CPUs idle together", "", |domain| ms(domain.together_us))
+        .each(names, |table, wanted| {
+            table.numbers(wanted, "", move |domain| {
+                ms(domain.states.iter().find(|state| state.name == wanted)?.residency_us)
+            })
+        })
         .done()
 }
 

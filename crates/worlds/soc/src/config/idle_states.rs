@@ -1,7 +1,7 @@
 //! Idle states of a platform and what they cost: a file of `platforms/idle`.
 
 use document::{Document, Error};
-use idle::{State, States};
+use idle::{DomainState, State, States};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use toml::Spanned;
@@ -17,10 +17,25 @@ pub struct IdlePlatform {
     pub power: Option<Power>,
     /// Groups of CPUs that go to sleep together.
     pub domains: Vec<IdleDomain>,
+    /// Power domains that the operating system switches (PSCI's OS-initiated mode).
+    pub power_domains: Vec<PowerDomain>,
     /// The file's text.
     pub text: String,
     /// The longest exit latency that is allowed; `None` where any is, as in a file.
     pub latency_limit: Option<LatencyLimit>,
+}
+
+/// A power domain that the operating system switches off with the last of its CPUs.
+#[derive(Clone, Debug)]
+pub struct PowerDomain {
+    /// Its name.
+    pub name: String,
+    /// The numbers that Linux gives to its CPUs.
+    pub cpus: Vec<u16>,
+    /// Names of its states, from shallow to deep.
+    pub state_names: Vec<String>,
+    /// The states.
+    pub states: Vec<DomainState>,
 }
 
 /// The longest exit latency that is allowed.
@@ -128,6 +143,29 @@ struct FileRead {
     title: String,
     power: Option<Power>,
     domain: Vec<Spanned<DomainRead>>,
+    #[serde(default)]
+    power_domain: Vec<Spanned<PowerDomainRead>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PowerDomainRead {
+    name: String,
+    cpus: Vec<u16>,
+    state: Vec<PowerStateRead>,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PowerStateRead {
+    name: String,
+    entry_us: u64,
+    exit_us: u64,
+    residency_us: u64,
+    #[serde(rename = "source")]
+    _source: String,
 }
 
 #[derive(Deserialize)]
@@ -220,8 +258,10 @@ impl IdlePlatform {
         if seen.is_empty() {
             return Err(document.wrong_as_a_whole("the domains have no CPU", "give one `cpus = [0]`"));
         }
+        let power_domains = read.power_domain.into_iter().map(|domain| PowerDomain::read(document, domain, &seen));
+        let power_domains = power_domains.collect::<Result<_, _>>()?;
         let FileRead { name, title, power, .. } = read;
-        Ok(Self { name, title, power, domains, text: document.text().to_owned(), latency_limit: None })
+        Ok(Self { name, title, power, domains, power_domains, text: document.text().to_owned(), latency_limit: None })
     }
 
     /// The longest exit latency that is allowed on a CPU, in nanoseconds.
@@ -281,6 +321,36 @@ impl IdlePlatform {
             domain.table = States::new(&table).expect("a residency of 0 comes before all others");
         }
         platform
+    }
+}
+
+impl PowerDomain {
+    /// Reads one of a platform that has these CPUs.
+    fn read(document: &Document, read: Spanned<PowerDomainRead>, known: &[u16]) -> Result<Self, Error> {
+        let place = read.span();
+        let PowerDomainRead { name, cpus, state, .. } = read.into_inner();
+        let wrong =
+            |what: &str, help: &str| Err(document.wrong(place.clone(), format!("power domain `{name}`: {what}"), help));
+        if cpus.is_empty() || cpus.iter().any(|cpu| !known.contains(cpu)) {
+            return wrong("it has no CPU, or one that no [[domain]] has", "name the CPUs below it by their numbers");
+        }
+        if state.is_empty()
+            || state
+                .iter()
+                .any(|state| state.entry_us.max(state.exit_us) > MOST_LATENCY_US || state.residency_us > MOST_US)
+        {
+            return wrong(
+                "it has no state, or one of more than 1 s to enter or to leave",
+                "give it [[power_domain.state]]; times are in us",
+            );
+        }
+        let times = |state: &PowerStateRead| DomainState {
+            off_ns: state.entry_us * US,
+            on_ns: state.exit_us * US,
+            residency_ns: state.residency_us * US,
+        };
+        let states = state.iter().map(times).collect();
+        Ok(Self { name, cpus, states, state_names: state.into_iter().map(|state| state.name).collect() })
     }
 }
 

@@ -1,0 +1,111 @@
+//! Power domains on a replay, where the operating system coordinates idle states (PSCI's
+//! OS-initiated mode): with the last of its CPUs in the deepest state a domain may follow, as its
+//! governor says.
+//!
+//! A CPU's own choice does not depend on its domain, so domains come after all CPUs.
+
+use crate::energy::Segments;
+use crate::platform::{Platform, PowerDomain};
+use crate::replay::GovernorReplay;
+use crate::trace::TracedIntervals;
+use experiment::setting::CheckedSetting;
+use idle::{DomainGovernor, DomainKind, DomainSituation, Usage};
+
+/// The governor of power domains.
+pub(crate) const DOMAIN_GOVERNOR: CheckedSetting<DomainKind> = CheckedSetting::new(
+    "domain-governor",
+    "NAME",
+    |name| {
+        DomainKind::find(name).ok_or_else(|| "genpd, genpd@6.1 or another release, never, or always-deepest".to_owned())
+    },
+    "Governor of power domains, where the operating system coordinates idle states: genpd (Linux's), that of a release as genpd@6.1, never, \
+     always-deepest [default: genpd].",
+);
+
+/// What became of a power domain.
+#[derive(Clone, Debug, Default)]
+pub struct DomainReplay {
+    /// By state of the domain.
+    pub states: Vec<Usage>,
+    /// The time in which all of its CPUs were idle, in nanoseconds.
+    pub together_ns: u64,
+    /// When it was in which state.
+    stays: Vec<Stay>,
+}
+
+/// A stay of a domain.
+#[derive(Clone, Copy, Debug)]
+struct Stay {
+    from_ns: u64,
+    to_ns: u64,
+    state: usize,
+}
+
+/// Lets the domains follow the CPUs of a replay; wake-ups that wait for a domain are delayed by it.
+pub fn follow(platform: &Platform, traced: &TracedIntervals, kind: DomainKind, replayed: &mut GovernorReplay) {
+    let mut order: Vec<usize> = (0..platform.power_domains.len()).collect();
+    order.sort_by_key(|at| platform.power_domains[*at].cpus.len());
+    replayed.domains = vec![DomainReplay::default(); order.len()];
+    for (number, &at) in order.iter().enumerate() {
+        let domain = &platform.power_domains[at];
+        let inner = |other: &&usize| platform.power_domains[**other].cpus.iter().all(|cpu| domain.cpus.contains(cpu));
+        let children: Vec<usize> = order[..number].iter().filter(inner).copied().collect();
+        replayed.domains[at] = one(platform, traced, kind, domain, &children, replayed);
+    }
+}
+
+fn one(
+    platform: &Platform,
+    traced: &TracedIntervals,
+    kind: DomainKind,
+    domain: &PowerDomain,
+    children: &[usize],
+    replayed: &mut GovernorReplay,
+) -> DomainReplay {
+    let mut found = DomainReplay { states: vec![Usage::default(); domain.states.len()], ..DomainReplay::default() };
+    let has_slept = |cpu: &u16| traced.cpus.get(usize::from(*cpu)).is_some_and(|sleeps| !sleeps.is_empty());
+    let cpus: Vec<u16> = domain.cpus.iter().copied().filter(has_slept).collect();
+    let limits = cpus.iter().map(|cpu| platform.latency_limit_ns(*cpu));
+    let latency_limit_ns = limits.min().unwrap_or(idle::NO_LIMIT_NS);
+    let mut governor = DomainGovernor::new(kind);
+    let mut segments = Segments::default();
+    segments.add(0, &cpus, traced);
+    for segment in &segments.all {
+        let covers = segments.covers(segment);
+        let sleep = |(cpu, at): &(u16, u32)| &traced.cpus[usize::from(*cpu)][*at as usize];
+        let from_ns = covers.iter().map(|of| sleep(of).enter_ns).max().unwrap_or(0);
+        let to_ns = from_ns + segment.ns;
+        found.together_ns += segment.ns;
+        let deepest = |(cpu, at): &(u16, u32)| {
+            let table = &platform.domains[platform.place(*cpu).0].table;
+            usize::from(replayed.chosen[usize::from(*cpu)][*at as usize]) == table.last()
+        };
+        let is_off = |child: &usize| {
+            let DomainReplay { states, stays, .. } = &replayed.domains[*child];
+            let before = stays.partition_point(|stay| stay.from_ns <= from_ns).checked_sub(1);
+            before.is_some_and(|at| stays[at].to_ns > from_ns && stays[at].state + 1 == states.len())
+        };
+        if !covers.iter().all(deepest) || !children.iter().all(is_off) {
+            continue;
+        }
+        let event = |(cpu, at): &(u16, u32)| replayed.events[usize::from(*cpu)][*at as usize];
+        let until_ns = covers.iter().map(event).min().unwrap_or(0);
+        let idle_ns = until_ns.cast_signed().saturating_sub(from_ns.cast_signed());
+        let state = governor.select(&domain.states, &DomainSituation { idle_ns, latency_limit_ns, ipi_pending: false });
+        let pays = |state: &idle::DomainState| segment.ns >= state.off_ns + state.residency_ns;
+        let Some(state) = state else { continue };
+        let (usage, chosen) = (&mut found.states[state], &domain.states[state]);
+        usage.entered += 1;
+        usage.time_ns += segment.ns;
+        usage.above += u64::from(!pays(chosen));
+        usage.below += u64::from(domain.states[state + 1..].iter().any(pays));
+        found.stays.push(Stay { from_ns, to_ns, state });
+        let first = covers.iter().find(|of| sleep(of).exit_ns == to_ns);
+        if let Some(of) = first {
+            let cost = &platform.domains[platform.place(of.0).0].states;
+            let more_ns = chosen.on_ns + chosen.off_ns.saturating_sub(segment.ns);
+            replayed.delays.lengthen(&cost[cost.len() - 1], sleep(of).interval_ns(), more_ns);
+        }
+    }
+    found
+}
