@@ -99,6 +99,12 @@ fn take(found: &mut Figures, text: &[u8], whole: bool, line: u64, options: &Opti
     }
 }
 
+/// The case of a line of `board/rt-instr`: an idle state of Linux, by its number.
+fn of_linux(test: &str) -> Option<(String, &'static str)> {
+    let state: u8 = test.strip_prefix("linux_idle_state")?.parse().ok()?;
+    Some((format!("idle-state{state}"), "linux"))
+}
+
 fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String> {
     // Terminal programs turn tabs into blanks; LAVA writes a line as a text in quotes, with marks
     // for them.
@@ -108,7 +114,15 @@ fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String
         return Err(format!("{} fields where there must be 4 or 6", fields.len()));
     };
     let (case, mode) = names::of_test(test)
-        .ok_or_else(|| format!("`{}` is no known test; there are: {}", printable(test), figures::known_tests()))?;
+        .map(|(case, mode)| (case.to_owned(), mode))
+        .or_else(|| of_linux(test))
+        .ok_or_else(|| {
+            format!(
+                "`{}` is no known test; there are: {}, and linux_idle_stateN",
+                printable(test),
+                figures::known_tests()
+            )
+        })?;
     let metrics: &[&str] = if case == "psci-version" { &[recording::metrics::LATENCY.name] } else { &names::LATENCIES };
     if times.len() != metrics.len() {
         return Err(format!("{} times where {test} has {}", times.len(), metrics.len()));
@@ -125,7 +139,7 @@ fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String
         figures::plausible(time as f64, "ns")?;
         read.push(Figure {
             variant: options.variant.clone(),
-            case: case.to_owned(),
+            case: case.clone(),
             mode: mode.to_owned(),
             cpu: None,
             place: Some(place),
@@ -159,6 +173,19 @@ mod tests {
             }
         }
         log
+    }
+
+    /// Lines of the module in `board/rt-instr`, from Debian's kernel on QEMU.
+    #[test]
+    fn power_downs_of_linux_are_a_case_for_each_state() {
+        let log = "<RT_INSTR:linux_idle_state4\t0\t3\t18016\t14016\t5264/>\n<RT_INSTR:linux_idle_state2\t1\t0\t9000\t8000\t0/>\n";
+        let figures = rt_instr(log.as_bytes(), &Options::default()).unwrap().figures;
+        let cases: Vec<(&str, &str)> = figures.iter().map(|of| (of.case.as_str(), of.mode.as_str())).collect();
+        assert_eq!([cases[0], cases[3]], [("idle-state4", "linux"), ("idle-state2", "linux")]);
+        for wrong in ["linux_idle_state", "linux_idle_statex", "linux_idle_state400"] {
+            let error = rt_instr(log.replace("linux_idle_state4", wrong).as_bytes(), &Options::default()).unwrap_err();
+            assert!(error.to_string().contains("is no known test"), "{error}");
+        }
     }
 
     #[test]
