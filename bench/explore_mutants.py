@@ -3,7 +3,7 @@
 
     bench/explore_mutants.py [--sample 100] [--seed 1] [--seconds 60] [--no-tests] [--work DIR]
 
-`cargo xtask mutants --explore` runs it. The mutants are those of cargo-mutants of tree.rs, suspend.rs, on_off.rs, statistics.rs and stat_calls.rs of
+The mutants are those of cargo-mutants of tree.rs, suspend.rs, on_off.rs, statistics.rs and stat_calls.rs of
 `psci`, and of all of `rcu`, without those that `.cargo/mutants.toml` lists as equivalent; of them a hundred are drawn by a seed. All are built into
 one program, by the mechanism of the seeded faults: a copy of the changed function for each. The explorer looks for each with three seeds, on one
 thread; a mutant that is found with some of them only is found by chance. The tests are those of the library and of the simulated board, with

@@ -10,13 +10,12 @@ mod dist;
 mod explore;
 mod judge;
 mod limits;
-mod mutants;
 mod needs;
-mod new;
 mod python;
 mod quick;
 mod runner;
 mod stages;
+mod stored;
 mod tools;
 mod words;
 
@@ -33,15 +32,11 @@ const HELP: &str = "cargo xtask <command>
                  tests, costs, core, explore, site, firmware, governors, placement, predictions, litmus, rates
   explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
-  mutants        does a test fail for each small fault in psci, engine, attribution and comparison? Takes hours, and needs
-                 cargo-mutants; its options --file, --re and --shard choose some of them. With --explore: a hundred of psci and rcu,
-                 which of them the explorer sees, which the tests, and which nobody; --sample, --seed, --seconds, --library, --no-tests
   dist           programs for x86_64 and aarch64 Linux, wheels, completions, manual page, checksums, bill of materials and licences,
                  into target/dist; --only PROCESSOR, --no-wheels, --twice (the same bytes?), --try (in a fresh Debian, emulated)
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time
   wrap           wraps comments at 100 columns
-  new KIND NAME  begins a story, metric, cause, fault or platform-fact: writes its first lines, and lists what is left to do
   stored NAME    makes a story's stored recording anew, by the command that it names or by the words behind NAME
   screenshots    makes docs/pictures anew: the report's page, in headless Chromium
 
@@ -61,12 +56,10 @@ fn main() -> ExitCode {
         Some("judged-tests") => stages::judged_tests(),
         Some("judge") => judge::run(&arguments[1..]),
         Some("explore") => explore::run(&arguments[1..]),
-        Some("mutants") => mutants::run(&arguments[1..]),
         Some("screenshots") => stages::screenshots(),
         Some("site") => stages::site(&arguments[1..]),
         Some("wrap") => words::wrap(&tools::root()),
-        Some("new") => new::new(&arguments[1..]),
-        Some("stored") => new::stored(&arguments[1..]),
+        Some("stored") => stored::stored(&arguments[1..]),
         Some("stages") => {
             stages::STAGES.iter().for_each(|stage| println!("{:12} {}", stage.name, stage.what));
             Ok(())

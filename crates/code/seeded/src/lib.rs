@@ -25,8 +25,7 @@
 //! always = true
 //! ```
 //!
-//! With `SEEDED_MUTANTS` set, a list of mutants comes after the faults (`cargo xtask mutants
-//! --explore`).
+//! With `SEEDED_MUTANTS` set, a list of mutants comes after the faults (`bench/explore_mutants.py`).
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "build")]

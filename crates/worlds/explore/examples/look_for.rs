@@ -1,6 +1,6 @@
 //! Looks for one fault, or one mutant, of a library: `look_for psci NAME SEED SECONDS`.
 //!
-//! `cargo xtask mutants --explore` runs it, a process for each mutant and seed: a mutant may loop
+//! `bench/explore_mutants.py` runs it, a process for each mutant and seed: a mutant may loop
 //! for ever, or end the process. It prints one line, `found INVARIANT RUNS SECONDS WHAT`, `hangs`,
 //! or `nothing RUNS SECONDS`. With `none` for a name the library has no fault.
 
