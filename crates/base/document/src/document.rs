@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeTable, DeValue, Deserializer};
 
 /// The text of a document, with the name that errors show.
 #[derive(Clone, Debug, Default)]
@@ -54,10 +54,15 @@ impl Document {
     /// # Errors
     /// Those of [`Document::read_measured`]; a number that is not finite, such as `nan`.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        if let Some(place) = self.table()?.get_ref().values().find_map(not_finite) {
-            return Err(self.wrong(place, "this is no finite number", "write a number such as 2.5"));
-        }
-        self.read_measured()
+        self.read_without(&[])
+    }
+
+    /// The same, without the keys at the top that another reader of the document knows.
+    ///
+    /// # Errors
+    /// Those of [`Document::read`].
+    pub fn read_without<T: DeserializeOwned>(&self, others: &[&str]) -> Result<T, Error> {
+        T::deserialize(self.finite_without(others)?).map_err(|error| self.mistaken(&error))
     }
 
     /// Reads TOML that a program wrote into a type: a measured number may be none.
@@ -66,12 +71,21 @@ impl Document {
     /// Not TOML, tables more than 80 deep in each other, an unknown key, a missing one, a value of
     /// the wrong kind or unit; a text of more than [`disk::MOST_TEXT`] bytes.
     pub fn read_measured<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        // A syntax error comes before any error in a value.
-        self.table()?;
-        toml::from_str(&self.text).map_err(|error| {
-            let (message, help) = names::in_plain_words(error.message().lines().next().unwrap_or_default());
-            self.refused(&message, error.span(), help)
-        })
+        T::deserialize(Deserializer::from(self.table()?)).map_err(|error| self.mistaken(&error))
+    }
+
+    fn finite_without(&self, others: &[&str]) -> Result<Deserializer<'_>, Error> {
+        let mut table = self.table()?;
+        if let Some(place) = table.get_ref().values().find_map(not_finite) {
+            return Err(self.wrong(place, "this is no finite number", "write a number such as 2.5"));
+        }
+        others.iter().for_each(|key| drop(table.get_mut().remove(*key)));
+        Ok(Deserializer::from(table))
+    }
+
+    fn mistaken(&self, error: &toml::de::Error) -> Error {
+        let (message, help) = names::in_plain_words(error.message().lines().next().unwrap_or_default());
+        self.refused(&message, error.span(), help)
     }
 
     /// Reads TOML as a table in which everything has its place.
