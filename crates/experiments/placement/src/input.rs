@@ -298,7 +298,7 @@ impl Board {
         }
         let machine =
             sources.machine().map_err(|wrong| platforms::while_set(set, was_sound && !set.is_empty(), wrong))?;
-        let given = idle.unwrap_or_else(|| files.name().to_owned());
+        let given = idle.map_or_else(|| files.idle_states(), Ok)?;
         let mut idle = platforms::idle_states(platforms, &given)?;
         platforms::disable(&mut idle, disabled)?;
         let hardware = Hardware::new(&machine, &idle, part).map_err(|wrong| {

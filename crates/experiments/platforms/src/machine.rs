@@ -9,6 +9,8 @@ use std::path::Path;
 pub struct PlatformFiles<'a> {
     files: &'a dyn Files,
     name: String,
+    /// The platform whose releases and costs apply: itself, or its lender.
+    lender: String,
     document: Document,
 }
 
@@ -23,31 +25,34 @@ impl<'a> PlatformFiles<'a> {
         Ok(names.into_iter().filter(has_releases).collect())
     }
 
-    /// The platform of a name, or of the file at a path; a file's own name says whose releases and
-    /// costs apply.
+    /// The platform of a name, or of the file at a path; a file's own name, or that of the lender
+    /// that it `borrows` of, says whose releases and costs apply.
     ///
     /// # Errors
     /// There is no such platform; the file is wrong.
     pub fn open(files: &'a dyn Files, given: &str) -> Result<Self, Error> {
-        let (name, document) = match given.contains(['/', '.']) {
+        let (name, lender, document) = match given.contains(['/', '.']) {
             true => {
                 let document = Document::open(Path::new(given))?;
-                let name = Platform::read(&document)?.name;
-                (name, Some(document))
+                let platform = Platform::read(&document)?;
+                let lender = platform.borrows.unwrap_or_else(|| platform.name.clone());
+                (platform.name, lender, Some(document))
             }
-            false => (given.to_owned(), None),
+            false => (given.to_owned(), given.to_owned(), None),
         };
         let known = Self::names(files)?;
-        if !known.contains(&name) {
-            let there = one_of(&name, &known);
-            let help = format!("{there}; a platform of another name needs releases and costs of its own");
-            return Err(Error::usage(format!("there is no platform `{name}`"), help));
+        if !known.contains(&lender) {
+            let there = one_of(&lender, &known);
+            let help = format!(
+                "{there}; a platform of another name needs releases and costs of its own, or `borrows = \"tc2\"`"
+            );
+            return Err(Error::usage(format!("there is no platform `{lender}`"), help));
         }
         let document = match document {
             Some(document) => document,
             None => read(files, &format!("{name}.toml"))?,
         };
-        Ok(Self { files, name, document })
+        Ok(Self { files, name, lender, document })
     }
 
     /// Name of the platform.
@@ -65,7 +70,7 @@ impl<'a> PlatformFiles<'a> {
     /// # Errors
     /// The folder cannot be read.
     pub fn releases(&self) -> Result<Vec<String>, Error> {
-        Ok(self.files.stems(&format!("{}/releases", self.name))?)
+        Ok(self.files.stems(&format!("{}/releases", self.lender))?)
     }
 
     /// The release that is meant: by its name, by the end of its name (`v2.12` for `juno-v2.12`),
@@ -97,19 +102,34 @@ impl<'a> PlatformFiles<'a> {
     /// # Errors
     /// It cannot be read.
     pub fn release(&self, release: &str) -> Result<Document, Error> {
-        read(self.files, &format!("{}/releases/{release}.toml", self.name))
+        read(self.files, &format!("{}/releases/{release}.toml", self.lender))
     }
 
-    /// All three files of a release.
+    /// All three files of a release. A borrowed release leaves caches that software cannot flush to
+    /// the hardware.
     ///
     /// # Errors
     /// One cannot be read.
     pub fn sources(&self, release: &str) -> Result<Sources, Error> {
-        Ok(Sources {
+        let mut sources = Sources {
             platform: self.document.clone(),
             release: self.release(release)?,
-            costs: read(self.files, &format!("{}/costs/{release}.toml", self.name))?,
-        })
+            costs: read(self.files, &format!("{}/costs/{release}.toml", self.lender))?,
+        };
+        if self.lender != self.name && Platform::read(&self.document)?.cache_for_hardware().is_some() {
+            sources.set("psci.hardware_coherency", "true")?;
+        }
+        Ok(sources)
+    }
+
+    /// The name or the path of its idle states, for [`crate::idle_states`]: its own file's where it
+    /// has them.
+    ///
+    /// # Errors
+    /// The file is wrong.
+    pub fn idle_states(&self) -> Result<String, Error> {
+        let own = self.document.table()?.get_ref().contains_key("domain");
+        Ok(if own { self.document.name().to_owned() } else { self.name.clone() })
     }
 }
 

@@ -65,6 +65,9 @@ fn describes(key: &str) -> Option<(&'static str, &'static str)> {
             "no model uses a core's clock; how long its code takes, the costs say",
             "set a cost of the core, such as costs.cores.cortex-a53.context_save=\"2 us\"",
         )),
+        ["borrows" | "domain" | "power", ..] | ["cores", _, "borrows"] => {
+            Some(("this part of the file is read before keys are set", "change it in the file"))
+        }
         ["name" | "title"] | [.., "source" | "operating_points_source"] => {
             Some(("it describes the machine for readers", "set what it describes"))
         }

@@ -202,8 +202,13 @@ impl Costs {
                 "a share is a part of 1: from 0.0 to 1.0",
             ));
         }
-        let cores: BTreeMap<String, CoreCosts> =
+        let mut cores: BTreeMap<String, CoreCosts> =
             file.cores.into_iter().map(|(name, costs)| (name.into_inner(), costs)).collect();
+        for (own, lent) in &platform.lent {
+            if let Some(costs) = cores.get(lent).copied() {
+                cores.insert(own.clone(), costs);
+            }
+        }
         for name in platform.topology.cpus.iter().map(|cpu| &cpu.core_type) {
             if !cores.contains_key(name) {
                 let known: Vec<_> = cores.keys().cloned().collect();

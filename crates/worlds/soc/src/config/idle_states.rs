@@ -216,6 +216,9 @@ struct RoundTripRead {
     _source: String,
 }
 
+/// Keys of the machine in the same file, which `Platform` reads.
+const OF_MACHINE: [&str; 9] =
+    ["counter", "cores", "caches", "interconnect", "topology", "idle_state", "scp", "assumed", "borrows"];
 const US: u64 = 1_000;
 /// Times and powers beyond these are mistakes, and sums of them would not fit.
 const MOST_US: u64 = 1_000_000_000;
@@ -225,12 +228,12 @@ const MOST_LATENCY_US: u64 = 1_000_000;
 const MOST_POWER: u64 = 1_000_000;
 
 impl IdlePlatform {
-    /// Reads a platform's file.
+    /// Reads a platform's file, which may hold the machine as well.
     ///
     /// # Errors
     /// The file, the line, what is wrong and what would be right.
     pub fn read(document: &Document) -> Result<Self, Error> {
-        let read: FileRead = document.read()?;
+        let read: FileRead = document.read_without(&OF_MACHINE)?;
         if read.domain.is_empty() {
             return Err(document.wrong_as_a_whole("there is no [[domain]]", "a platform has at least one"));
         }

@@ -33,6 +33,10 @@ pub struct Platform {
     pub power_ups: PowerUps,
     /// Times that no published table shows.
     pub assumed: AssumedTimes,
+    /// The platform whose releases and costs stand in for its own, where it has none.
+    pub borrows: Option<String>,
+    /// By core type, the core type of that platform whose costs it has.
+    pub lent: BTreeMap<String, String>,
 }
 
 /// A type of core.
@@ -178,6 +182,7 @@ struct File {
     idle_state: Vec<Spanned<FileState>>,
     scp: FileScp,
     assumed: FileAssumed,
+    borrows: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -194,6 +199,7 @@ struct FileCore {
     clock: Frequency,
     l1_data: Spanned<Bytes>,
     l2: Option<Spanned<Bytes>>,
+    borrows: Option<String>,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -288,16 +294,19 @@ struct FileAssumed {
     timer_spread: Option<Duration>,
 }
 
+/// Keys of idle states in the same file, which `IdlePlatform` reads.
+const OF_IDLE_STATES: [&str; 2] = ["power", "domain"];
+
 /// Largest number of CPUs of a platform.
 pub const MAX_CPUS: usize = 1024;
 
 impl Platform {
-    /// Reads and checks a platform file.
+    /// Reads and checks a platform file, which may hold the idle states as well.
     ///
     /// # Errors
     /// The first thing that is wrong, with its line and what would be right.
     pub fn read(document: &Document) -> Result<Self, Error> {
-        let file: File = document.read()?;
+        let file: File = document.read_without(&OF_IDLE_STATES)?;
         file.check(document)?;
         let (line, width) = (file.caches.line.get_ref().0, file.interconnect.width.get_ref().0);
         let beats = line.div_ceil(width);
@@ -307,6 +316,8 @@ impl Platform {
             (name.clone(), CoreType { clock: core.clock.0, l1_data: core.l1_data.get_ref().0, l2 })
         };
         let cores: BTreeMap<_, _> = file.cores.iter().map(core).collect();
+        let lent = file.cores.iter().filter_map(|(name, core)| core.borrows.clone().map(|lent| (name.clone(), lent)));
+        let lent = lent.collect();
         let topology = topology(document, &file.topology, &cores)?;
         let idle_states = idle_states(document, &file.idle_state, topology.top_level)?;
         Ok(Self {
@@ -321,6 +332,8 @@ impl Platform {
             scp_channels: *file.scp.channels.get_ref(),
             power_ups: file.scp.power_ups,
             assumed: file.assumed.times(),
+            borrows: file.borrows,
+            lent,
         })
     }
 }
@@ -412,7 +425,7 @@ impl FileAssumed {
 impl Platform {
     /// A cache that software has no operation for on the machines of this model: a private L2 or an
     /// L3, if there is one.
-    pub(crate) fn cache_for_hardware(&self) -> Option<&'static str> {
+    pub fn cache_for_hardware(&self) -> Option<&'static str> {
         let private = self.topology.cpus.iter().any(|cpu| self.cores[&cpu.core_type].l2 > 0);
         let shared = self.topology.domains.iter().any(|domain| domain.l3 > 0);
         if private { Some("the private L2") } else { shared.then_some("the L3") }
@@ -645,7 +658,7 @@ fn idle_states(document: &Document, entries: &[Spanned<FileState>], top_level: u
 /// Replaces the clusters of a platform by a shape given on the command line.
 pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), Error> {
     let platform = Platform::read(document)?;
-    let file: File = document.read()?;
+    let file: File = document.read_without(&OF_IDLE_STATES)?;
     let entries = file.topology.domain.into_inner().into_iter().map(Spanned::into_inner);
     let (clusters, parents): (Vec<_>, Vec<_>) = entries.partition(|domain| domain.core.is_some());
     let first = clusters[0].clone();
