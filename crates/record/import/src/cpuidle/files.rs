@@ -130,11 +130,16 @@ impl Files {
 
     /// The dump that the files make up.
     pub(super) fn dump(self, file: &str) -> Result<Dump, ImportError> {
+        self.dump_with(file, "usage")
+    }
+
+    /// The same, of states that all have one file at least.
+    pub(super) fn dump_with(self, file: &str, needed: &str) -> Result<Dump, ImportError> {
         // All CPUs have the same files, and each domain its own.
         let kind = |owner: &Owner| if let Owner::Domain(_) = owner { Some(owner.clone()) } else { None };
         let mut there: BTreeMap<Option<Owner>, BTreeSet<&str>> = BTreeMap::new();
         for ((owner, _), values) in &self.values {
-            there.entry(kind(owner)).or_insert_with(|| BTreeSet::from(["usage"])).extend(values.keys());
+            there.entry(kind(owner)).or_insert_with(|| BTreeSet::from([needed])).extend(values.keys());
         }
         let mut dump = Dump { file: file.to_owned(), clusters: self.clusters, ..Dump::default() };
         for ((owner, number), values) in &self.values {

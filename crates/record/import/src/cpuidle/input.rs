@@ -37,6 +37,21 @@ pub fn read_path(path: &Path) -> Result<Content, ImportError> {
     read(&file, crate::open(path, &file)?)
 }
 
+/// Reads the states of a folder, with or without counts, or those of a file.
+///
+/// # Errors
+/// As [`read_path`]; it is a table of what was counted.
+pub fn read_states(path: &Path) -> Result<Dump, ImportError> {
+    let file = crate::shown(path);
+    if path.is_dir() {
+        return folder(path, &file)?.dump_with(&file, "name");
+    }
+    match read_path(path)? {
+        Content::Dump(dump) => Ok(dump),
+        Content::Table(_) => Err(ImportError::whole(&file, "it is a table of what was counted", FORMS)),
+    }
+}
+
 /// Reads the folder of a machine's CPUs; `None` if the machine counts no idle states.
 ///
 /// # Errors

@@ -26,7 +26,7 @@ mod state;
 mod unnamed;
 
 pub use difference::{Between, between, domains_between};
-pub use input::{Content, read_bytes, read_live, read_path};
+pub use input::{Content, read_bytes, read_live, read_path, read_states};
 pub(crate) use record::add;
 pub use record::record;
 pub use state::{Counts, CpuCounts, Dump, State};
