@@ -15,6 +15,7 @@ use crate::import_trace::ImportTraceOptions;
 use crate::import_wattson::ImportWattsonOptions;
 use crate::list::ListOptions;
 use crate::payload_command::PayloadOptions;
+use crate::platform_command::PlatformAction;
 use crate::report_command::ReportOptions;
 use crate::shell_commands::{CompletionsOptions, ManOptions};
 use crate::sweep_command::SweepOptions;
@@ -49,6 +50,9 @@ Compare:
   compare             Recordings side by side: what changed, whether that can be said, and why
   import              Make a recording of what was measured elsewhere: UART log, RST, CSV, VPP, ftrace,
                       dumps of cpuidle; a platform of a phone's power curves
+
+Describe a board:
+  platform            A platform file of a device tree, or of the kernel's files of the CPUs
 
 Fit:
   calibrate           Fit a platform's costs to its declared reference cells
@@ -152,6 +156,14 @@ pub enum Command {
     Doctor(DoctorOptions),
     /// Write the program that measures firmware from the normal world, for your own build to pack.
     Payload(PayloadOptions),
+    /// Describe a board of your own.
+    #[command(after_help = "Example:
+  stopwatt platform from board.dtb -o board.toml")]
+    Platform {
+        /// What to do.
+        #[command(subcommand)]
+        what: PlatformAction,
+    },
     /// Print completions for a shell.
     Completions(CompletionsOptions),
     /// Print the manual page, or write one per command.

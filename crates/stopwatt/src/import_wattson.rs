@@ -8,6 +8,7 @@ use disk::Partial;
 use experiment::Files;
 use import::wattson::{Curves, Policy, exit_us};
 use miette::{IntoDiagnostic, WrapErr, miette};
+use platforms::ASSUMED_MACHINE;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -170,7 +171,7 @@ fn machine(curves: &Curves, name: &str, domains: &[Domain<'_>]) -> miette::Resul
     let mut text = format!(
         "# {} for questions of energy: written by `stopwatt import wattson`. A unit of power is 10 uW. Where a policy's power depends on the clock\n\
          # of another one, its lowest clock counts here. Capacities were given by hand, and times of caches and counters are assumed.\n\n\
-         name = \"{name}\"\ntitle = \"{}\"\n\n[counter]\nfrequency = \"24 MHz\"\nsource = \"assumed\"\n",
+         name = \"{name}\"\ntitle = \"{}\"\n",
         curves.device, curves.device
     );
     for domain in domains {
@@ -182,8 +183,7 @@ fn machine(curves: &Curves, name: &str, domains: &[Domain<'_>]) -> miette::Resul
             top
         );
     }
-    text += "\n[caches]\nline = \"64 B\"\nsource = \"assumed\"\n\n[interconnect]\nclock = \"1000 MHz\"\nwidth = \"16 B\"\nsource = \"assumed\"\n\n\
-             [topology]\nsource = \"the device's policies\"\n\n[[topology.domain]]\nname = \"system\"\n";
+    text += "\n[topology]\nsource = \"the device's policies\"\n\n[[topology.domain]]\nname = \"system\"\n";
     for (cluster, domain) in domains.iter().enumerate() {
         let _ = write!(
             text,
@@ -219,13 +219,7 @@ fn machine(curves: &Curves, name: &str, domains: &[Domain<'_>]) -> miette::Resul
         }
         text += "]\n";
     }
-    text += "\n# Local state numbers by power level (core, cluster, system): 0 runs, 1 keeps its contents, 2 and more lose them.\n";
-    for (state, numbers) in [("standby", "[1, 0, 0]"), ("level0", "[2, 0, 0]"), ("deepest", "[2, 2, 0]")] {
-        let _ = write!(text, "[[idle_state]]\nname = \"{state}\"\nstate = {numbers}\n\n");
-    }
-    text += "[scp]\nchannels = 1\npower_ups = \"at-once\"\nsource = \"assumed\"\n\n[assumed]\ncore_on = \"60 us\"\ncluster_on = \"40 us\"\n\
-             cached_access = \"10 ns\"\nevent_wake = \"50 ns\"\nnormal_poll = \"200 ns\"\nbarrier = \"20 ns\"\ninterrupt_entry = \"1 us\"\n\
-             start_skew = \"400 ns\"\n";
+    text += ASSUMED_MACHINE;
     Ok(text)
 }
 

@@ -28,6 +28,7 @@ mod list_governors;
 mod of_commit;
 mod output;
 mod payload_command;
+mod platform_command;
 pub mod recordings;
 mod report_command;
 pub mod run;
@@ -222,6 +223,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::List(options) if options.has_governors() => list_governors::run(console, options),
         Command::List(options) => list::run(console, &data, options),
         Command::Doctor(options) => doctor_command::run(console, &data, options),
+        Command::Platform { what } => platform_command::run(console, what),
         Command::Payload(options) => payload_command::run(console, &data, options),
         Command::Completions(options) => shell_commands::completions(console, options),
         Command::Man(options) => shell_commands::man(console, arguments::command(), options),

@@ -1,7 +1,7 @@
 //! The example of a board of one's own, as its chapter of the documents has it: files alone make it
 //! run, fit and report.
 
-use crate::common::stopwatt_on;
+use crate::common::{error_of, stopwatt, stopwatt_on};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -133,5 +133,79 @@ fn what_does_not_go_together_is_refused_with_the_settings() {
         assert!(!output.status.success() && error.contains(said), "{settings:?}: {error}");
         assert!(settings.iter().all(|setting| error.contains(setting)), "{error}");
         assert!(!recording.exists());
+    }
+}
+
+/// Writes the kernel's files of four CPUs, a slow cluster and a fast one, and their energy model.
+fn kernels_files(folder: &Path) -> [String; 2] {
+    let mut model = String::new();
+    for cpu in 0..4 {
+        let (policy, scale) = if cpu < 2 { ("0 1", 1) } else { ("2 3", 2) };
+        let write = |path: &str, text: String| {
+            let path = folder.join(format!("cpu/cpu{cpu}/{path}"));
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text + "\n").unwrap();
+        };
+        for (state, (name, time)) in [("WFI", 1), ("cpu-sleep", 400), ("cluster-sleep", 1200)].into_iter().enumerate() {
+            write(&format!("cpuidle/state{state}/name"), name.to_owned());
+            write(&format!("cpuidle/state{state}/latency"), time.to_string());
+            write(&format!("cpuidle/state{state}/residency"), (time * 3).to_string());
+        }
+        write("cpufreq/related_cpus", policy.to_owned());
+        write("cpu_capacity", (512 * scale).to_string());
+        for khz in [600_000 * scale, 1_200_000 * scale] {
+            model += &format!("/sys/kernel/debug/energy_model/pd{scale}/ps:{khz}/power:{}\n", khz / 10);
+        }
+        model += &format!("/sys/kernel/debug/energy_model/pd{scale}/cpus:{}\n", policy.replace(' ', "-"));
+    }
+    let [board, dump] = ["cpu", "model.txt"].map(|name| folder.join(name).display().to_string());
+    std::fs::write(&dump, model).unwrap();
+    [board, dump]
+}
+
+#[test]
+fn a_boards_own_files_make_a_platform_that_every_command_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let [board, dump] = kernels_files(folder.path());
+    let [file, recording] = ["board.toml", "r"].map(|name| folder.path().join(name).display().to_string());
+    let from = |more: &[&str]| stopwatt(&[&["platform", "from", &board, "-o", &file], more].concat());
+    let said = from(&["--energy-model", &dump]);
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    assert!(String::from_utf8_lossy(&said.stdout).contains(&format!("--platform {file}")));
+    let runs: [&[&str]; 3] = [
+        &["idle-replay"],
+        &["placement", "audio", "--seeds", "1", "--seconds", "1"],
+        &["psci-latency", "--iterations", "2", "--free-seeds", "0"],
+    ];
+    for run in runs {
+        let ran = stopwatt(&[&["run"], run, &["--platform", &file, "-o", &recording, "--replace"]].concat());
+        assert!(ran.status.success(), "{run:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+    // What is there stays, unless it is to be replaced, and by a whole file alone.
+    let before = std::fs::read_to_string(&file).unwrap();
+    assert!(error_of(&from(&[])).contains("add --replace"));
+    assert!(error_of(&from(&["--replace", "--energy-model", &board])).contains("cannot be read"));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    assert!(from(&["--replace"]).status.success());
+    let placed =
+        error_of(&stopwatt(&["run", "placement", "audio", "--platform", &file, "-o", &recording, "--replace"]));
+    assert!(placed.contains("has no operating points"), "{placed}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4, "cpu, model.txt, board.toml and r");
+}
+
+#[test]
+fn a_source_names_the_program_that_it_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, program, package) in
+        [("/ { };\n", "`dtc`", "device-tree-compiler"), ("#include <x.h>\n/ { };\n", "`cpp`", "apt-get install cpp")]
+    {
+        let source = folder.path().join("board.dts");
+        std::fs::write(&source, text).unwrap();
+        let ran = std::process::Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+            .args(["platform", "from", source.to_str().unwrap()])
+            .env("PATH", folder.path())
+            .output();
+        let error = error_of(&ran.unwrap());
+        assert!(error.contains(program) && error.contains(package), "{error}");
     }
 }

@@ -1,0 +1,133 @@
+//! The text of a platform file.
+
+use super::what::{Board, Cpu, State};
+use document::Error;
+
+/// What no file of a board says of its machine, as the end of a platform file.
+pub const ASSUMED_MACHINE: &str = include_str!("machine.toml");
+
+/// The slow and the fast core of the platform whose costs the board borrows.
+const LENT: [&str; 2] = ["cortex-a7", "cortex-a15"];
+/// The greatest power that a platform file takes, in units.
+const MOST_POWER: u64 = 1_000_000;
+
+/// A text that can stand in double quotes.
+fn plain(text: &str) -> String {
+    text.replace(['"', '\\'], "'").replace(char::is_control, " ")
+}
+
+/// The board's platform file.
+pub(super) fn text(board: &Board, name: &str) -> Result<String, Error> {
+    if board.cpus.iter().all(|cpu| cpu.states.iter().all(|state| state.name == "WFI")) {
+        let help = "a tree has cpu-idle-states of CPUs, or domain-idle-states of their power domains; firmware may add them \
+                    when the board starts: look into its /sys/firmware/fdt, or /sys/devices/system/cpu";
+        return Err(Error::new(format!("{}: no CPU has an idle state in it, but WFI", board.file), help));
+    }
+    let powers = board.cpus.iter().flat_map(|cpu| &cpu.points).filter_map(|(_, _, power)| *power);
+    let most = powers.max().unwrap_or(0);
+    let unit =
+        std::iter::successors(Some(10), |unit| Some(unit * 10)).find(|unit| most / unit < MOST_POWER).unwrap_or(10);
+    let mut text = format!(
+        include_str!("head.toml"),
+        file = plain(&board.file),
+        unit = unit,
+        assumed = board.assumed.iter().map(|it| format!("# Assumed: {it}.\n")).collect::<String>(),
+        name = name,
+        title = plain(&board.title)
+    );
+    let groups = board.groups();
+    for cluster in 0..groups.len() {
+        text += &group(&groups, cluster, unit);
+    }
+    Ok(text + ASSUMED_MACHINE)
+}
+
+/// The tables of a group of CPUs, which is one of several.
+fn group(groups: &[Vec<&Cpu>], cluster: usize, unit: u64) -> String {
+    let (cpus, first) = (&groups[cluster], groups[cluster][0]);
+    let is_alone = groups.iter().filter(|group| group[0].core == first.core).count() == 1;
+    let name = if is_alone { first.core.clone() } else { format!("{}-cpu{}", first.core, first.number) };
+    let (top, clocks) =
+        first.points.last().map_or((1_000_000, "the clock is assumed"), |of| (of.0, &*first.points_source));
+    let [l1, l3] = first.l1_and_l3.map(|bytes| bytes.filter(|bytes| *bytes > 0));
+    let shares = |at: usize| cpus[..at].iter().any(|other| other.l2 == cpus[at].l2);
+    let is_own = (cpus.len() > 1 || l3.is_some()) && !(1..cpus.len()).any(shares);
+    let cache =
+        |level: &str, bytes: Option<u32>| bytes.map_or(String::new(), |bytes| format!("{level} = \"{bytes} B\"\n"));
+    let l2 = cache("l2", first.l2.as_ref().map(|(_, bytes)| *bytes));
+    let (own_l2, shared_l2) = if is_own { (l2, String::new()) } else { (String::new(), l2) };
+    let fastest = groups.iter().filter_map(|group| group[0].capacity).max();
+    format!(
+        include_str!("group.toml"),
+        name = name,
+        cpus = cpus.iter().map(|cpu| cpu.number).collect::<Vec<_>>(),
+        source = plain(&first.source),
+        states = states(groups, first),
+        khz = top,
+        l1 = l1.unwrap_or(32 << 10),
+        own_l2 = own_l2,
+        lent = LENT[usize::from(first.capacity == fastest)],
+        clocks = plain(clocks) + if l1.is_some() { "" } else { "; the L1 is assumed" },
+        cluster = cluster,
+        count = cpus.len(),
+        caches = shared_l2 + &cache("l3", l3),
+        points = points(first, top, unit)
+    )
+}
+
+/// The states of a CPU by residency; where other CPUs have more, the last one stands repeatedly.
+fn states(groups: &[Vec<&Cpu>], cpu: &Cpu) -> String {
+    let mut states: Vec<&State> = Vec::new();
+    for state in &cpu.states {
+        states.insert(states.partition_point(|before| before.times[2] <= state.times[2]), state);
+    }
+    let most = groups.iter().map(|group| group[0].states.len()).max().unwrap_or(0);
+    let repeated = states.last().into_iter().flat_map(|last| std::iter::repeat_n(last, most - states.len()));
+    let all = states
+        .iter()
+        .zip(std::iter::repeat(""))
+        .chain(repeated.zip(std::iter::repeat("; assumed: repeated, as other CPUs have more")));
+    let text = |(state, more): (&&State, &str)| {
+        let has = |group: &&Vec<&Cpu>| group[0].states.iter().any(|of| of.domain == state.domain);
+        let is_shared = !state.domain.is_empty() && groups.iter().filter(has).count() > 1;
+        let alone = if is_shared { "; assumed: it goes down without the domain's other CPUs" } else { "" };
+        let [entry, exit, residency] = state.times;
+        format!(
+            include_str!("state.toml"),
+            name = plain(&state.name),
+            entry = entry,
+            exit = exit,
+            residency = residency,
+            coupled = state.coupled,
+            polling = state.name.eq_ignore_ascii_case("poll"),
+            stops_timer = state.stops_timer,
+            source = plain(&state.source) + more + alone
+        )
+    };
+    all.map(text).collect()
+}
+
+/// The operating points of a CPU: as a comment where a power is not known.
+fn points(cpu: &Cpu, top: u64, unit: u64) -> String {
+    let (mut below, mut rows, mut mark) = (0, String::new(), "");
+    for (khz, capacity, power) in &cpu.points {
+        let capacity = capacity.unwrap_or(cpu.capacity.unwrap_or(1024) * khz / top);
+        mark = if power.is_none() { "# " } else { mark };
+        // Where capacity does not rise, the slower clock stands for both.
+        if capacity > below {
+            let power = power.map_or("?".to_owned(), |power| (power / unit).to_string());
+            rows += &format!(
+                "    {{ clock = \"{khz} kHz\", capacity = {capacity}, core_power = {power}, domain_power = 0 }},\n"
+            );
+            below = capacity;
+        }
+    }
+    let rest = match (rows.is_empty(), mark) {
+        (true, _) => return "# No operating points are known.\n".to_owned(),
+        (_, "") => "; assumed: what the cluster shares takes no power",
+        _ => "; write powers where the question marks are, and take the `#` away",
+    };
+    let text =
+        format!("operating_points_source = \"{}{rest}\"\noperating_point = [\n{rows}]", plain(&cpu.points_source));
+    text.lines().map(|line| format!("{mark}{line}\n")).collect()
+}

@@ -1,0 +1,89 @@
+//! What is known of a board.
+
+/// A board, as far as its files say.
+#[derive(Clone, Debug, Default)]
+pub struct Board {
+    /// Name of the file that says it.
+    pub file: String,
+    /// Name of the model, or of the file.
+    pub title: String,
+    /// The CPUs, by rising number.
+    pub cpus: Vec<Cpu>,
+    /// What no file says, as sentences without their full stop.
+    pub assumed: Vec<String>,
+}
+
+/// A CPU.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cpu {
+    /// Its number in Linux.
+    pub number: u16,
+    /// The place of its description.
+    pub source: String,
+    /// Its cluster: any text that CPUs of one cluster share.
+    pub cluster: String,
+    /// The kind of core, as `cortex-a53`.
+    pub core: String,
+    /// Capacity at the highest clock, where the fastest core has 1024.
+    pub capacity: Option<u64>,
+    /// Operating points by rising clock.
+    pub points: Vec<Point>,
+    /// The place of their description.
+    pub points_source: String,
+    /// Idle states in the file's order.
+    pub states: Vec<State>,
+    /// Bytes of its L1 data cache, and of its L3.
+    pub l1_and_l3: [Option<u32>; 2],
+    /// Its L2 cache: a name, which all CPUs on it share, and bytes.
+    pub l2: Option<(String, u32)>,
+}
+
+/// An operating point: the clock in kHz, capacity where it need not follow the clock, and the power
+/// of a core that runs, in microwatts.
+pub type Point = (u64, Option<u64>, Option<u64>);
+
+/// An idle state.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// Name of the state.
+    pub name: String,
+    /// The times of entering and leaving, and the residency, in microseconds.
+    pub times: [u64; 3],
+    /// True if the CPU's timer stops.
+    pub stops_timer: bool,
+    /// True if the CPUs of a domain go down together.
+    pub coupled: bool,
+    /// The power domain whose state it is; empty where no file has power domains.
+    pub domain: String,
+    /// The place of its description.
+    pub source: String,
+}
+
+impl Cpu {
+    /// Adds an operating point in its place, if there is none of its clock.
+    pub fn add(&mut self, point: Point) {
+        let at = self.points.partition_point(|known| known.0 < point.0);
+        if point.0 > 0 && self.points.get(at).is_none_or(|known| known.0 > point.0) {
+            self.points.insert(at, point);
+        }
+    }
+
+    /// What CPUs of a group have in common.
+    fn kind(&self) -> Self {
+        Self { number: 0, source: String::new(), points_source: String::new(), l2: None, ..self.clone() }
+    }
+}
+
+impl Board {
+    /// The CPUs in groups: those of one cluster that are alike.
+    pub fn groups(&self) -> Vec<Vec<&Cpu>> {
+        let mut groups: Vec<Vec<&Cpu>> = Vec::new();
+        for cpu in &self.cpus {
+            match groups.iter_mut().find(|group| group[0].kind() == cpu.kind()) {
+                Some(group) => group.push(cpu),
+                None => groups.push(vec![cpu]),
+            }
+        }
+        groups
+    }
+}

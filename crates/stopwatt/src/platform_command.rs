@@ -1,0 +1,65 @@
+//! `stopwatt platform`: a platform file made of a board's own files.
+
+use crate::output;
+use clap::{Args, Subcommand};
+use console::Console;
+use miette::miette;
+use platforms::Board;
+use std::path::PathBuf;
+
+/// What to do with platforms.
+#[derive(Subcommand)]
+pub enum PlatformAction {
+    /// Make a platform file of a board's device tree, or of the kernel's files of its CPUs.
+    From(FromOptions),
+}
+
+/// Options of `platform from`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt platform from board.dtb -o board.toml
+  stopwatt platform from linux/arch/arm64/boot/dts/rockchip/rk3399-rock960.dts -o rk3399.toml
+  stopwatt platform from cpu/ --energy-model energy-model.txt -o board.toml
+  stopwatt run idle-replay trace.txt --platform board.toml
+
+On the board, /sys/firmware/fdt is its device tree, `cp -r /sys/devices/system/cpu cpu` copies the kernel's files, and
+`grep -r . /sys/kernel/debug/energy_model` prints its energy model. A source (.dts) needs the program dtc, and cpp where it includes others.")]
+pub struct FromOptions {
+    /// A device tree (.dts, .dtb), a copy of /sys/devices/system/cpu, or a dump of its cpuidle.
+    #[arg(value_name = "DTS|DTB|SYSFS")]
+    board: PathBuf,
+    /// A dump of /sys/kernel/debug/energy_model: its operating points count in place of others.
+    #[arg(long, value_name = "DUMP")]
+    energy_model: Option<PathBuf>,
+    /// File to write, whose name is the platform's; without it, the platform is printed.
+    #[arg(short, long, visible_alias = "out", value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace a file that is there.
+    #[arg(long)]
+    replace: bool,
+}
+
+/// Reads the board's files, and writes or prints the platform.
+pub fn run(console: &Console, PlatformAction::From(options): &PlatformAction) -> miette::Result<()> {
+    if let Some(path) = options.output.as_ref().filter(|path| path.is_file() && !options.replace) {
+        let help = "name another file with --output, or add --replace";
+        return Err(miette!(help = help, "{} is there already", path.display()));
+    }
+    options.output.as_deref().map(output::check_file).transpose()?;
+    let mut board = Board::open(&options.board)?;
+    if let Some(dump) = &options.energy_model {
+        board.take_energy_model(dump)?;
+    }
+    let named = options.output.as_ref().unwrap_or(&options.board).file_stem().unwrap_or_default();
+    let name = named.to_string_lossy().to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let text = board.platform_file(&name)?;
+    let Some(path) = &options.output else { return console.print(text.as_bytes()) };
+    output::write_file(console, path, text.as_bytes())?;
+    let path = path.display();
+    let (title, cpus, groups) = (&board.title, board.cpus.len(), board.groups().len());
+    let said = format!(
+        "{path}: {title}, CPUs: {cpus}, domains: {groups}. What no file says is called assumed.\n\
+         Run it with: stopwatt run idle-replay TRACE --platform {path}\n"
+    );
+    output::print_text(console, &said)
+}
