@@ -1,23 +1,20 @@
 //! `stopwatt import wattson`: the power curves of a phone as a platform.
 
-use crate::data::Data;
 use crate::output;
 use clap::Args;
 use console::Console;
-use disk::Partial;
-use experiment::Files;
 use import::wattson::{Curves, Policy, exit_us};
-use miette::{IntoDiagnostic, WrapErr, miette};
-use platforms::ASSUMED_MACHINE;
+use miette::miette;
+use platforms::{ASSUMED_MACHINE, LENDER, lender_of};
 use std::fmt::Write;
 use std::path::PathBuf;
 
 /// Options of `import wattson`.
 #[derive(Args)]
 #[command(after_help = "Examples:
-  stopwatt import wattson perfetto/src/trace_processor/plugins/wattson/data/Tensor --cpus 8 --capacities 0=124,4=427,6=1024 -o phone
-  stopwatt --data phone run placement --platform tensor --frequency schedutil
-  stopwatt --data phone run placement --tasks 10,20,30 --platform tensor --rules eas,off
+  stopwatt import wattson perfetto/src/trace_processor/plugins/wattson/data/Tensor --cpus 8 --capacities 0=124,4=427,6=1024 -o phone.toml
+  stopwatt run placement --platform phone.toml --frequency schedutil
+  stopwatt run placement --tasks 10,20,30 --platform phone.toml --rules eas,off
 
 A device's folder holds cpu_1d.csv, cpu_2d.csv or both; l3.csv is not read. It does not say how fast the CPUs are: capacities are those that
 the device shows in /sys/devices/system/cpu/cpu*/cpu_capacity.")]
@@ -35,8 +32,8 @@ pub struct ImportWattsonOptions {
     /// Name of the platform; by default that of the device.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Folder for the platform's files, which `--data` then names; it must not exist.
-    #[arg(short, long, visible_alias = "out", value_name = "DIR")]
+    /// File to write, which `--platform` then names; it must not exist.
+    #[arg(short, long, visible_alias = "out", value_name = "FILE")]
     output: PathBuf,
 }
 
@@ -60,9 +57,6 @@ fn capacities(text: &str) -> Result<Capacities, String> {
 const UNITS_PER_MW: f64 = 100.0;
 /// The time for which a deep idle state must last to be worth it, in us: assumed.
 const RESIDENCY_US: u64 = 1_000;
-/// The platform whose borrowed costs the written one borrows.
-const LENDER: &str = "tc2";
-
 /// A policy with what the files need to know of it.
 struct Domain<'c> {
     policy: &'c Policy,
@@ -70,8 +64,8 @@ struct Domain<'c> {
     capacity: u32,
 }
 
-/// Reads the curves, writes a platform's files and says how to run it.
-pub fn run(console: &Console, data: &Data, options: &ImportWattsonOptions) -> miette::Result<()> {
+/// Reads the curves, writes a platform's file and says how to run it.
+pub fn run(console: &Console, options: &ImportWattsonOptions) -> miette::Result<()> {
     let curves = Curves::read(&options.folder)?;
     let domains = domains(&curves, options)?;
     let usual = curves.device.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
@@ -79,30 +73,13 @@ pub fn run(console: &Console, data: &Data, options: &ImportWattsonOptions) -> mi
     if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-') {
         return Err(miette!(help = "letters, digits and `-` make a name", "`{name}` is no name of a platform"));
     }
+    output::ending_of(&options.output, &["toml"])?;
     if options.output.exists() {
-        let help = "name a folder that does not exist yet";
+        let help = "name a file that does not exist yet";
         return Err(miette!(help = help, "{} is there already", options.output.display()));
     }
-    let lent = |path: &str| data.platforms().read(path);
-    let release = lent(&format!("{LENDER}/releases/{LENDER}-borrowed.toml"))?.replace(LENDER, &name);
-    let costs = costs(&lent(&format!("{LENDER}/costs/{LENDER}-borrowed.toml"))?.replace(LENDER, &name), &domains)
-        .ok_or_else(|| miette!("platforms/{LENDER}/costs has no costs of cores to borrow"))?;
-    let files = [
-        (format!("platforms/{name}.toml"), machine(&curves, &name, &domains)?),
-        (format!("platforms/{name}/releases/{name}-borrowed.toml"), release),
-        (format!("platforms/{name}/costs/{name}-borrowed.toml"), costs),
-        (format!("platforms/idle/{name}.toml"), idle(&curves, &name, &domains)),
-        ("platforms/kernel/costs.toml".to_owned(), lent("kernel/costs.toml")?),
-        ("published/README.md".to_owned(), "Nothing was published that stands beside this platform.\n".to_owned()),
-    ];
-    let cannot = || format!("cannot write {}", options.output.display());
-    let partial = Partial::beside(&options.output, "partial").into_diagnostic().wrap_err_with(cannot)?;
-    for (path, text) in &files {
-        let path = partial.path().join(path);
-        std::fs::create_dir_all(path.parent().unwrap_or(partial.path())).into_diagnostic().wrap_err_with(cannot)?;
-        std::fs::write(&path, text).into_diagnostic().wrap_err_with(cannot)?;
-    }
-    std::fs::rename(partial.path(), &options.output).into_diagnostic().wrap_err_with(cannot)?;
+    let text = machine(&curves, &name, &domains)? + &idle(&curves, &domains);
+    output::write_file(console, &options.output, text.as_bytes())?;
     let output = options.output.display();
     let mut said = format!("{}: {} policies, {} CPUs, in milliwatts.\n", curves.device, domains.len(), options.cpus);
     for domain in &domains {
@@ -121,10 +98,7 @@ pub fn run(console: &Console, data: &Data, options: &ImportWattsonOptions) -> mi
             );
         }
     }
-    let _ = writeln!(
-        said,
-        "Platform: {output}/platforms/{name}.toml. Run it with: stopwatt --data {output} run placement --platform {name}"
-    );
+    let _ = writeln!(said, "Platform: {output}. Run it with: stopwatt run placement --platform {output}");
     output::print_text(console, &said)
 }
 
@@ -171,16 +145,18 @@ fn machine(curves: &Curves, name: &str, domains: &[Domain<'_>]) -> miette::Resul
     let mut text = format!(
         "# {} for questions of energy: written by `stopwatt import wattson`. A unit of power is 10 uW. Where a policy's power depends on the clock\n\
          # of another one, its lowest clock counts here. Capacities were given by hand, and times of caches and counters are assumed.\n\n\
-         name = \"{name}\"\ntitle = \"{}\"\n",
+         name = \"{name}\"\ntitle = \"{}\"\nborrows = \"{LENDER}\"\n",
         curves.device, curves.device
     );
+    let most = domains.iter().map(|domain| domain.capacity).max();
     for domain in domains {
         let top = domain.policy.rows.last().map_or(0, |row| row.khz);
         let _ = write!(
             text,
-            "\n[cores.{}-core]\nclock = \"{} kHz\"\nl1_data = \"64 KiB\"\nsource = \"{source}; the L1 is assumed\"\n",
+            "\n[cores.{}-core]\nclock = \"{} kHz\"\nl1_data = \"64 KiB\"\nborrows = \"{}\"\nsource = \"{source}; the L1 is assumed\"\n",
             domain.name(),
-            top
+            top,
+            lender_of(Some(domain.capacity) == most)
         );
     }
     text += "\n[topology]\nsource = \"the device's policies\"\n\n[[topology.domain]]\nname = \"system\"\n";
@@ -223,9 +199,9 @@ fn machine(curves: &Curves, name: &str, domains: &[Domain<'_>]) -> miette::Resul
     Ok(text)
 }
 
-fn idle(curves: &Curves, name: &str, domains: &[Domain<'_>]) -> String {
+fn idle(curves: &Curves, domains: &[Domain<'_>]) -> String {
     let mut text = format!(
-        "# {0}: idle states and what they cost, written by `stopwatt import wattson`. A unit of power is 10 uW.\nname = \"{name}\"\ntitle = \"{0}\"\n\n\
+        "\n# Idle states and what they cost.\n\n\
          [power]\nsource = \"Perfetto's Wattson, curves of {0}\"\n\
          assumed = \"idle power is that at the lowest clock; what a round trip costs, and that a deep state is worth it after {RESIDENCY_US} us, is assumed\"\n\
          watts_per_unit = {{ value = 0.00001, source = \"by definition: milliwatts times 100\" }}\n",
@@ -258,22 +234,6 @@ fn idle(curves: &Curves, name: &str, domains: &[Domain<'_>]) -> String {
         );
     }
     text
-}
-
-/// Costs of the firmware's calls, those of the lender's cores in the place of these: of its slower
-/// ones for all but the fastest policy.
-fn costs(lent: &str, domains: &[Domain<'_>]) -> Option<String> {
-    let (before, cores) = lent.split_once("[cores.")?;
-    let bodies: Vec<&str> =
-        cores.split("[cores.").filter_map(|core| core.split_once('\n')).map(|(_, body)| body).collect();
-    let (slow, fast) = (bodies.first()?, bodies.last()?);
-    let most = domains.iter().map(|domain| domain.capacity).max();
-    let mut text = before.to_owned();
-    for domain in domains {
-        let body = if Some(domain.capacity) == most { fast } else { slow };
-        let _ = write!(text, "[cores.{}-core]\n{}\n\n", domain.name(), body.trim_end());
-    }
-    Some(text)
 }
 
 #[cfg(test)]

@@ -201,7 +201,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::CalibratePrefetch(options) => return calibrate_command::run_prefetch(console, &data, options),
         Command::Import { what: Import::VppRuntime(options) } => import_command::vpp_runtime(console, options),
         Command::Import { what: Import::Ftrace(options) } => import_trace::run(console, options),
-        Command::Import { what: Import::Wattson(options) } => import_wattson::run(console, &data, options),
+        Command::Import { what: Import::Wattson(options) } => import_wattson::run(console, options),
         Command::Import { what: Import::Cpuidle(options) } => import_cpuidle::run(console, &data, options),
         Command::Capture { what } => capture_command::run(console, &data, what),
         Command::Import { what: Import::RtInstr(options) } => {

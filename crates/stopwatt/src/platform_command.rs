@@ -41,11 +41,14 @@ pub struct FromOptions {
 
 /// Reads the board's files, and writes or prints the platform.
 pub fn run(console: &Console, PlatformAction::From(options): &PlatformAction) -> miette::Result<()> {
-    if let Some(path) = options.output.as_ref().filter(|path| path.is_file() && !options.replace) {
-        let help = "name another file with --output, or add --replace";
-        return Err(miette!(help = help, "{} is there already", path.display()));
+    if let Some(path) = &options.output {
+        output::ending_of(path, &["toml"])?;
+        if path.is_file() && !options.replace {
+            let help = "name another file with --output, or add --replace";
+            return Err(miette!(help = help, "{} is there already", path.display()));
+        }
+        output::check_file(path)?;
     }
-    options.output.as_deref().map(output::check_file).transpose()?;
     let mut board = Board::open(&options.board)?;
     if let Some(dump) = &options.energy_model {
         board.take_energy_model(dump)?;

@@ -16,7 +16,7 @@ mod platform_file;
 mod source;
 mod what;
 
-pub use platform_file::ASSUMED_MACHINE;
+pub use platform_file::{ASSUMED_MACHINE, LENDER, lender_of};
 pub use what::Board;
 
 use document::{Document, Error};
@@ -33,7 +33,7 @@ impl Board {
         let bytes = if path.is_dir() { Vec::new() } else { source::bytes(path)? };
         if blob::is_blob(&bytes) {
             device_tree::board(&file, &bytes)
-        } else if source::is_source(&bytes) {
+        } else if source::is_source(path, &bytes) {
             device_tree::board(&file, &source::compiled(path, &bytes)?)
         } else {
             kernel_files::board(&file, path)

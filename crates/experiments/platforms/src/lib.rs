@@ -17,7 +17,7 @@ mod machine;
 mod set_keys;
 
 pub use idle_states::{DISABLE, disable, idle_states, power_facts};
-pub use board::{ASSUMED_MACHINE, Board};
+pub use board::{ASSUMED_MACHINE, Board, LENDER, lender_of};
 pub use kernel_costs::kernel_costs;
 pub use machine::PlatformFiles;
 pub use set_keys::{set_key, while_set};

@@ -444,7 +444,7 @@ const CURVES: [(&str, &str); 2] = [
 #[test]
 fn a_phones_curves_become_a_platform_that_runs_in_joules() {
     let folder = tempfile::tempdir().unwrap();
-    let (curves, phone) = (folder.path().join("Tensor"), folder.path().join("phone"));
+    let (curves, phone) = (folder.path().join("Tensor"), folder.path().join("phone.toml"));
     std::fs::create_dir(&curves).unwrap();
     CURVES.iter().for_each(|(name, text)| std::fs::write(curves.join(name), text).unwrap());
     let import = |more: &[&str]| {
@@ -459,10 +459,10 @@ fn a_phones_curves_become_a_platform_that_runs_in_joules() {
 
     let said = import(&["--cpus", "8", "--capacities", "0=124,4=427,6=1024"]);
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
-    let text = std::fs::read_to_string(phone.join("platforms/tensor.toml")).unwrap();
+    let text = std::fs::read_to_string(&phone).unwrap();
     let row = "{ clock = \"2802000 kHz\", capacity = 1024, core_power = 194289, domain_power = 0 }";
     assert!(text.contains(row) && text.contains("core_power = 2184, domain_power = 373"), "{text}");
-    let run = ["--data", phone.to_str().unwrap(), "run", "placement", "audio", "--platform", "tensor", "--seeds", "1"];
+    let run = ["run", "placement", "audio", "--platform", phone.to_str().unwrap(), "--seeds", "1"];
     let out = folder.path().join("r");
     let ran = stopwatt(&[&run[..], &["--seconds", "1", "--format", "json", "-o", out.to_str().unwrap()]].concat());
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));

@@ -11,7 +11,8 @@ const DEEPEST: usize = 32;
 pub(super) fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
     let tree = Tree::read(file, blob)?;
     let is_cpu = |at: &usize| {
-        let is_there = tree.nodes[*at].name.starts_with("cpu@") && tree.path(tree.nodes[*at].parent) == "/cpus";
+        let is_named = tree.nodes[*at].name.split('@').next() == Some("cpu");
+        let is_there = is_named && tree.path(tree.nodes[*at].parent) == "/cpus";
         is_there && !tree.text(*at, "status").is_some_and(|status| status.starts_with("fail"))
     };
     let nodes: Vec<usize> = (0..tree.nodes.len()).filter(is_cpu).collect();

@@ -6,10 +6,15 @@ use document::Error;
 /// What no file of a board says of its machine, as the end of a platform file.
 pub const ASSUMED_MACHINE: &str = include_str!("machine.toml");
 
-/// The slow and the fast core of the platform whose costs the board borrows.
-const LENT: [&str; 2] = ["cortex-a7", "cortex-a15"];
+/// The platform of which a board borrows releases and costs.
+pub const LENDER: &str = "tc2";
 /// The greatest power that a platform file takes, in units.
 const MOST_POWER: u64 = 1_000_000;
+
+/// The core of the lender of which a core borrows costs.
+pub fn lender_of(is_fastest: bool) -> &'static str {
+    if is_fastest { "cortex-a15" } else { "cortex-a7" }
+}
 
 /// A text that can stand in double quotes.
 fn plain(text: &str) -> String {
@@ -33,7 +38,8 @@ pub(super) fn text(board: &Board, name: &str) -> Result<String, Error> {
         unit = unit,
         assumed = board.assumed.iter().map(|it| format!("# Assumed: {it}.\n")).collect::<String>(),
         name = name,
-        title = plain(&board.title)
+        title = plain(&board.title),
+        lender = LENDER
     );
     let groups = board.groups();
     for cluster in 0..groups.len() {
@@ -66,7 +72,7 @@ fn group(groups: &[Vec<&Cpu>], cluster: usize, unit: u64) -> String {
         khz = top,
         l1 = l1.unwrap_or(32 << 10),
         own_l2 = own_l2,
-        lent = LENT[usize::from(first.capacity == fastest)],
+        lent = lender_of(first.capacity == fastest),
         clocks = plain(clocks) + if l1.is_some() { "" } else { "; the L1 is assumed" },
         cluster = cluster,
         count = cpus.len(),
@@ -111,11 +117,11 @@ fn states(groups: &[Vec<&Cpu>], cpu: &Cpu) -> String {
 fn points(cpu: &Cpu, top: u64, unit: u64) -> String {
     let (mut below, mut rows, mut mark) = (0, String::new(), "");
     for (khz, capacity, power) in &cpu.points {
-        let capacity = capacity.unwrap_or(cpu.capacity.unwrap_or(1024) * khz / top);
+        let capacity = capacity.unwrap_or(cpu.capacity.unwrap_or(1024).saturating_mul(*khz) / top);
         mark = if power.is_none() { "# " } else { mark };
         // Where capacity does not rise, the slower clock stands for both.
         if capacity > below {
-            let power = power.map_or("?".to_owned(), |power| (power / unit).to_string());
+            let power = power.map_or("?".to_owned(), |power| (power.saturating_add(unit / 2) / unit).to_string());
             rows += &format!(
                 "    {{ clock = \"{khz} kHz\", capacity = {capacity}, core_power = {power}, domain_power = 0 }},\n"
             );
@@ -123,11 +129,11 @@ fn points(cpu: &Cpu, top: u64, unit: u64) -> String {
         }
     }
     let rest = match (rows.is_empty(), mark) {
-        (true, _) => return "# No operating points are known.\n".to_owned(),
+        (true, _) => return "# No operating points are known.".to_owned(),
         (_, "") => "; assumed: what the cluster shares takes no power",
         _ => "; write powers where the question marks are, and take the `#` away",
     };
     let text =
         format!("operating_points_source = \"{}{rest}\"\noperating_point = [\n{rows}]", plain(&cpu.points_source));
-    text.lines().map(|line| format!("{mark}{line}\n")).collect()
+    text.lines().map(|line| format!("{mark}{line}")).collect::<Vec<_>>().join("\n")
 }

@@ -18,9 +18,9 @@ pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// True if a text has nodes.
-pub(super) fn is_source(bytes: &[u8]) -> bool {
-    bytes.contains(&b'{') && !bytes.contains(&0)
+/// True if a file is a source by its name, or has nodes.
+pub(super) fn is_source(path: &Path, bytes: &[u8]) -> bool {
+    path.extension().is_some_and(|ending| ending == "dts") || bytes.contains(&b'{') && !bytes.contains(&0)
 }
 
 /// The blob of a source, which goes through the preprocessor where it asks for it.
