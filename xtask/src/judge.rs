@@ -17,7 +17,7 @@ const fn judge(name: &'static str, asks: &'static str, command: fn() -> Command)
 }
 
 /// All judges, in their order.
-const JUDGES: [Judge; 16] = [
+const JUDGES: [Judge; 17] = [
     judge("tests", "do the tests pass that take too long for every day?", || cargo(&["xtask", "judged-tests"])),
     judge("build", "is a first release build within its limit, beside an earlier commit's in turn?", || {
         script("bench/build.py")
@@ -38,6 +38,9 @@ const JUDGES: [Judge; 16] = [
     }),
     judge("placement", "does energy-aware placement find the CPU that the kernel's own C code finds?", || {
         script("bench/energy_aware.py")
+    }),
+    judge("boards", "does each board of the mainline kernel that has idle states become a platform?", || {
+        script("bench/boards.py")
     }),
     judge("predictions", "is what another governor would have done foretold within 10 points and 10 %?", || {
         script("bench/predict.py")
