@@ -22,7 +22,7 @@ PACKAGE = "linux-source-6.12"
 WANTED = ["arch/arm/boot/dts", "arch/arm64/boot/dts", "arch/riscv/boot/dts", "include/dt-bindings", "include/uapi/linux/input-event-codes.h",
           "scripts/dtc/include-prefixes"]
 # Why a tree is no platform, by words of the error.
-REASONS = {"but WFI": "has no idle states", "no other CPU": "has no CPUs that are numbered", "dtc refuses it": "is refused by dtc"}
+REASONS = {"but WFI": "has no idle states", "are 0 nodes": "has no CPUs", "dtc refuses it": "is refused by dtc"}
 
 
 def fetch(work):

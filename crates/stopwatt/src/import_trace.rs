@@ -28,7 +28,7 @@ pub struct ImportTraceOptions {
     variant: Option<String>,
     /// CPUs of a cluster, as 0-3 or 0,2; once for each cluster. Without it they are those that the
     /// trace names (idlestat's do), or else all CPUs are one.
-    #[arg(long = "cluster", value_name = "CPUS", value_parser = cpu_list)]
+    #[arg(long = "cluster", value_name = "CPUS", value_parser = ftrace::cpu_list)]
     clusters: Vec<Vec<u16>>,
     /// Leave malformed lines out, with a warning, instead of giving up.
     #[arg(long)]
@@ -43,20 +43,6 @@ pub struct ImportTraceOptions {
     /// The way to print what was read.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
-}
-
-/// The CPUs of a list as the kernel writes it.
-fn cpu_list(text: &str) -> Result<Vec<u16>, String> {
-    let mut cpus = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let number = |text: &str| text.trim().parse::<u16>().ok().filter(|cpu| *cpu <= ftrace::LAST_CPU);
-        match (number(first), number(last)) {
-            (Some(first), Some(last)) if first <= last => cpus.extend(first..=last),
-            _ => return Err(format!("`{}` is no CPU and no range of CPUs, as 3 or 0-3", part.trim())),
-        }
-    }
-    Ok(cpus)
 }
 
 /// Reads the trace, writes the recording where one is wanted, and says what is in it.

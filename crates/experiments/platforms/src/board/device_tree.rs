@@ -3,9 +3,12 @@
 use super::blob::Tree;
 use super::what::{Board, Cpu, State};
 use document::{Error, printable};
+use soc::config::MAX_CPUS;
 
-/// The most power domains, one within the other, that are looked at.
-const DEEPEST: usize = 32;
+/// The most power domains, one within the other, and states of each that are looked at.
+const DEEPEST: usize = 16;
+/// The most operating points of a CPU.
+const MOST_POINTS: usize = 256;
 
 /// The board that a blob describes; `file` is its name for people.
 pub(super) fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
@@ -16,9 +19,9 @@ pub(super) fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
         is_there && !tree.text(*at, "status").is_some_and(|status| status.starts_with("fail"))
     };
     let nodes: Vec<usize> = (0..tree.nodes.len()).filter(is_cpu).collect();
-    if nodes.is_empty() {
+    if nodes.is_empty() || nodes.len() > MAX_CPUS {
         let help = "name the board's whole device tree, not an overlay or a part that others include";
-        return Err(Error::new(format!("{file}: there is no /cpus/cpu@0, and no other CPU"), help));
+        return Err(Error::new(format!("{file}: there are {} nodes /cpus/cpu@N", nodes.len()), help));
     }
     let title = tree.text(0, "model").unwrap_or_else(|| file.to_owned());
     let mut board = Board { file: file.to_owned(), title, ..Board::default() };
@@ -28,10 +31,9 @@ pub(super) fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
     for (number, &at) in nodes.iter().enumerate() {
         // What clocks share is often said of a cluster's first CPU alone.
         let kind = |other: usize| (&clusters[other], tree.text(nodes[other], "compatible"));
-        let kin: Vec<usize> =
-            (0..nodes.len()).filter(|other| kind(*other) == kind(number)).map(|of| nodes[of]).collect();
-        let who =
-            |name: &str| *std::iter::once(&at).chain(&kin).find(|of| tree.value(**of, name).is_some()).unwrap_or(&at);
+        let kin = (0..nodes.len()).filter(|other| kind(*other) == kind(number)).map(|other| nodes[other]);
+        let kin: Vec<usize> = std::iter::once(at).chain(kin).collect();
+        let who = |name: &str| kin.iter().copied().find(|of| tree.value(*of, name).is_some()).unwrap_or(at);
         let mut cpu = tree.cpu(number as u16, at, &clusters[number])?;
         let factor = tree.number(who("dynamic-power-coefficient"), "dynamic-power-coefficient")?;
         let clocked = ["operating-points-v2", "operating-points", "clock-frequency"].map(who);
@@ -64,8 +66,7 @@ impl Tree<'_> {
         if clusters.iter().all(Option::is_some) {
             return Ok(clusters.into_iter().flatten().collect());
         }
-        assumed
-            .push("clusters are those of the affinities in reg, since /cpus/cpu-map does not name all CPUs".to_owned());
+        assumed.push("clusters are those of the affinities in reg: cpu-map does not name all CPUs".to_owned());
         let affinity = |at: &usize| self.cells(*at, "reg").map(|reg| reg.last().map_or(0, |affinity| affinity >> 8));
         let labels: Vec<u32> = cpus.iter().map(affinity).collect::<Result<_, Error>>()?;
         // Where each CPU has one of its own, the field above counts CPUs, and that below threads.
@@ -75,7 +76,7 @@ impl Tree<'_> {
 
     fn cpu(&self, number: u16, at: usize, cluster: &str) -> Result<Cpu, Error> {
         let core = self.text(at, "compatible").unwrap_or_else(|| "cpu".to_owned()).to_lowercase();
-        let core = core.rsplit(',').next().unwrap_or_default();
+        let core = core.rsplit(',').find(|name| !name.is_empty()).unwrap_or("cpu");
         let l2 = self.first(at, "next-level-cache")?;
         let l3 = l2.map_or(Ok(None), |l2| self.first(l2, "next-level-cache"))?;
         let size = |cache: Option<usize>| cache.map_or(Ok(None), |cache| self.number(cache, "cache-size"));
@@ -115,7 +116,7 @@ impl Tree<'_> {
 
     /// Adds the states that a property names; those of a domain of several CPUs have its path.
     fn add_states(&self, states: &mut Vec<State>, of: usize, property: &str, domain: &str) -> Result<(), Error> {
-        for at in self.named(of, property, usize::MAX)?.into_iter().filter(|at| self.is_on(*at)) {
+        for at in self.named(of, property, DEEPEST)?.into_iter().filter(|at| self.is_on(*at)) {
             let needed = |property: &str| {
                 let missing = || self.wrong(at, property, "is not there", "an idle state has it, in microseconds");
                 self.number(at, property)?.map(u64::from).ok_or_else(missing)
@@ -131,8 +132,7 @@ impl Tree<'_> {
             let parameter = self.number(at, "arm,psci-suspend-param")?;
             let mut source = self.path(at);
             source += &parameter.map_or(String::new(), |of| format!(", arm,psci-suspend-param {of:#x}"));
-            // Bits 24 and 25 are a power level in the first of PSCI's two formats, which has no bit
-            // 30.
+            // Bits 24 and 25 are a power level in PSCI's original format, which has no bit 30.
             let level = parameter.is_some_and(|parameter| parameter >> 30 == 0 && parameter >> 24 & 3 > 0);
             let by_name = name.contains("cluster") || name.contains("system");
             if !domain.is_empty() {
@@ -160,13 +160,14 @@ impl Tree<'_> {
         let (table, pairs) = (self.first(new, "operating-points-v2")?, self.cells(old, "operating-points")?);
         if let Some(table) = table {
             cpu.points_source = self.path(table);
-            for at in (0..self.nodes.len()).filter(|at| self.nodes[*at].parent == table && self.is_on(*at)) {
+            let inside = |at: &usize| self.nodes[*at].parent == table && self.is_on(*at);
+            for at in (0..self.nodes.len()).filter(inside).take(MOST_POINTS) {
                 let hz = self.cells(at, "opp-hz")?.iter().take(2).fold(0, |high, low| high << 32 | u64::from(*low));
                 cpu.add(point(hz, self.cells(at, "opp-microvolt")?.first()));
             }
         } else if !pairs.is_empty() {
             cpu.points_source = self.path(old) + ", operating-points";
-            pairs.chunks(2).for_each(|pair| cpu.add(point(u64::from(pair[0]) * 1_000, pair.get(1))));
+            pairs.chunks(2).take(MOST_POINTS).for_each(|pair| cpu.add(point(u64::from(pair[0]) * 1_000, pair.get(1))));
         } else if let Some(hz) = self.cells(clock, "clock-frequency")?.last() {
             cpu.points_source = self.path(clock) + ", clock-frequency";
             cpu.add(point(u64::from(*hz), None));

@@ -30,8 +30,7 @@ pub(super) fn text(board: &Board, name: &str) -> Result<String, Error> {
     }
     let powers = board.cpus.iter().flat_map(|cpu| &cpu.points).filter_map(|(_, _, power)| *power);
     let most = powers.max().unwrap_or(0);
-    let unit =
-        std::iter::successors(Some(10), |unit| Some(unit * 10)).find(|unit| most / unit < MOST_POWER).unwrap_or(10);
+    let unit = (1..19).map(|zeros| 10_u64.pow(zeros)).find(|unit| most / unit < MOST_POWER).unwrap_or(10);
     let mut text = format!(
         include_str!("head.toml"),
         file = plain(&board.file),
@@ -88,12 +87,9 @@ fn states(groups: &[Vec<&Cpu>], cpu: &Cpu) -> String {
         states.insert(states.partition_point(|before| before.times[2] <= state.times[2]), state);
     }
     let most = groups.iter().map(|group| group[0].states.len()).max().unwrap_or(0);
-    let repeated = states.last().into_iter().flat_map(|last| std::iter::repeat_n(last, most - states.len()));
-    let all = states
-        .iter()
-        .zip(std::iter::repeat(""))
-        .chain(repeated.zip(std::iter::repeat("; assumed: repeated, as other CPUs have more")));
-    let text = |(state, more): (&&State, &str)| {
+    let text = |at: usize| {
+        let state = states[at.min(states.len() - 1)];
+        let more = if at < states.len() { "" } else { "; assumed: repeated, as other CPUs have more" };
         let has = |group: &&Vec<&Cpu>| group[0].states.iter().any(|of| of.domain == state.domain);
         let is_shared = !state.domain.is_empty() && groups.iter().filter(has).count() > 1;
         let alone = if is_shared { "; assumed: it goes down without the domain's other CPUs" } else { "" };
@@ -110,7 +106,7 @@ fn states(groups: &[Vec<&Cpu>], cpu: &Cpu) -> String {
             source = plain(&state.source) + more + alone
         )
     };
-    all.map(text).collect()
+    (0..most).map(text).collect()
 }
 
 /// The operating points of a CPU: as a comment where a power is not known.

@@ -29,7 +29,7 @@ fn a_tree_that_says_what_cannot_be_is_refused_by_node_and_property() {
     refused("<&SLEEP>", "<0x77>", &["/cpus/cpu@0: cpu-idle-states names a node by 0x77", "label"]);
     refused("<&OPP>", "<0x78>", &["/cpus/cpu@0: operating-points-v2"]);
     refused("cpu-idle-states", "idle", &["board.dtb: no CPU has an idle state", "cpu-idle-states"]);
-    refused("cpu@0", "core@0", &["no /cpus/cpu@0", "overlay"]);
+    refused("cpu@0", "core@0", &["0 nodes /cpus/cpu@N", "overlay"]);
     refused("<500>", "<0xffffffff>", &["residency", "cpu-sleep"]);
     refused("<60>", "<4000000>", &["cpu-sleep", "longer than 1 s"]);
 }

@@ -232,7 +232,24 @@ pub(super) fn idle(collector: &mut Collector<'_>, time_ns: u64, state: u64, cpu:
 /// Most CPUs that a trace may have: Linux ends at 8192.
 pub(super) const MOST_CPUS: u64 = 8192;
 /// The highest number of a CPU that a trace may have.
-pub const LAST_CPU: u16 = MOST_CPUS as u16 - 1;
+const LAST_CPU: u16 = MOST_CPUS as u16 - 1;
+
+/// The CPUs of a list as the kernel writes it: `0-3,6`, or with blanks between them.
+///
+/// # Errors
+/// The part of it that is no CPU and no range, or that makes it longer than there are CPUs.
+pub fn cpu_list(text: &str) -> Result<Vec<u16>, String> {
+    let mut cpus = Vec::new();
+    for part in text.split([',', ' ']).filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| text.trim().parse::<u16>().ok().filter(|cpu| *cpu <= LAST_CPU);
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last && (cpus.len() as u64) < MOST_CPUS => cpus.extend(first..=last),
+            _ => return Err(format!("`{}` is no CPU and no range of CPUs, as 3 or 0-3", part.trim())),
+        }
+    }
+    if cpus.is_empty() { Err("no CPU is named, as 3 or 0-3".to_owned()) } else { Ok(cpus) }
+}
 
 pub(super) fn cpu_of(number: u64) -> Option<u16> {
     (number < MOST_CPUS).then_some(number as u16)

@@ -33,7 +33,7 @@ pub use clusters::ClusterIdle;
 pub use collect::{Taker, Trace};
 pub use event::{Event, Point};
 pub use input::Options;
-pub use kind::LAST_CPU;
+pub use kind::cpu_list;
 
 /// A trace to try things on: a moment of Linux on two CPUs of QEMU's `virt`, as text.
 pub const SAMPLE: &str = include_str!("../../data/guest.trace");
