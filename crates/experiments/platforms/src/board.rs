@@ -7,7 +7,7 @@
 //! | `device_tree.rs` | what a device tree says of the board |
 //! | `source.rs` | a device tree's source, compiled by `cpp` and `dtc` |
 //! | `kernel_files.rs` | the kernel's files of its CPUs, and of its energy model |
-//! | `platform_file.rs` | the platform file; its parts that no board changes are in `board/*.toml` |
+//! | `platform_file.rs` | the platform file; what no board says is in `machine.toml` |
 
 mod blob;
 mod device_tree;

@@ -31,14 +31,15 @@ pub(super) fn text(board: &Board, name: &str) -> Result<String, Error> {
     let powers = board.cpus.iter().flat_map(|cpu| &cpu.points).filter_map(|(_, _, power)| *power);
     let most = powers.max().unwrap_or(0);
     let unit = (1..19).map(|zeros| 10_u64.pow(zeros)).find(|unit| most / unit < MOST_POWER).unwrap_or(10);
+    let assumed: String = board.assumed.iter().map(|it| format!("# Assumed: {it}.\n")).collect();
+    let (file, title) = (plain(&board.file), plain(&board.title));
     let mut text = format!(
-        include_str!("head.toml"),
-        file = plain(&board.file),
-        unit = unit,
-        assumed = board.assumed.iter().map(|it| format!("# Assumed: {it}.\n")).collect::<String>(),
-        name = name,
-        title = plain(&board.title),
-        lender = LENDER
+        "# Written by `stopwatt platform from {file}`. Each `source` says where in it the values stand; what stands nowhere is called assumed.\n\
+         # Nobody says what idle states, clusters and transitions take, so there are no joules. A unit of power is {unit} uW, of running cores alone.\n\
+         # Assumed: calls of the firmware take what they take on {LENDER}.\n{assumed}\n\
+         name = \"{name}\"\ntitle = \"{title}\"\nborrows = \"{LENDER}\"\n\n[topology]\n\
+         source = \"{file}: a domain for the CPUs of a cluster that have the same core, clocks and idle states\"\n\n\
+         [[topology.domain]]\nname = \"system\"\n"
     );
     let groups = board.groups();
     for cluster in 0..groups.len() {
@@ -62,21 +63,15 @@ fn group(groups: &[Vec<&Cpu>], cluster: usize, unit: u64) -> String {
     let l2 = cache("l2", first.l2.as_ref().map(|(_, bytes)| *bytes));
     let (own_l2, shared_l2) = if is_own { (l2, String::new()) } else { (String::new(), l2) };
     let fastest = groups.iter().filter_map(|group| group[0].capacity).max();
+    let numbers: Vec<u16> = cpus.iter().map(|cpu| cpu.number).collect();
+    let (count, source, clocks) = (cpus.len(), plain(&first.source), plain(clocks));
+    let (states, points) = (states(groups, first), points(first, top, unit));
+    let (l1, assumed) = l1.map_or((32 << 10, "; the L1 is assumed"), |l1| (l1, ""));
+    let (l3, lent) = (cache("l3", l3), lender_of(first.capacity == fastest));
     format!(
-        include_str!("group.toml"),
-        name = name,
-        cpus = cpus.iter().map(|cpu| cpu.number).collect::<Vec<_>>(),
-        source = plain(&first.source),
-        states = states(groups, first),
-        khz = top,
-        l1 = l1.unwrap_or(32 << 10),
-        own_l2 = own_l2,
-        lent = lender_of(first.capacity == fastest),
-        clocks = plain(clocks) + if l1.is_some() { "" } else { "; the L1 is assumed" },
-        cluster = cluster,
-        count = cpus.len(),
-        caches = shared_l2 + &cache("l3", l3),
-        points = points(first, top, unit)
+        "\n[[domain]]\nname = \"{name}\"\ncpus = {numbers:?}\nsource = \"{source}\"\n{states}\n\
+         [cores.{name}]\nclock = \"{top} kHz\"\nl1_data = \"{l1} B\"\n{own_l2}borrows = \"{lent}\"\nsource = \"{clocks}{assumed}\"\n\n\
+         [[topology.domain]]\nname = \"{name}\"\nparent = \"system\"\ncluster = {cluster}\ncore = \"{name}\"\ncores = {count}\n{shared_l2}{l3}{points}\n"
     )
 }
 
@@ -93,17 +88,11 @@ fn states(groups: &[Vec<&Cpu>], cpu: &Cpu) -> String {
         let has = |group: &&Vec<&Cpu>| group[0].states.iter().any(|of| of.domain == state.domain);
         let is_shared = !state.domain.is_empty() && groups.iter().filter(has).count() > 1;
         let alone = if is_shared { "; assumed: it goes down without the domain's other CPUs" } else { "" };
-        let [entry, exit, residency] = state.times;
+        let State { name, times: [entry, exit, residency], coupled, stops_timer, source, .. } = state;
+        let (name, source, polling) = (plain(name), plain(source), name.eq_ignore_ascii_case("poll"));
         format!(
-            include_str!("state.toml"),
-            name = plain(&state.name),
-            entry = entry,
-            exit = exit,
-            residency = residency,
-            coupled = state.coupled,
-            polling = state.name.eq_ignore_ascii_case("poll"),
-            stops_timer = state.stops_timer,
-            source = plain(&state.source) + more + alone
+            "\n[[domain.state]]\nname = \"{name}\"\nentry_us = {entry}\nexit_us = {exit}\nresidency_us = {residency}\n\
+             coupled = {coupled}\npolling = {polling}\nstops_timer = {stops_timer}\nsource = \"{source}{more}{alone}\"\n"
         )
     };
     (0..most).map(text).collect()
