@@ -1,7 +1,7 @@
 //! What is known of a board.
 
 /// A board, as far as its files say.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Board {
     /// Name of the file that says it.
     pub file: String,
@@ -14,7 +14,7 @@ pub struct Board {
 }
 
 /// A CPU.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Cpu {
     /// Its number in Linux.
     pub number: u16,
@@ -43,7 +43,7 @@ pub struct Cpu {
 pub type Point = (u64, Option<u64>, Option<u64>);
 
 /// An idle state.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct State {
     /// Name of the state.
     pub name: String,
@@ -68,9 +68,10 @@ impl Cpu {
         }
     }
 
-    /// What CPUs of a group have in common.
-    fn kind(&self) -> Self {
-        Self { number: 0, source: String::new(), points_source: String::new(), l2: None, ..self.clone() }
+    /// True if both can be in a group.
+    fn is_like(&self, other: &Self) -> bool {
+        (&self.cluster, &self.core, self.capacity) == (&other.cluster, &other.core, other.capacity)
+            && (&self.points, &self.states, self.l1_and_l3) == (&other.points, &other.states, other.l1_and_l3)
     }
 }
 
@@ -79,7 +80,7 @@ impl Board {
     pub fn groups(&self) -> Vec<Vec<&Cpu>> {
         let mut groups: Vec<Vec<&Cpu>> = Vec::new();
         for cpu in &self.cpus {
-            match groups.iter_mut().find(|group| group[0].kind() == cpu.kind()) {
+            match groups.iter_mut().find(|group| group[0].is_like(cpu)) {
                 Some(group) => group.push(cpu),
                 None => groups.push(vec![cpu]),
             }

@@ -36,7 +36,7 @@ pub struct Platform {
     /// The platform whose releases and costs stand in for its own, where it has none.
     pub borrows: Option<String>,
     /// By core type, the core type of that platform whose costs it has.
-    pub lent: BTreeMap<String, String>,
+    pub lent: Vec<(String, String)>,
 }
 
 /// A type of core.
