@@ -12,7 +12,7 @@ use dataplane::wiring::{Registry, Wiring};
 use dataplane::{pcap, standard};
 use document::Document;
 use import::cpuidle::Content;
-use import::{Figures, ImportError, Options, cpuidle, ftrace, wattson};
+use import::{Figures, ImportError, Options, cpuidle, ftrace};
 
 /// One reader.
 #[derive(Clone, Copy)]
@@ -35,7 +35,6 @@ pub const TARGETS: [Target; 20] = [
     CSV,
     VPP_RUNTIME,
     CPUIDLE,
-    WATTSON,
     FTRACE,
     TRACE_DAT,
     PERFETTO,
@@ -133,28 +132,6 @@ pub const CPUIDLE: Target = Target {
         Err(error) => {
             assert!(!error.message.is_empty() && !error.help.is_empty());
             false
-        }
-    },
-};
-
-/// Power curves of a phone.
-pub const WATTSON: Target = Target {
-    name: "wattson",
-    seeds: || {
-        let one = "device,policy,freq_khz,static,active,idle0,idle1\nTensor,4,400000,0,28.51,5.24,0\nTensor,6,500000,0,87.31,16.14,0\n";
-        let two = "device,policy,freq_khz,dep_policy,dep_freq,static,active,idle0,idle1,interconnect\n\
-                   Tensor,0,300000,4,400000,3.73,21.84,0.47,0,1\nTensor,0,300000,6,500000,2.61,22.89,0.76,0,0\n";
-        vec![one.into(), two.into()]
-    },
-    run: |bytes| {
-        let text = String::from_utf8_lossy(bytes);
-        match wattson::Curves::parse(&[Document::new("fuzz.csv", text)]) {
-            Ok(curves) => {
-                let rows = curves.policies.iter().flat_map(|policy| curves.lowest_rows(policy));
-                rows.for_each(|row| assert!(row.active_mw.is_finite() && row.active_mw >= 0.0));
-                !curves.policies.is_empty()
-            }
-            Err(_) => false,
         }
     },
 };

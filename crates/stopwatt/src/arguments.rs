@@ -12,7 +12,6 @@ use crate::explore_command::Explore;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};
 use crate::import_cpuidle::ImportCpuidleOptions;
 use crate::import_trace::ImportTraceOptions;
-use crate::import_wattson::ImportWattsonOptions;
 use crate::list::ListOptions;
 use crate::payload_command::PayloadOptions;
 use crate::platform_command::PlatformAction;
@@ -187,8 +186,6 @@ pub enum Import {
     Ftrace(ImportTraceOptions),
     /// Two dumps of the kernel's counts of idle states, or a table of what was counted.
     Cpuidle(ImportCpuidleOptions),
-    /// Power curves of a phone from Perfetto's Wattson, as a platform in milliwatts.
-    Wattson(ImportWattsonOptions),
 }
 
 /// Names of the experiments that are commands of their own, too.

@@ -22,7 +22,6 @@ mod explore_command;
 mod import_command;
 mod import_cpuidle;
 mod import_trace;
-mod import_wattson;
 mod list;
 mod list_governors;
 mod of_commit;
@@ -201,7 +200,6 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::CalibratePrefetch(options) => return calibrate_command::run_prefetch(console, &data, options),
         Command::Import { what: Import::VppRuntime(options) } => import_command::vpp_runtime(console, options),
         Command::Import { what: Import::Ftrace(options) } => import_trace::run(console, options),
-        Command::Import { what: Import::Wattson(options) } => import_wattson::run(console, options),
         Command::Import { what: Import::Cpuidle(options) } => import_cpuidle::run(console, &data, options),
         Command::Capture { what } => capture_command::run(console, &data, what),
         Command::Import { what: Import::RtInstr(options) } => {

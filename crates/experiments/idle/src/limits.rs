@@ -48,14 +48,8 @@ fn latencies(text: &str) -> Result<Asked, String> {
         }
         None => number(text).map(|us| us..=us),
     };
-    let cpu_range = |text: &str| {
-        let (first, last) = text.split_once('-').unwrap_or((text, text));
-        let range = first.trim().parse::<u16>().ok()?..=last.trim().parse().ok()?;
-        (!range.is_empty()).then_some(range)
-    };
     let us = limits.split(',').map(range).collect::<Option<_>>().ok_or_else(right)?;
-    let numbers: Option<Vec<_>> = list.map_or(Some(Vec::new()), |list| list.split(',').map(cpu_range).collect());
-    let cpus = numbers.ok_or_else(right)?.into_iter().flatten().collect();
+    let cpus = list.map_or(Ok(Vec::new()), import::ftrace::cpu_list)?;
     Ok(Asked { cpu_list: list.unwrap_or("").to_owned(), cpus, us })
 }
 

@@ -16,7 +16,6 @@ mod platform_file;
 mod source;
 mod what;
 
-pub use platform_file::{ASSUMED_MACHINE, LENDER, lender_of};
 pub use what::Board;
 
 use document::{Document, Error};

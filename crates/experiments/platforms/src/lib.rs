@@ -16,8 +16,8 @@ mod kernel_costs;
 mod machine;
 mod set_keys;
 
+pub use board::Board;
 pub use idle_states::{DISABLE, disable, idle_states, power_facts};
-pub use board::{ASSUMED_MACHINE, Board, LENDER, lender_of};
 pub use kernel_costs::kernel_costs;
 pub use machine::PlatformFiles;
 pub use set_keys::{set_key, while_set};

@@ -3,8 +3,7 @@
 //! Three kinds of text are read: the UART log of the Trusted Firmware-A test framework
 //! ([`rt_instr`]), the tables of reStructuredText documents ([`rst`]) and CSV ([`csv_table`]). Each
 //! yields [`Figures`]; [`record`] makes the recording of them. [`vpp_runtime`] reads what VPP's
-//! `show runtime` prints, [`cpuidle`] the kernel's counts of idle states, [`wattson`] curves of
-//! power. Cases, modes and metrics
+//! `show runtime` prints, [`cpuidle`] the kernel's counts of idle states. Cases, modes and metrics
 //! get the names that simulated recordings use, so that both can be compared. [`tf_a_tables`]
 //! writes a recording as the files that [`csv_table`] reads.
 //!
@@ -27,7 +26,6 @@ mod runs;
 mod text;
 mod tf_a;
 pub mod vpp_runtime;
-pub mod wattson;
 
 pub use csv_table::{csv_table, csv_tables};
 pub use error::ImportError;

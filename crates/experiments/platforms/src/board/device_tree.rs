@@ -135,12 +135,10 @@ impl Tree<'_> {
             // Bits 24 and 25 are a power level in PSCI's original format, which has no bit 30.
             let level = parameter.is_some_and(|parameter| parameter >> 30 == 0 && parameter >> 24 & 3 > 0);
             let by_name = name.contains("cluster") || name.contains("system");
-            if !domain.is_empty() {
-                source += &format!(", of the power domain {domain}");
-            } else if by_name && !level {
+            if domain.is_empty() && by_name && !level {
                 source += "; assumed by its name: CPUs go down together";
             }
-            let (coupled, domain) = (level || by_name || !domain.is_empty(), domain.to_owned());
+            let (coupled, domain) = (level || by_name, domain.to_owned());
             let stops_timer = self.value(at, "local-timer-stop").is_some();
             let times = [entry, exit, needed("min-residency-us")?];
             states.push(State { name, times, stops_timer, coupled, domain, source });

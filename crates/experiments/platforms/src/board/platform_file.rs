@@ -4,15 +4,15 @@ use super::what::{Board, Cpu, State};
 use document::Error;
 
 /// What no file of a board says of its machine, as the end of a platform file.
-pub const ASSUMED_MACHINE: &str = include_str!("machine.toml");
+const ASSUMED_MACHINE: &str = include_str!("machine.toml");
 
 /// The platform of which a board borrows releases and costs.
-pub const LENDER: &str = "tc2";
+const LENDER: &str = "tc2";
 /// The greatest power that a platform file takes, in units.
 const MOST_POWER: u64 = 1_000_000;
 
 /// The core of the lender of which a core borrows costs.
-pub fn lender_of(is_fastest: bool) -> &'static str {
+fn lender_of(is_fastest: bool) -> &'static str {
     if is_fastest { "cortex-a15" } else { "cortex-a7" }
 }
 
@@ -45,7 +45,39 @@ pub(super) fn text(board: &Board, name: &str) -> Result<String, Error> {
     for cluster in 0..groups.len() {
         text += &group(&groups, cluster, unit);
     }
-    Ok(text + ASSUMED_MACHINE)
+    Ok(text + &power_domains(board) + ASSUMED_MACHINE)
+}
+
+/// The power domains that Linux switches, each with the CPUs below it.
+fn power_domains(board: &Board) -> String {
+    let mut text = String::new();
+    let mut seen = vec![""];
+    for domain in board.cpus.iter().flat_map(|cpu| &cpu.states).map(|state| state.domain.as_str()) {
+        if seen.contains(&domain) {
+            continue;
+        }
+        seen.push(domain);
+        let below = || board.cpus.iter().filter(|cpu| cpu.states.iter().any(|state| state.domain == domain));
+        let cpus: Vec<u16> = below().map(|cpu| cpu.number).collect();
+        let (source, name) = (plain(domain), plain(domain.rsplit('/').next().unwrap_or(domain)));
+        text += &format!("\n[[power_domain]]\nname = \"{name}\"\ncpus = {cpus:?}\nsource = \"{source}\"\n");
+        for state in below().next().map_or_else(Vec::new, |cpu| by_residency(cpu, domain)) {
+            let State { name, times: [entry, exit, residency], source, .. } = state;
+            let (name, source) = (plain(name), plain(source));
+            text += &format!(
+                "\n[[power_domain.state]]\nname = \"{name}\"\nentry_us = {entry}\nexit_us = {exit}\nresidency_us = {residency}\n\
+                 source = \"{source}\"\n"
+            );
+        }
+    }
+    text
+}
+
+/// The states of a CPU by residency: those of a domain, or its own where that is empty.
+fn by_residency<'c>(cpu: &'c Cpu, domain: &str) -> Vec<&'c State> {
+    let mut states: Vec<&State> = cpu.states.iter().filter(|state| state.domain == domain).collect();
+    states.sort_by_key(|state| state.times[2]);
+    states
 }
 
 /// The tables of a group of CPUs, which is one of several.
@@ -77,22 +109,16 @@ fn group(groups: &[Vec<&Cpu>], cluster: usize, unit: u64) -> String {
 
 /// The states of a CPU by residency; where other CPUs have more, the last one stands repeatedly.
 fn states(groups: &[Vec<&Cpu>], cpu: &Cpu) -> String {
-    let mut states: Vec<&State> = Vec::new();
-    for state in &cpu.states {
-        states.insert(states.partition_point(|before| before.times[2] <= state.times[2]), state);
-    }
-    let most = groups.iter().map(|group| group[0].states.len()).max().unwrap_or(0);
+    let states = by_residency(cpu, "");
+    let most = groups.iter().map(|group| by_residency(group[0], "").len()).max().unwrap_or(0);
     let text = |at: usize| {
         let state = states[at.min(states.len() - 1)];
         let more = if at < states.len() { "" } else { "; assumed: repeated, as other CPUs have more" };
-        let has = |group: &&Vec<&Cpu>| group[0].states.iter().any(|of| of.domain == state.domain);
-        let is_shared = !state.domain.is_empty() && groups.iter().filter(has).count() > 1;
-        let alone = if is_shared { "; assumed: it goes down without the domain's other CPUs" } else { "" };
         let State { name, times: [entry, exit, residency], coupled, stops_timer, source, .. } = state;
         let (name, source, polling) = (plain(name), plain(source), name.eq_ignore_ascii_case("poll"));
         format!(
             "\n[[domain.state]]\nname = \"{name}\"\nentry_us = {entry}\nexit_us = {exit}\nresidency_us = {residency}\n\
-             coupled = {coupled}\npolling = {polling}\nstops_timer = {stops_timer}\nsource = \"{source}{more}{alone}\"\n"
+             coupled = {coupled}\npolling = {polling}\nstops_timer = {stops_timer}\nsource = \"{source}{more}\"\n"
         )
     };
     (0..most).map(text).collect()

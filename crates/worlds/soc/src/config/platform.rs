@@ -295,7 +295,7 @@ struct FileAssumed {
 }
 
 /// Keys of idle states in the same file, which `IdlePlatform` reads.
-const OF_IDLE_STATES: [&str; 2] = ["power", "domain"];
+const OF_IDLE_STATES: [&str; 3] = ["power", "domain", "power_domain"];
 
 /// Largest number of CPUs of a platform.
 pub const MAX_CPUS: usize = 1024;
