@@ -93,6 +93,9 @@ fn ranges(cpus: &[u16]) -> String {
     parts.into_iter().map(part).collect::<Vec<_>>().join(",")
 }
 
+/// Causes of wake-ups that are printed; a recording's report has the others.
+const MOST_CAUSES: usize = 10;
+
 fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
     let mut text = String::new();
     if !trace.idle.is_empty() {
@@ -127,6 +130,18 @@ fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
         );
         for (state, idle) in &cluster.states {
             let _ = writeln!(text, "      {}", times(*state, idle));
+        }
+    }
+    for row in &trace.kernel.domains {
+        let _ = writeln!(text, "CPUs {}: {}, {:.3} ms", ranges(&row.cpus), row.what, row.total_ns as f64 / 1e6);
+    }
+    if let Some(wake_ups) = &trace.kernel.wake_ups {
+        text += "Wake-ups by cause:\n";
+        for row in wake_ups.causes.iter().take(MOST_CAUSES) {
+            let _ = writeln!(text, "{:>12}  {}", row.count, row.cause);
+        }
+        if !wake_ups.unseen.is_empty() {
+            let _ = writeln!(text, "Not in the trace: {}.", wake_ups.unseen.join("; "));
         }
     }
     if !trace.others.is_empty() {
@@ -179,6 +194,8 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
         "span_ns": trace.span_ns.map(|(first, last)| [first, last]),
         "idle": idle,
         "clusters": clusters,
+        "domains": trace.kernel.domains,
+        "wake_ups": trace.kernel.wake_ups,
         "doubts": trace.doubts,
         "left_out": trace.left_out,
         "warnings": warnings,

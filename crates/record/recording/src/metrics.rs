@@ -193,6 +193,14 @@ metrics! {
     IDLE_AGREEMENT = Metric::new("idle_agreement", ("Agreement with the traced kernel", "agreement"), "1", Higher);
     /// The number of times that idle CPUs were woken, per second.
     WAKE_UP_RATE = Metric::new("wake_up_rate", ("Wake-ups of idle CPUs", "wake-ups"), "1/s", Lower);
+    /// From the cause of a wake-up until the idle state was over, the median; the subject is the
+    /// cause.
+    WAKE_EXIT = Metric::new("wake_exit", ("From cause to end of idle", "to exit"), "us", Lower);
+    /// From the end of an idle state to the first handler or task, the median; the subject is the
+    /// cause.
+    WAKE_RUN = Metric::new("wake_run", ("From end of idle to run", "to run"), "us", Lower);
+    /// Entries into idle states while a call from another CPU was on its way.
+    IDLE_CALLED = Metric::new("idle_called", ("Entries with a call pending", "called"), "1", Lower);
     /// Ticks that came to idle CPUs, per second.
     IDLE_TICK_RATE = Metric::new("idle_tick_rate", ("Ticks of idle CPUs", "ticks"), "1/s", Lower);
     /// RCU callbacks that were queued, per second.

@@ -1,7 +1,7 @@
 //! `cpuidle`: what a kernel counted of its idle states.
 
 use crate::Findings;
-use recording::facts::{CountedState, FactsError, IdleCounts, KernelTrace};
+use recording::facts::{CountedState, DomainSleep, FactsError, IdleCounts, KernelTrace, WakeUps};
 use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
 use recording::{Recording, metrics};
 use schemars::JsonSchema;
@@ -12,6 +12,12 @@ use serde::Serialize;
 pub struct KernelCounts<'r> {
     /// The tests of each kernel.
     pub tests: Vec<Test<'r>>,
+    /// Who woke the CPUs of a trace; `None` where that was not looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake_ups: Option<WakeUps>,
+    /// How the clusters of a trace slept, where they have states of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub domains: Vec<DomainSleep>,
     /// A sentence about the clusters; empty where nothing is to be said.
     pub clusters: String,
     /// The recording's folder, as it was named on the command line.
@@ -123,8 +129,12 @@ fn of_trace(counts: &[IdleCount<'_>], trace: &KernelTrace) -> IdleCounts {
 pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsError> {
     let recording = findings.recording;
     let counts = idle_counts(recording);
+    let mut trace = KernelTrace::default();
     let facts = match recording.header.experiment.as_str() {
-        "ftrace" => of_trace(&counts, &recording.header.facts()?),
+        "ftrace" => {
+            trace = recording.header.facts()?;
+            of_trace(&counts, &trace)
+        }
         _ => recording.header.facts()?,
     };
     let mut names: Vec<(&str, &str)> = Vec::new();
@@ -167,6 +177,8 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
     };
     Ok(KernelCounts {
         tests: names.into_iter().map(test).collect(),
+        wake_ups: trace.wake_ups,
+        domains: trace.domains,
         clusters: facts.clusters,
         recording: &findings.folder,
     })

@@ -2,7 +2,8 @@
 //! depends on.
 
 use super::residency::{Residency, residency};
-use std::collections::BTreeMap;
+use recording::facts::DomainSleep;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The times in which all CPUs of a cluster were idle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,6 +13,25 @@ pub struct ClusterIdle {
     /// Residency by the shallowest state that one of the CPUs was in. Nothing counts as too deep or
     /// too shallow.
     pub states: BTreeMap<u8, Residency>,
+    /// Residency of the cluster's own states, by the parameter of PSCI and whether it was a suspend
+    /// to idle: those that no CPU asked for while another one ran.
+    pub domain: BTreeMap<(u32, bool), Residency>,
+}
+
+impl ClusterIdle {
+    /// How its CPUs slept, and how it did itself; empty where it has no states of its own.
+    pub(super) fn sleeps(&self) -> Vec<DomainSleep> {
+        let row = |what: String, entered, total_ns| DomainSleep { cpus: self.cpus.clone(), what, entered, total_ns };
+        let together_ns: u64 = self.states.values().map(|of| of.total_ns).sum();
+        let mut rows = vec![row("all CPUs idle".to_owned(), None, together_ns)];
+        rows.extend(self.domain.iter().map(|((state, s2idle), of)| {
+            let s2idle = if *s2idle { " in a suspend to idle" } else { "" };
+            row(format!("the cluster in {state:#010x}{s2idle}"), Some(of.entered), of.total_ns)
+        }));
+        let own_ns: u64 = self.domain.iter().filter(|((_, s2idle), _)| !s2idle).map(|(_, of)| of.total_ns).sum();
+        rows.push(row("all CPUs idle, but not the cluster".to_owned(), None, together_ns.saturating_sub(own_ns)));
+        if self.domain.is_empty() { Vec::new() } else { rows }
+    }
 }
 
 /// All clusters of a trace while it is read.
@@ -31,6 +51,12 @@ struct Cluster {
     /// When the last of the CPUs fell asleep, and the shallowest state then.
     since: Option<(u64, u8)>,
     states: Vec<Residency>,
+    /// CPUs that are in a state of their domain, by their places.
+    asked: BTreeSet<usize>,
+    /// When the last of the CPUs asked for a state, and for which.
+    domain_since: Option<(u64, (u32, bool))>,
+    /// Residency of each state; `None` for one that is a CPU's own.
+    domain: BTreeMap<(u32, bool), Option<Residency>>,
 }
 
 /// The state of a CPU.
@@ -82,22 +108,35 @@ impl Clusters {
     /// Notes that a CPU entered an idle state, or that it runs.
     #[inline]
     pub(super) fn change(&mut self, cpu: u16, at_ns: u64, state: Option<u8>) {
-        let (number, place) = match self.place(cpu) {
-            Some(found) => found,
-            None if self.told => return,
-            None => {
+        if let Some((number, place)) = self.place_or_new(cpu) {
+            self.all[number].change(place, at_ns, state.map_or(Status::Running, Status::Idle));
+        }
+    }
+
+    #[inline]
+    fn place_or_new(&mut self, cpu: u16) -> Option<(usize, usize)> {
+        match self.place(cpu) {
+            None if !self.told => {
                 self.all.resize_with(1, Cluster::default);
-                self.add(cpu, 0)
+                Some(self.add(cpu, 0))
             }
-        };
-        self.all[number].change(place, at_ns, state.map_or(Status::Running, Status::Idle));
+            found => found,
+        }
+    }
+
+    /// Notes that a CPU asked for a state of its domain, or that it is back.
+    pub(super) fn domain(&mut self, cpu: u16, at_ns: u64, state: Option<(u32, bool)>) {
+        if let Some((number, place)) = self.place_or_new(cpu) {
+            self.all[number].asks(place, at_ns, state);
+        }
     }
 
     /// Notes that events of a CPU were lost: nobody knows what it did.
     pub(super) fn lost(&mut self, cpu: u16) {
         if let Some((number, place)) = self.place(cpu) {
             let cluster = &mut self.all[number];
-            cluster.since = None;
+            (cluster.since, cluster.domain_since) = (None, None);
+            cluster.asked.remove(&place);
             cluster.set(place, Status::Running);
         }
     }
@@ -110,6 +149,7 @@ impl Clusters {
                 cpus.sort_unstable();
                 cpus
             },
+            domain: cluster.domain.into_iter().filter_map(|(state, of)| Some((state, of?))).collect(),
             states: (0..).zip(cluster.states).filter(|(_, of)| of.entered > 0).collect(),
         });
         finished.filter(|cluster| cluster.cpus.len() > 1).collect()
@@ -122,8 +162,10 @@ impl Cluster {
             residency(&mut self.states, state).add(at_ns.saturating_sub(since_ns));
         }
         if self.cpus[place].1 == Status::Unseen && now != Status::Running {
-            // It ran up to now, so that what was counted without it was never all of them.
-            self.states.clear();
+            self.ran_before();
+        }
+        if now == Status::Running && !self.asked.is_empty() {
+            self.asks(place, at_ns, None);
         }
         self.set(place, now);
         if self.running == 0 {
@@ -132,6 +174,37 @@ impl Cluster {
                 Status::Unseen | Status::Running => None,
             });
             self.since = known.min().map(|state| (at_ns, state));
+        }
+    }
+
+    /// A CPU ran up to now, so that what was counted without it was never all of them.
+    fn ran_before(&mut self) {
+        self.states.clear();
+        self.domain_since = None;
+        self.domain.values_mut().for_each(|of| *of = None);
+    }
+
+    fn asks(&mut self, place: usize, at_ns: u64, state: Option<(u32, bool)>) {
+        if let Some((since_ns, state)) = self.domain_since.take()
+            && let Some(Some(of)) = self.domain.get_mut(&state)
+        {
+            of.add(at_ns.saturating_sub(since_ns));
+        }
+        let Some(state) = state else {
+            self.asked.remove(&place);
+            return;
+        };
+        if self.cpus[place].1 == Status::Unseen {
+            self.ran_before();
+            self.set(place, Status::Running);
+        }
+        self.asked.insert(place);
+        let runs = |(at, (_, status)): (usize, &(u16, Status))| *status == Status::Running && !self.asked.contains(&at);
+        let of = self.domain.entry(state).or_insert(Some(Residency::default()));
+        if self.cpus.iter().enumerate().any(runs) {
+            *of = None;
+        } else if of.is_some() {
+            self.domain_since = Some((at_ns, state));
         }
     }
 

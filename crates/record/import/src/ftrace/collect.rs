@@ -3,6 +3,7 @@
 use super::clusters::{ClusterIdle, Clusters};
 use super::event::{Event, Point};
 use super::residency::{Residency, residency};
+use super::wakes::{Detail, Wakes};
 use crate::error::{ImportError, printable};
 use recording::facts::KernelTrace;
 use std::collections::{BTreeMap, HashMap};
@@ -46,11 +47,16 @@ const MOST_KINDS: usize = 4096;
 /// Names of tasks, of interrupts and of timers at a time: far more than systems have, few enough
 /// for any memory.
 const MOST_NAMES: usize = 1 << 20;
+/// The names of an interrupt that devices share are cut behind this.
+const LONGEST_NAME: usize = 100;
 
 /// Events on their way from a reader to a recording.
 pub(super) struct Collector<'a> {
     pub(super) timers: Timers,
     pub(super) clusters: Clusters,
+    wakes: Wakes,
+    /// What is said beside the event that comes next.
+    detail: Detail,
     taker: Option<Taker<'a>>,
     failed: Option<recording::Error>,
     waiting: Vec<Event>,
@@ -93,6 +99,8 @@ impl<'a> Collector<'a> {
         Self {
             timers: Timers::default(),
             clusters,
+            wakes: Wakes::default(),
+            detail: Detail::default(),
             taker,
             failed: None,
             waiting: Vec::with_capacity(WINDOW),
@@ -126,6 +134,7 @@ impl<'a> Collector<'a> {
             self.cpus.resize(cpu + 1, Cpu::default());
         }
         let state = &mut self.cpus[cpu];
+        let detail = std::mem::take(&mut self.detail);
         if state.last == Some(event) && event.point != Point::Ipi {
             self.duplicates += 1;
             return;
@@ -133,8 +142,11 @@ impl<'a> Collector<'a> {
         state.last = Some(event);
         if let Some(lost) = state.lost.take() {
             let argument = u32::try_from(lost).unwrap_or(u32::MAX);
-            self.wait(Event { point: Point::Lost, argument, ticks: 0, ..event });
+            let lost = Event { point: Point::Lost, argument, ticks: 0, ..event };
+            self.wakes.event(&lost, Detail::default());
+            self.wait(lost);
         }
+        self.wakes.event(&event, detail);
         self.wait(event);
     }
 
@@ -198,11 +210,24 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The name of an interrupt.
+    /// The name of an interrupt; the names where devices share it.
     pub(super) fn interrupt(&mut self, irq: u32, name: &[u8]) {
-        if !self.interrupts.contains_key(&irq) && self.interrupts.len() < MOST_NAMES {
+        if let Some(names) = self.interrupts.get_mut(&irq) {
+            if names != name && names.len() < LONGEST_NAME && !names.split(|byte| *byte == b',').any(|of| of == name) {
+                names.push(b',');
+                names.extend_from_slice(name);
+            }
+        } else if self.interrupts.len() < MOST_NAMES {
             self.interrupts.insert(irq, name.to_vec());
         }
+    }
+
+    /// What is said beside the event that comes next: a name, the task that ran and its own.
+    pub(super) fn detail(&mut self, name: Option<&[u8]>, task: Option<(u32, &[u8])>) {
+        if let Some((pid, comm)) = task.filter(|(pid, comm)| *pid != 0 && !comm.is_empty() && *comm != b"<...>") {
+            self.task(pid, comm);
+        }
+        self.detail = Detail { name: self.wakes.name(name.unwrap_or_default()), task: task.map(|(pid, _)| pid) };
     }
 
     /// A number for a function, from 1; 0 when there are too many.
@@ -273,6 +298,10 @@ impl<'a> Collector<'a> {
                 let residency = residency(&mut cpu.states, event.ticks.min(255) as u8);
                 *(if event.argument == 0 { &mut residency.above } else { &mut residency.below }) += 1;
             }
+            Point::DomainIdleEnter => {
+                self.clusters.domain(event.cpu, event.time_ns, Some((event.argument, event.ticks != 0)));
+            }
+            Point::DomainIdleExit => self.clusters.domain(event.cpu, event.time_ns, None),
             // Whatever the CPU was in, it may have left and entered again since.
             Point::Lost => {
                 self.clusters.lost(event.cpu);
@@ -305,7 +334,9 @@ impl<'a> Collector<'a> {
                 trace.idle.insert(number as u16, states);
             }
         }
+        trace.kernel.wake_ups = (!trace.idle.is_empty()).then(|| self.wakes.finish(&trace.kernel));
         trace.clusters = self.clusters.finish();
+        trace.kernel.domains = trace.clusters.iter().flat_map(ClusterIdle::sleeps).collect();
         let mut doubt = |count: u64, what: &str| {
             if count > 0 {
                 trace.doubts.push(format!("{count} {what}"));

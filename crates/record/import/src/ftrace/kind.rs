@@ -18,9 +18,11 @@ pub(super) enum Kind {
     TickStop,
     Irq(Point),
     LocalTimer(Point),
-    Ipi,
+    /// The reason is that of the vector, or a field.
+    Ipi(&'static str),
+    IpiRaise,
     SchedSwitch,
-    SchedWakeup,
+    SchedWakeup(Point),
     /// A callback of RCU's, with its function.
     Callback(Point),
     /// An event whose fields are not looked at.
@@ -47,9 +49,15 @@ impl Kind {
             b"irq_handler_exit" => Self::Irq(Point::IrqExit),
             b"local_timer_entry" => Self::LocalTimer(Point::IrqEnter),
             b"local_timer_exit" => Self::LocalTimer(Point::IrqExit),
-            b"ipi_entry" | b"reschedule_entry" | b"call_function_entry" | b"call_function_single_entry" => Self::Ipi,
+            b"ipi_entry" => Self::Ipi(""),
+            b"reschedule_entry" => Self::Ipi("reschedule"),
+            b"call_function_entry" => Self::Ipi("call_function"),
+            b"call_function_single_entry" => Self::Ipi("call_function_single"),
+            b"irq_work_entry" => Self::Ipi("irq_work"),
+            b"ipi_raise" | b"ipi_send_cpu" | b"ipi_send_cpumask" => Self::IpiRaise,
             b"sched_switch" => Self::SchedSwitch,
-            b"sched_wakeup" | b"sched_wakeup_new" => Self::SchedWakeup,
+            b"sched_waking" => Self::SchedWakeup(Point::SchedWaking),
+            b"sched_wakeup" | b"sched_wakeup_new" => Self::SchedWakeup(Point::SchedWakeup),
             b"rcu_grace_period" => Self::Plain(Point::RcuGracePeriod),
             b"rcu_quiescent_state_report" => Self::Plain(Point::RcuQuiescentState),
             b"rcu_fqs" => Self::Plain(Point::RcuForceQuiescentState),
@@ -73,6 +81,14 @@ pub(super) trait Fields {
     fn address(&self, key: &str) -> Option<u64>;
     /// A text; for a function's address the function's name.
     fn text(&self, key: &str) -> Option<&[u8]>;
+    /// The CPUs that an event calls, where the format tells.
+    fn called(&self) -> Option<Vec<u64>> {
+        None
+    }
+    /// The task that ran and its name, which may be empty; `None` where the format does not tell.
+    fn task(&self) -> Option<(u32, &[u8])> {
+        None
+    }
 }
 
 /// The field that is missing or wrong in an event.
@@ -112,7 +128,8 @@ pub(super) fn take(
         // The state is the parameter that the firmware gets.
         Kind::DomainIdle(point) => {
             let cpu = fields.number("cpu_id").and_then(cpu_of).unwrap_or(cpu);
-            Event { cpu, ..event(point, number("state")?, 0) }
+            let is_s2idle = fields.text("is_s2idle").map_or(fields.number("s2idle") == Some(1), |text| text == b"yes");
+            Event { cpu, ..event(point, number("state")?, is_s2idle.into()) }
         }
         Kind::HrtimerStart => {
             let timer = address("hrtimer")?;
@@ -126,7 +143,9 @@ pub(super) fn take(
         }
         Kind::HrtimerExpire => {
             let (timer, tick) = collector.timers.end(address("hrtimer")?);
-            let tick = tick || fields.text("function").is_some_and(is_tick);
+            let function = fields.text("function").map(without_place);
+            let tick = tick || function.is_some_and(is_tick);
+            collector.detail(function, None);
             event(if tick { Point::TickExpire } else { Point::HrtimerExpire }, timer.into(), number("now")?)
         }
         Kind::TimerStart => {
@@ -159,6 +178,7 @@ pub(super) fn take(
         Kind::TimerCancel => event(Point::TimerCancel, collector.timers.end(address("timer")?).0.into(), 0),
         Kind::TimerExpire => {
             let timer = collector.timers.end(address("timer")?).0;
+            collector.detail(fields.text("function").map(without_place), None);
             event(Point::TimerExpire, timer.into(), number("now")?)
         }
         Kind::TickStop => {
@@ -182,7 +202,23 @@ pub(super) fn take(
             collector.interrupt(vector as u32, b"local_timer");
             event(point, vector, 0)
         }
-        Kind::Ipi => event(Point::Ipi, 0, 0),
+        Kind::Ipi(vector) => {
+            collector.detail(fields.text("reason").or(Some(vector.as_bytes())), None);
+            event(Point::Ipi, 0, 0)
+        }
+        Kind::IpiRaise => {
+            let one = fields.number("cpu").map(|cpu| vec![cpu]);
+            let Some(called) = one.or_else(|| fields.called()) else {
+                collector.other(b"ipi_raise");
+                return Ok(());
+            };
+            let reason = fields.text("reason").map_or_else(|| reason_of_call(fields), <[u8]>::to_vec);
+            for called in called {
+                collector.detail(Some(&reason), fields.task());
+                collector.push(event(Point::IpiRaise, cpu_of(called).ok_or(Wrong("cpu"))?.into(), 0));
+            }
+            return Ok(());
+        }
         Kind::SchedSwitch => {
             let (previous, next) = (number("prev_pid")?, number("next_pid")?);
             for (pid, comm) in [(previous, "prev_comm"), (next, "next_comm")] {
@@ -196,22 +232,39 @@ pub(super) fn take(
             });
             event(Point::SchedSwitch, next, previous)
         }
-        Kind::SchedWakeup => {
+        Kind::SchedWakeup(point) => {
             let pid = number("pid")?;
             if let Some(comm) = fields.text("comm") {
                 collector.task(pid as u32, comm);
             }
-            event(Point::SchedWakeup, pid, fields.number("target_cpu").unwrap_or(cpu.into()))
+            collector.detail(None, fields.task());
+            event(point, pid, fields.number("target_cpu").unwrap_or(cpu.into()))
         }
         Kind::Callback(point) => {
-            // The place within the function, as in `file_free_rcu+0x0/0x80`, says nothing here.
-            let name = fields.text("func").map(|name| name.split(|&byte| byte == b'+').next().unwrap_or(name));
+            let name = fields.text("func").map(without_place);
             event(point, name.map_or(0, |name| collector.function(name)).into(), 0)
         }
         Kind::Plain(point) => event(point, 0, 0),
     };
     collector.push(event);
     Ok(())
+}
+
+/// A function without the place in it, as in `file_free_rcu+0x0/0x80`.
+fn without_place(name: &[u8]) -> &[u8] {
+    name.split(|&byte| byte == b'+').next().unwrap_or(name)
+}
+
+/// What another CPU is called for: `FUNCTION from CALLSITE`; no function is called where the
+/// scheduler is only to look.
+fn reason_of_call(fields: &impl Fields) -> Vec<u8> {
+    let name = |key| fields.text(key).map(without_place).filter(|name| !name.starts_with(b"0") && *name != b"(nil)");
+    match (name("callback"), name("callsite")) {
+        (Some(callback), Some(site)) => [callback, b" from ", site].concat(),
+        (Some(callback), None) => callback.to_vec(),
+        (None, Some(site)) => [b"from ", site].concat(),
+        (None, None) => Vec::new(),
+    }
 }
 
 /// The bit of a task's state for a wait that nothing interrupts, as for input or output.

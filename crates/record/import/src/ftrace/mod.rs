@@ -11,6 +11,7 @@
 //! | `kind.rs` | what the kernel's events mean, in whatever form their fields come |
 //! | `clusters.rs` | how long all CPUs of a cluster were idle together |
 //! | `collect.rs` | where all formats come together: order, counts, names |
+//! | `wakes.rs` | who woke the CPUs |
 //! | `residency.rs` | the time in an idle state |
 //! | `input.rs` | what all readers share |
 //! | `text.rs` | text |
@@ -28,6 +29,7 @@ mod perfetto;
 mod record;
 mod residency;
 mod text;
+mod wakes;
 
 pub use clusters::ClusterIdle;
 pub use collect::{Taker, Trace};

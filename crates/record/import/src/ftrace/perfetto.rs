@@ -35,11 +35,14 @@ mod packet {
 type FieldNumbers = &'static [(&'static str, u32)];
 
 /// Fields of `FtraceEvent`: its kinds, with the kernel's name and the fields of each.
-const EVENTS: [(u32, &str, FieldNumbers); 17] = [
+const EVENTS: [(u32, &str, FieldNumbers); 18] = [
     (4, "sched_switch", &[("prev_comm", 1), ("prev_pid", 2), ("prev_state", 4), ("next_comm", 5), ("next_pid", 6)]),
     (13, "cpu_idle", &[("state", 1), ("cpu_id", 2)]),
     (17, "sched_wakeup", &[("comm", 1), ("pid", 2), ("target_cpu", 5)]),
-    (21, "ipi_entry", &[]),
+    (20, "sched_waking", &[("comm", 1), ("pid", 2), ("target_cpu", 5)]),
+    (21, "ipi_entry", &[("reason", 1)]),
+    // Whom it calls is not in the file.
+    (23, "ipi_raise", &[]),
     (36, "irq_handler_entry", &[("irq", 1), ("name", 2)]),
     (37, "irq_handler_exit", &[("irq", 1)]),
     (114, "sched_wakeup_new", &[("comm", 1), ("pid", 2), ("target_cpu", 5)]),
@@ -48,11 +51,10 @@ const EVENTS: [(u32, &str, FieldNumbers); 17] = [
     (553, "hrtimer_expire_entry", &[("hrtimer", 1), ("now", 2), ("function", 3)]),
     (555, "timer_start", &[("timer", 1), ("expires", 3), ("now", 4), ("flags", 6), ("bucket_expiry", 7)]),
     (556, "timer_cancel", &[("timer", 1)]),
-    (557, "timer_expire_entry", &[("timer", 1), ("now", 2)]),
+    (557, "timer_expire_entry", &[("timer", 1), ("now", 2), ("function", 3)]),
     (559, "local_timer_entry", &[("vector", 1)]),
     (560, "local_timer_exit", &[("vector", 1)]),
     // Named, because every trace is full of them.
-    (20, "sched_waking", &[]),
     (11, "cpu_frequency", &[]),
 ];
 /// The field of `FtraceEvent` for events that Perfetto has no message for.

@@ -5,7 +5,8 @@ use super::event::{Event, Point};
 use super::input::Options;
 use super::{Error, read};
 use crate::cpuidle::{self, State};
-use recording::{Header, Lane, PointName, Recording, Series, Writer, metrics};
+use recording::facts::WakeRow;
+use recording::{Header, Lane, PointName, Recording, Series, Writer, metrics, metrics::Metric};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -71,6 +72,25 @@ fn count(trace: &Trace, part: &mut Recording, series: Series) {
             };
             cpuidle::add(part, series, (Some(*cpu), None), &state);
         }
+    }
+    let wake_ups = trace.kernel.wake_ups.as_ref();
+    let mut add = |row: &WakeRow, metric: Metric, value: Option<f64>| {
+        let names = (part.name(&row.cause), row.state.as_ref().map(|state| part.name(state)));
+        let Some(value) = value.filter(|value| value.is_finite()) else { return };
+        let measure = part.measure(series, 0, metric.name, metric.unit, value);
+        (measure.cpu, measure.subject, measure.role) = (row.cpu, Some(names.0), names.1);
+    };
+    for row in wake_ups.iter().flat_map(|wake_ups| &wake_ups.causes) {
+        let median_us = |delay: Option<[u64; 2]>| delay.map(|[median_ns, _]| median_ns as f64 / 1e3);
+        add(row, metrics::WAKE_UP_RATE, Some(row.count as f64 * 1e9 / span_ns as f64));
+        add(row, metrics::WAKE_EXIT, median_us(row.to_exit_ns));
+        add(row, metrics::WAKE_RUN, median_us(row.to_run_ns));
+    }
+    for row in wake_ups.iter().flat_map(|wake_ups| &wake_ups.cpus) {
+        add(row, metrics::WAKE_UPS, Some(row.count as f64));
+    }
+    if let Some(count) = wake_ups.and_then(|wake_ups| wake_ups.called_before) {
+        part.measure(series, 0, metrics::IDLE_CALLED.name, metrics::IDLE_CALLED.unit, count as f64);
     }
 }
 

@@ -179,6 +179,8 @@ fn is_html(line: &[u8]) -> bool {
 
 /// A line's parts.
 struct LineParts<'a> {
+    /// Name and number of the task that ran.
+    task: &'a [u8],
     time_ns: u64,
     cpu: u16,
     name: &'a [u8],
@@ -235,7 +237,7 @@ fn parse(line: &[u8]) -> Option<LineParts<'_>> {
         if let Some((cpu, time_ns, rest)) = cpu_and_time(&line[from..])
             && let Some((name, fields)) = event_of(rest)
         {
-            return Some(LineParts { time_ns, cpu, name, fields: fields.trim_ascii() });
+            return Some(LineParts { task: &line[..from - 1], time_ns, cpu, name, fields: fields.trim_ascii() });
         }
     }
     None
@@ -247,13 +249,13 @@ fn parse(line: &[u8]) -> Option<LineParts<'_>> {
 fn parse_unusual(line: &[u8]) -> Option<LineParts<'_>> {
     let cpus = line.iter().enumerate().filter(|(_, byte)| **byte == b'[');
     if let Some((cpu, time_ns, rest)) = cpus.map(|(at, _)| &line[at + 1..]).find_map(cpu_and_time) {
-        return Some(LineParts { time_ns, cpu, name: b"", fields: rest.trim_ascii() });
+        return Some(LineParts { task: b"", time_ns, cpu, name: b"", fields: rest.trim_ascii() });
     }
     let (time_ns, rest) = find_time(line)?;
     let (name, fields) = event_of(rest)?;
     let kind = Kind::find(name)?;
-    let cpu = Text { kind, fields }.number("cpu_id").and_then(kind::cpu_of)?;
-    Some(LineParts { time_ns, cpu, name, fields: fields.trim_ascii() })
+    let cpu = Text { kind, fields, task: b"" }.number("cpu_id").and_then(kind::cpu_of)?;
+    Some(LineParts { task: b"", time_ns, cpu, name, fields: fields.trim_ascii() })
 }
 
 /// `002] d..1.  1000.000123:`, and what follows.
@@ -383,7 +385,7 @@ fn take(
     {
         return kind::idle(collector, event.time_ns, state, cpu);
     }
-    kind::take(collector, kind, event.time_ns, event.cpu, &Text { kind, fields: event.fields })
+    kind::take(collector, kind, event.time_ns, event.cpu, &Text { kind, fields: event.fields, task: event.task })
 }
 
 /// `state=1 cpu_id=2` and nothing else: by far the commonest line of a trace of idle CPUs.
@@ -400,6 +402,7 @@ fn idle_fields(fields: &[u8]) -> Option<(u64, u64)> {
 struct Text<'a> {
     kind: Kind,
     fields: &'a [u8],
+    task: &'a [u8],
 }
 
 impl<'a> Text<'a> {
@@ -461,7 +464,7 @@ impl<'a> Text<'a> {
         let which = match (self.kind, key) {
             (Kind::SchedSwitch, "prev_pid" | "prev_comm") => Short::Before,
             (Kind::SchedSwitch, "next_pid" | "next_comm") => Short::After,
-            (Kind::SchedWakeup, "pid" | "comm") => Short::Only,
+            (Kind::SchedWakeup(_), "pid" | "comm") => Short::Only,
             _ => return None,
         };
         let is_long = self.fields.starts_with(b"prev_comm=") || self.fields.starts_with(b"comm=");
@@ -490,7 +493,7 @@ impl Fields for Text<'_> {
             }
             return digits(word).filter(|found| found.1 == word.len()).map(|found| found.0);
         }
-        if self.kind == Kind::SchedWakeup && key == "target_cpu" {
+        if matches!(self.kind, Kind::SchedWakeup(_)) && key == "target_cpu" {
             let at = memmem::rfind(self.fields, b"CPU:")?;
             return digits(&self.fields[at + 4..]).map(|found| found.0);
         }
@@ -511,8 +514,33 @@ impl Fields for Text<'_> {
             "prev_comm" => self.comm(key, "prev_pid"),
             "next_comm" => self.comm(key, "next_pid"),
             "comm" => self.comm(key, "pid"),
+            // `target_mask=00000002 (Function call interrupts)`
+            "reason" => {
+                let at = memchr(b'(', self.fields).filter(|at| *at == 0 || self.fields[at - 1] == b' ')?;
+                self.fields[at + 1..].strip_suffix(b")")
+            }
             _ => self.word(key),
         }
+    }
+
+    /// Bits in base 16, with commas: `00000000,00000002`.
+    fn called(&self) -> Option<Vec<u64>> {
+        let bits = self.word("target_mask").or_else(|| self.word("cpumask"))?;
+        let digits = bits.iter().rev().filter(|byte| **byte != b',').map(|byte| char::from(*byte).to_digit(16));
+        let digits: Vec<u32> = digits.collect::<Option<_>>()?;
+        let is_set = |cpu: &u64| digits[*cpu as usize / 4] & 1 << (cpu % 4) != 0;
+        Some((0..4 * digits.len() as u64).filter(is_set).collect())
+    }
+
+    /// `NAME-PID` and perhaps `(GROUP)`; perf has a blank between.
+    fn task(&self) -> Option<(u32, &[u8])> {
+        let task = self.task.trim_ascii();
+        let group = memchr::memrchr(b'(', task).filter(|_| task.ends_with(b")"));
+        let task = task[..group.unwrap_or(task.len())].trim_ascii_end();
+        let at = task.iter().rposition(|byte| !byte.is_ascii_digit())?;
+        let (pid, length) = digits(&task[at + 1..])?;
+        let is_pid = matches!(task[at], b'-' | b' ' | b'\t' | b'/') && length + at + 1 == task.len();
+        Some((u32::try_from(pid).ok().filter(|_| is_pid)?, task[..at].trim_ascii()))
     }
 }
 

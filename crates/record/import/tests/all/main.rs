@@ -5,3 +5,4 @@ mod ftrace;
 mod perfetto;
 mod support;
 mod trace_dat;
+mod wakes;

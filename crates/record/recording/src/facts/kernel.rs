@@ -1,4 +1,5 @@
 use super::{Facts, numbered};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -34,6 +35,66 @@ pub struct KernelTrace {
     /// Names of callbacks' functions by number.
     #[serde(default, with = "numbered", skip_serializing_if = "BTreeMap::is_empty")]
     pub functions: BTreeMap<u32, String>,
+    /// Who woke the CPUs; `None` in recordings of older Stopwatts and where no CPU slept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_ups: Option<WakeUps>,
+    /// How the clusters slept, where the trace has states of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub domains: Vec<DomainSleep>,
+}
+
+/// Who woke the CPUs. The commonest stand first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WakeUps {
+    /// Wake-ups by cause.
+    pub causes: Vec<WakeRow>,
+    /// Wake-ups of each CPU by state and cause.
+    pub cpus: Vec<WakeRow>,
+    /// Wake-ups by cause, caller and the task that ran first.
+    pub callers: Vec<WakeRow>,
+    /// Entries into idle states with a call from another CPU on its way; `None` where the trace
+    /// does not tell.
+    pub called_before: Option<u64>,
+    /// Events that are not in the trace, and what is not known without them, a phrase each.
+    pub unseen: Vec<String>,
+}
+
+/// Wake-ups of idle CPUs. What they are not told apart by is `None`, and so is what is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WakeRow {
+    /// The cause: `timer`, `interrupt`, `IPI`, `task` or `unknown`, and its name.
+    pub cause: String,
+    /// The interrupt by which the cause came, where that is not the cause itself.
+    pub way: Option<String>,
+    /// The CPU that was woken.
+    pub cpu: Option<u16>,
+    /// The name of the state that it was in.
+    pub state: Option<String>,
+    /// The CPU that called it.
+    pub by_cpu: Option<u16>,
+    /// The task that ran there.
+    pub by: Option<String>,
+    /// The task that ran first on the CPU that was woken.
+    pub first: Option<String>,
+    /// Wake-ups.
+    pub count: u64,
+    /// Nanoseconds from the cause to the end of the idle state: the median, the largest.
+    pub to_exit_ns: Option<[u64; 2]>,
+    /// Nanoseconds from there to the first handler or task: the median, the largest.
+    pub to_run_ns: Option<[u64; 2]>,
+}
+
+/// The sleep of a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DomainSleep {
+    /// CPUs of the cluster.
+    pub cpus: Vec<u16>,
+    /// What slept: all CPUs, the cluster in a state, all CPUs but not the cluster.
+    pub what: String,
+    /// Stays; `None` where they are not counted.
+    pub entered: Option<u64>,
+    /// Nanoseconds in all.
+    pub total_ns: u64,
 }
 
 /// An idle state of the traced kernel.

@@ -29,7 +29,7 @@ pub use energy::{Benchmark, Energy, LazyCallbacks, ManyTasks, Placement, Power, 
 pub use explore::{Coverage, CoverageItem, Exploration, Growth};
 pub use functions::{CountColumn, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Limited, Replay};
-pub use kernel::{IdleState, IdleUsage, KernelTrace, Mark};
+pub use kernel::{DomainSleep, IdleState, IdleUsage, KernelTrace, Mark, WakeRow, WakeUps};
 pub use tune::{TunedKnob, TunedLoop, TunedModel, TunedSet};
 
 use crate::Header;

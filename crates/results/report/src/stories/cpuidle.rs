@@ -1,6 +1,7 @@
 //! `cpuidle`: what a kernel counted of its idle states.
 
 use super::story::Story;
+use super::wakes;
 use crate::blocks::{Bar, Blocks, Cell, Drawing, Figure, Picture, Table, figure, fixed, grouped, name, whole};
 use crate::words::listed;
 use findings::Leaders;
@@ -122,7 +123,7 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
 impl Story for KernelCounts<'_> {
     fn tell(&self, told: &mut Blocks) {
         match &self.tests[..] {
-            [one] => told.answer(answer(one)),
+            [one] => told.answer(answer(one) + &self.wake_ups.as_ref().map_or_else(String::new, wakes::answer)),
             several => told.answer(compared(several)),
         }
         let bar = |test: &Test<'_>| {
@@ -145,6 +146,9 @@ impl Story for KernelCounts<'_> {
         let timed = self.tests.iter().all(|test| test.sum.time_us.is_some());
         let heading = if timed { "Share of the idle time" } else { "Share of the entries" };
         told.picture(Picture::new(heading, "of all", "%", Drawing::Bars(self.tests.iter().flat_map(bar).collect())));
+        if let Some(wake_ups) = &self.wake_ups {
+            told.picture(wakes::picture(wake_ups));
+        }
         if self.tests.len() > 1 {
             overview(self, told);
         }
@@ -155,9 +159,19 @@ impl Story for KernelCounts<'_> {
             }
             told.table(table);
         }
+        let seconds = self.tests.first().and_then(|test| test.seconds);
+        if let Some(wake_ups) = &self.wake_ups {
+            wakes::causes(wake_ups, seconds, told);
+        }
+        if !self.domains.is_empty() {
+            wakes::domains(&self.domains, seconds, told);
+        }
         told.note(
             "above: stays shorter than the state's target residency, though a shallower state was there; below: stays for which a deeper state would have paid. misses: both, of all entries.",
         );
+        if let Some(wake_ups) = &self.wake_ups {
+            wakes::details(wake_ups, told);
+        }
         for test in &self.tests {
             told.table(states_table(test, &test.states_of_cpus).titled(format!("{}, each CPU", title(test))));
         }

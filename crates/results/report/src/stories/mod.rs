@@ -31,6 +31,7 @@ mod spread;
 mod story;
 mod strides;
 mod tune;
+mod wakes;
 mod working_set;
 
 pub(crate) use findings::Run;

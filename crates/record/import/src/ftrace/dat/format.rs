@@ -1,7 +1,34 @@
 //! The kernel's formats of events, and the fields of an event.
 
 use super::super::kind::{Fields, Kind};
-use std::collections::HashSet;
+
+/// Names of the kernel's functions, and its texts, by their addresses.
+#[derive(Default)]
+pub(super) struct Addresses {
+    names: Vec<u8>,
+    /// Address, begin and end of the name.
+    places: Vec<(u64, u32, u32)>,
+}
+
+impl Addresses {
+    pub(super) fn add(&mut self, address: u64, name: &[u8]) {
+        let begin = self.names.len() as u32;
+        self.names.extend_from_slice(name);
+        self.places.push((address, begin, self.names.len() as u32));
+    }
+
+    /// Puts them in order, which comes before any is looked for.
+    pub(super) fn sort(&mut self) {
+        self.places.sort_by_key(|place| place.0);
+    }
+
+    /// The name that begins at an address, or within which it lies.
+    fn name(&self, address: u64, within: bool) -> Option<&[u8]> {
+        let at = self.places.partition_point(|place| place.0 <= address).checked_sub(1)?;
+        let (begins, from, to) = self.places[at];
+        (within || begins == address).then(|| &self.names[from as usize..to as usize])
+    }
+}
 
 /// Layout of an event in memory.
 #[derive(Debug)]
@@ -54,9 +81,9 @@ impl Format {
         Some((id?, Self { kind: Kind::find(&name), name, fields }))
     }
 
-    /// An event of this format, with the addresses of the tick's function.
-    pub(super) fn record<'a>(&'a self, data: &'a [u8], big: bool, tick_functions: &'a HashSet<u64>) -> Record<'a> {
-        Record { format: self, data, big, tick_functions }
+    /// An event of this format, with the names of addresses.
+    pub(super) fn record<'a>(&'a self, data: &'a [u8], big: bool, addresses: &'a Addresses) -> Record<'a> {
+        Record { format: self, data, big, addresses }
     }
 }
 
@@ -101,7 +128,7 @@ pub(super) struct Record<'a> {
     format: &'a Format,
     data: &'a [u8],
     big: bool,
-    tick_functions: &'a HashSet<u64>,
+    addresses: &'a Addresses,
 }
 
 impl<'a> Record<'a> {
@@ -109,6 +136,15 @@ impl<'a> Record<'a> {
         let field = self.format.fields.iter().find(|field| field.name == key)?;
         let data = self.data.get(field.offset..field.offset.checked_add(field.size)?)?;
         Some((field, data))
+    }
+
+    /// The bytes of an array or a text.
+    fn bytes(&self, key: &str) -> Option<&'a [u8]> {
+        let (field, data) = self.field(key)?;
+        let Form::Elsewhere { from_field } = field.form else { return Some(data) };
+        let place = number(data, self.big, false)? as usize;
+        let begin = (place & 0xffff) + if from_field { field.offset + field.size } else { 0 };
+        self.data.get(begin..begin + (place >> 16))
     }
 }
 
@@ -135,20 +171,25 @@ impl Fields for Record<'_> {
 
     fn text(&self, key: &str) -> Option<&[u8]> {
         let (field, data) = self.field(key)?;
-        let text = match field.form {
-            Form::Number if key == "function" => {
-                let address = number(data, self.big, false)?;
-                return self.tick_functions.contains(&address).then_some(&b"tick_sched_timer"[..]);
-            }
-            Form::Number => return None,
-            Form::Text => data,
-            Form::Elsewhere { from_field } => {
-                let place = number(data, self.big, false)? as usize;
-                let begin = (place & 0xffff) + if from_field { field.offset + field.size } else { 0 };
-                self.data.get(begin..begin + (place >> 16))?
-            }
-        };
+        if field.form == Form::Number {
+            let is_named = matches!(key, "function" | "callback" | "callsite" | "reason");
+            let address = number(data, self.big, false).filter(|address| is_named && *address != 0)?;
+            return self.addresses.name(address, key == "callsite");
+        }
+        let text = self.bytes(key)?;
         Some(&text[..text.iter().position(|byte| *byte == 0).unwrap_or(text.len())])
+    }
+
+    fn called(&self) -> Option<Vec<u64>> {
+        let bits = self.bytes("target_cpus").or_else(|| self.bytes("cpumask"))?;
+        // The kernel's words have 8 bytes, or the whole has as many as a word.
+        let place = |byte: usize| if self.big { byte / 8 * 8 + bits.len().min(8) - 1 - byte % 8 } else { byte };
+        let is_set = |cpu: &u64| bits.get(place(*cpu as usize / 8)).is_some_and(|byte| byte & 1 << (cpu % 8) != 0);
+        Some((0..8 * bits.len() as u64).filter(is_set).collect())
+    }
+
+    fn task(&self) -> Option<(u32, &[u8])> {
+        Some((self.number("common_pid")? as u32, b""))
     }
 }
 

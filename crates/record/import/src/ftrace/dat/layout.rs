@@ -2,9 +2,9 @@
 
 use super::super::kind::cpu_of;
 use super::file::{Bad, Compression, File};
-use super::format::{Format, header_field};
+use super::format::{Addresses, Format, header_field};
 use super::pages::{CpuData, PageHeader, PageLayout};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read, Seek};
 
 /// The layout of events that a file gives before they come.
@@ -15,9 +15,9 @@ pub(super) struct Layout {
     pub(super) page_header: PageHeader,
     pub(super) compression: Compression,
     pub(super) formats: HashMap<u16, Format>,
-    /// Addresses of the tick's function.
-    pub(super) tick_functions: HashSet<u64>,
-    /// True if the file names the kernel's functions.
+    /// Names of functions and texts.
+    pub(super) addresses: Addresses,
+    /// True if the file names the tick's function.
     pub(super) knows_ticks: bool,
     pub(super) tasks: BTreeMap<u32, Vec<u8>>,
     pub(super) clock: String,
@@ -41,6 +41,7 @@ mod option {
     pub(super) const FTRACE_EVENTS: u16 = 17;
     pub(super) const EVENT_FORMATS: u16 = 18;
     pub(super) const KALLSYMS: u16 = 19;
+    pub(super) const PRINTK: u16 = 20;
     pub(super) const CMDLINES: u16 = 21;
 }
 
@@ -71,7 +72,7 @@ impl Layout {
             page_header: PageHeader { commit_at: 8, commit_size: 8, data_at: 16 },
             compression: Compression::None,
             formats: HashMap::new(),
-            tick_functions: HashSet::new(),
+            addresses: Addresses::default(),
             knows_ticks: false,
             tasks: BTreeMap::new(),
             clock: String::new(),
@@ -100,10 +101,8 @@ impl Layout {
         self.headers(file)?;
         self.ftrace_formats(file)?;
         self.event_formats(file)?;
-        self.functions(file)?;
-        // Formats of trace_printk, which nothing here needs.
-        let length = file.u32()?;
-        file.bytes(length.into())?;
+        self.addresses(file)?;
+        self.addresses(file)?;
         self.command_lines(file)?;
         let cpus = file.u32()?;
         let mut what = file.bytes(10)?;
@@ -178,6 +177,7 @@ impl Layout {
                     | option::FTRACE_EVENTS
                     | option::EVENT_FORMATS
                     | option::KALLSYMS
+                    | option::PRINTK
                     | option::CMDLINES => {
                         let bytes = self.section(file, inside.u64()?)?;
                         let mut part = self.within(bytes, file.big);
@@ -185,7 +185,7 @@ impl Layout {
                             option::HEADER_INFO => self.headers(&mut part)?,
                             option::FTRACE_EVENTS => self.ftrace_formats(&mut part)?,
                             option::EVENT_FORMATS => self.event_formats(&mut part)?,
-                            option::KALLSYMS => self.functions(&mut part)?,
+                            option::KALLSYMS | option::PRINTK => self.addresses(&mut part)?,
                             _ => self.command_lines(&mut part)?,
                         }
                     }
@@ -293,22 +293,24 @@ impl Layout {
         Ok(())
     }
 
-    /// The place of the tick's function, from the text of kallsyms.
-    fn functions<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+    /// The places of functions, from the text of kallsyms (`ffffffc080a1b2c3 t NAME`), and those of
+    /// texts, such as the reasons of IPIs (`0xffffffc080a1b2c3 : "TEXT"`).
+    fn addresses<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
         let length = file.u32()?;
         let text = file.bytes(length.into())?;
         for line in text.split(|byte| *byte == b'\n') {
             let Ok(line) = std::str::from_utf8(line) else { continue };
-            let mut words = line.split_ascii_whitespace();
-            if let (Some(address), Some(_), Some(name)) = (words.next(), words.next(), words.next())
-                && matches!(name, "tick_sched_timer" | "tick_nohz_handler")
-                && let Ok(address) = u64::from_str_radix(address, 16)
+            let mut words = line.trim_start().splitn(3, ' ');
+            if let (Some(address), Some(kind), Some(name)) = (words.next(), words.next(), words.next())
+                && let Ok(address) = u64::from_str_radix(address.trim_start_matches("0x"), 16)
                 && address != 0
             {
-                self.tick_functions.insert(address);
-                self.knows_ticks = true;
+                let name = if kind == ":" { name.trim_matches('"') } else { name.split('\t').next().unwrap_or(name) };
+                self.addresses.add(address, name.as_bytes());
+                self.knows_ticks |= matches!(name, "tick_sched_timer" | "tick_nohz_handler");
             }
         }
+        self.addresses.sort();
         Ok(())
     }
 

@@ -107,7 +107,7 @@ fn read_file<R: Read + Seek>(
             Some(format) => match format.kind {
                 None => collector.other(&format.name),
                 Some(kind) => {
-                    let record = format.record(data, layout.big, &layout.tick_functions);
+                    let record = format.record(data, layout.big, &layout.addresses);
                     if let Err(Wrong(field)) = kind::take(collector, kind, time_ns, pages.cpu, &record) {
                         let name = String::from_utf8_lossy(&format.name);
                         let what = format!("`{name}` has no `{field}` that could be used");
