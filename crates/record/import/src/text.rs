@@ -102,7 +102,8 @@ impl<R: Read> Lines<R> {
             return self.cleaned(place).map(Some);
         }
         let bytes = &self.buffer[place.from..place.to];
-        Ok(Some(Line { bytes: bytes.strip_suffix(b"\r").unwrap_or(bytes), number: self.number, whole: place.whole }))
+        let bytes = if let [bytes @ .., b'\r'] = bytes { bytes } else { bytes };
+        Ok(Some(Line { bytes, number: self.number, whole: place.whole }))
     }
 
     /// True if the next line begins as no line of a trace or a table does, or is not there yet.

@@ -262,7 +262,7 @@ fn parse_unusual(line: &[u8]) -> Option<LineParts<'_>> {
 #[inline]
 fn cpu_and_time(bytes: &[u8]) -> Option<(u16, u64, &[u8])> {
     let (cpu, length) = digits(bytes)?;
-    let mut rest = bytes[length..].strip_prefix(b"]")?;
+    let mut rest = behind(&bytes[length..], b"]")?;
     let cpu = kind::cpu_of(cpu)?;
     rest = rest.trim_ascii_start();
     // Flags hold digits too, but a point only where nothing is set.
@@ -286,6 +286,10 @@ fn find_time(line: &[u8]) -> Option<(u64, &[u8])> {
 /// The event's name and its fields, of what follows a time.
 #[inline]
 fn event_of(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    // By far the commonest line of a trace of idle CPUs.
+    if let Some(fields) = behind(rest, b" cpu_idle: ") {
+        return Some((b"cpu_idle", fields));
+    }
     let rest = rest.trim_ascii_start();
     let end = memchr(b':', rest)?;
     let (name, fields) = (&rest[..end], &rest[end + 1..]);
@@ -336,7 +340,14 @@ fn cpu_of_task(line: &[u8]) -> bool {
 #[inline]
 fn time(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (seconds, length) = digits(bytes)?;
-    let rest = bytes[length..].strip_prefix(b".")?;
+    let rest = behind(&bytes[length..], b".")?;
+    if let Some((us, rest)) = rest.split_first_chunk::<6>()
+        && us.iter().all(u8::is_ascii_digit)
+        && let Some(rest) = behind(rest, b":")
+    {
+        let us = us.iter().fold(0, |us, digit| 10 * us + u64::from(digit - b'0'));
+        return Some((seconds.checked_mul(1_000_000_000)?.checked_add(1_000 * us)?, rest));
+    }
     let (fraction, length) = digits(rest)?;
     let scale = match length {
         6 => 1_000,
@@ -348,13 +359,26 @@ fn time(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((seconds.checked_mul(1_000_000_000)?.checked_add(fraction * scale)?, rest))
 }
 
+/// The bytes behind a prefix, compared as one number where it is short.
+#[inline]
+fn behind<'b, const LENGTH: usize>(bytes: &'b [u8], prefix: &[u8; LENGTH]) -> Option<&'b [u8]> {
+    let (start, rest) = bytes.split_first_chunk::<LENGTH>()?;
+    (start == prefix).then_some(rest)
+}
+
 /// A number in base 10 and how many digits it has.
 #[inline]
 fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0_u64;
     let mut length = 0;
-    while let Some(digit) = bytes.get(length).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
-        value = value.checked_mul(10)?.checked_add(digit.into())?;
+    while let Some(digit) = bytes.get(length).map(|byte| byte.wrapping_sub(b'0'))
+        && digit < 10
+    {
+        // Nineteen digits fit whatever they are.
+        value = match length {
+            ..19 => 10 * value + u64::from(digit),
+            _ => value.checked_mul(10)?.checked_add(digit.into())?,
+        };
         length += 1;
     }
     (length > 0).then_some((value, length))
@@ -388,12 +412,12 @@ fn take(
     kind::take(collector, kind, event.time_ns, event.cpu, &Text { kind, fields: event.fields, task: event.task })
 }
 
-/// `state=1 cpu_id=2` and nothing else: by far the commonest line of a trace of idle CPUs.
+/// `state=1 cpu_id=2` and nothing else.
 #[inline]
 fn idle_fields(fields: &[u8]) -> Option<(u64, u64)> {
-    let rest = fields.strip_prefix(b"state=")?;
+    let rest = behind(fields, b"state=")?;
     let (state, length) = digits(rest)?;
-    let rest = rest[length..].strip_prefix(b" cpu_id=")?;
+    let rest = behind(&rest[length..], b" cpu_id=")?;
     let (cpu, length) = digits(rest)?;
     (length == rest.len()).then_some((state, cpu))
 }

@@ -79,7 +79,7 @@ struct Cpu {
     tick_stopped: bool,
     task: Option<u32>,
     /// Wake-ups after which there was nothing before the next entry, by state.
-    nothing: BTreeMap<u8, u64>,
+    nothing: Vec<u64>,
 }
 
 /// All wake-ups of a trace while it is read.
@@ -154,7 +154,9 @@ impl Wakes {
         self.seen |= 1 << event.point as u32;
         match event.point {
             Point::IdleEnter => {
-                self.settle(event.cpu, None, NOTHING);
+                if !self.cpu(event.cpu).slept_again() {
+                    self.settle(event.cpu, None, NOTHING);
+                }
                 let wake = Wake { state: event.argument as u8, entered_ns: event.time_ns, ..Wake::default() };
                 let cpu = self.cpu(event.cpu);
                 (cpu.wake, cpu.depth) = (Some(wake), 0);
@@ -287,10 +289,6 @@ impl Wakes {
         let cause = match (wake.cause, wake.by) {
             (Some(cause), _) => cause,
             (None, Some(_)) => ("task", 0),
-            (None, None) if end == NOTHING => {
-                *cpu.nothing.entry(wake.state).or_default() += 1;
-                return;
-            }
             (None, None) => ("unknown", self.name(end)),
         };
         let key = Key {
@@ -315,7 +313,9 @@ impl Wakes {
         let nothing = self.name(NOTHING);
         for number in 0..self.cpus.len() as u16 {
             self.settle(number, None, CUT);
-            for (state, count) in std::mem::take(&mut self.cpu(number).nothing) {
+            for (state, count) in
+                (0..).zip(std::mem::take(&mut self.cpu(number).nothing)).filter(|(_, count)| *count > 0)
+            {
                 let (cpu, state, cause) = (Some(number), Some(state), ("unknown", nothing));
                 self.tallies.entry(Key { cause, cpu, state, ..Key::default() }).or_default().count += count;
             }
@@ -384,6 +384,18 @@ impl Wakes {
 }
 
 impl Cpu {
+    /// Counts a wake-up in which nothing was seen, if this is one: by far the commonest where only
+    /// idle states were traced.
+    #[inline]
+    fn slept_again(&mut self) -> bool {
+        let is_seen = |wake: &Wake| wake.exit_ns.is_none() || wake.cause.is_some() || !self.calls.is_empty();
+        let Some(wake) = self.wake.as_ref().filter(|wake| !is_seen(wake)) else { return false };
+        let state = usize::from(wake.state);
+        self.nothing.resize(self.nothing.len().max(state + 1), 0);
+        self.nothing[state] += 1;
+        true
+    }
+
     /// Takes a cause, if the CPU wakes up and none is known, or if it says more of the interrupt
     /// that is.
     fn caused(&mut self, time_ns: u64, cause: Cause) -> Option<&mut Wake> {
