@@ -1547,6 +1547,10 @@ class Cpuidle:
     """A sentence about the clusters; empty where nothing is to be said."""
     recording: str
     """The recording's folder, as it was named on the command line."""
+    domains: list[CpuidleDomainSleep] = field(default_factory=list)
+    """How the clusters of a trace slept, where they have states of their own."""
+    wake_ups: Optional[CpuidleWakeUps] = None
+    """Who woke the CPUs of a trace; `None` where that was not looked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1607,6 +1611,62 @@ class CpuidleState:
     """Entries that were too shallow; `None` where not counted."""
     rejected: Optional[float]
     """Entries that the hardware refused; `None` where not counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuidleDomainSleep:
+    """The sleep of a cluster."""
+
+    cpus: list[int]
+    """CPUs of the cluster."""
+    what: str
+    """What slept: all CPUs, the cluster in a state, all CPUs but not the cluster."""
+    entered: Optional[int]
+    """Stays; `None` where they are not counted."""
+    total_ns: int
+    """Nanoseconds in all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuidleWakeUps:
+    """Who woke the CPUs. The commonest stand first."""
+
+    causes: list[CpuidleWakeRow]
+    """Wake-ups by cause."""
+    cpus: list[CpuidleWakeRow]
+    """Wake-ups of each CPU by state and cause."""
+    callers: list[CpuidleWakeRow]
+    """Wake-ups by cause, caller and the task that ran first."""
+    called_before: Optional[int]
+    """Entries into idle states with a call from another CPU on its way; `None` where the trace does not tell."""
+    unseen: list[str]
+    """Events that are not in the trace, and what is not known without them, a phrase each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuidleWakeRow:
+    """Wake-ups of idle CPUs. What they are not told apart by is `None`, and so is what is not known."""
+
+    cause: str
+    """The cause: `timer`, `interrupt`, `IPI`, `task` or `unknown`, and its name."""
+    way: Optional[str]
+    """The interrupt by which the cause came, where that is not the cause itself."""
+    cpu: Optional[int]
+    """The CPU that was woken."""
+    state: Optional[str]
+    """The name of the state that it was in."""
+    by_cpu: Optional[int]
+    """The CPU that called it."""
+    by: Optional[str]
+    """The task that ran there."""
+    first: Optional[str]
+    """The task that ran first on the CPU that was woken."""
+    count: int
+    """Wake-ups."""
+    to_exit_ns: Optional[tuple[int, int]]
+    """Nanoseconds from the cause to the end of the idle state: the median, the largest."""
+    to_run_ns: Optional[tuple[int, int]]
+    """Nanoseconds from there to the first handler or task: the median, the largest."""
 
 
 @dataclass(frozen=True, kw_only=True)

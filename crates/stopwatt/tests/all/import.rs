@@ -85,6 +85,31 @@ fn a_trace_has_counts_of_its_states_that_compare() {
     );
 }
 
+/// What woke the CPUs is in the summary, and in the recording as a finding and as measures.
+#[test]
+fn a_recording_tells_what_woke_the_cpus_and_how_clusters_slept() {
+    let calls = concat!(env!("CARGO_MANIFEST_DIR"), "/../../xtask/site/files/calls.txt");
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("calls").display().to_string();
+    let json = |words: &[&str]| -> Value { serde_json::from_slice(&stopwatt(words).stdout).unwrap() };
+    let summary = json(&["import", "ftrace", calls, "--cluster", "0-1", "-o", &to, "--format", "json"]);
+    let told = json(&["report", &to, "--format", "json"]);
+    assert_eq!((&told["wake_ups"], &told["domains"]), (&summary["wake_ups"], &summary["domains"]));
+    assert_eq!(told["wake_ups"]["called_before"], 2);
+    let caller = &told["wake_ups"]["callers"][0];
+    assert_eq!((&caller["by"], &caller["by_cpu"], &caller["first"]), (&"writer".into(), &2.into(), &"reader".into()));
+    let [all, own, rest] = [0, 1, 2].map(|row| told["domains"][row]["total_ns"].as_u64().unwrap());
+    assert_eq!(all, own + rest);
+    let text = |words: &[&str]| String::from_utf8(stopwatt(words).stdout).unwrap();
+    let screen = text(&["report", &to]);
+    assert!(screen.contains("IPI Rescheduling interrupts") && screen.lines().count() <= 20, "{screen}");
+    let csv = text(&["report", &to, "--format", "csv"]);
+    for metric in ["wake_up_rate", "wake_exit", "wake_run", "wake_ups", "idle_called"] {
+        assert!(csv.contains(&format!(",{metric},")), "no {metric} in {csv}");
+    }
+    assert!(text(&["compare", &to, &to, "--all"]).contains("wake_up_rate"));
+}
+
 /// A pipe is read as the file is, and a packed file as what was packed.
 #[test]
 fn a_trace_is_read_packed_and_from_standard_input() {

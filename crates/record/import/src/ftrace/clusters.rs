@@ -14,7 +14,7 @@ pub struct ClusterIdle {
     /// too shallow.
     pub states: BTreeMap<u8, Residency>,
     /// Residency of the cluster's own states, by the parameter of PSCI and whether it was a suspend
-    /// to idle: those that no CPU asked for while another one ran.
+    /// to idle: those that no CPU asked for while another one was in none.
     pub domain: BTreeMap<(u32, bool), Residency>,
 }
 
@@ -199,9 +199,10 @@ impl Cluster {
             self.set(place, Status::Running);
         }
         self.asked.insert(place);
-        let runs = |(at, (_, status)): (usize, &(u16, Status))| *status == Status::Running && !self.asked.contains(&at);
+        // A CPU that waits in a state of its own keeps its cluster up as well.
+        let is_up = |(at, (_, status)): (usize, &(u16, Status))| *status != Status::Unseen && !self.asked.contains(&at);
         let of = self.domain.entry(state).or_insert(Some(Residency::default()));
-        if self.cpus.iter().enumerate().any(runs) {
+        if self.cpus.iter().enumerate().any(is_up) {
             *of = None;
         } else if of.is_some() {
             self.domain_since = Some((at_ns, state));

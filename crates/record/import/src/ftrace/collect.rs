@@ -227,7 +227,7 @@ impl<'a> Collector<'a> {
         if let Some((pid, comm)) = task.filter(|(pid, comm)| *pid != 0 && !comm.is_empty() && *comm != b"<...>") {
             self.task(pid, comm);
         }
-        self.detail = Detail { name: self.wakes.name(name.unwrap_or_default()), task: task.map(|(pid, _)| pid) };
+        self.detail = (self.wakes.name(name.unwrap_or_default()), task.map(|(pid, _)| pid));
     }
 
     /// A number for a function, from 1; 0 when there are too many.

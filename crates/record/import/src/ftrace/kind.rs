@@ -259,12 +259,8 @@ fn without_place(name: &[u8]) -> &[u8] {
 /// scheduler is only to look.
 fn reason_of_call(fields: &impl Fields) -> Vec<u8> {
     let name = |key| fields.text(key).map(without_place).filter(|name| !name.starts_with(b"0") && *name != b"(nil)");
-    match (name("callback"), name("callsite")) {
-        (Some(callback), Some(site)) => [callback, b" from ", site].concat(),
-        (Some(callback), None) => callback.to_vec(),
-        (None, Some(site)) => [b"from ", site].concat(),
-        (None, None) => Vec::new(),
-    }
+    let site = name("callsite").map(|site| [b" from ", site].concat());
+    [name("callback").unwrap_or_default(), &site.unwrap_or_default()].concat().trim_ascii_start().to_vec()
 }
 
 /// The bit of a task's state for a wait that nothing interrupts, as for input or output.

@@ -5,7 +5,6 @@ use super::event::{Event, Point};
 use super::input::Options;
 use super::{Error, read};
 use crate::cpuidle::{self, State};
-use recording::facts::WakeRow;
 use recording::{Header, Lane, PointName, Recording, Series, Writer, metrics, metrics::Metric};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
@@ -73,24 +72,29 @@ fn count(trace: &Trace, part: &mut Recording, series: Series) {
             cpuidle::add(part, series, (Some(*cpu), None), &state);
         }
     }
-    let wake_ups = trace.kernel.wake_ups.as_ref();
-    let mut add = |row: &WakeRow, metric: Metric, value: Option<f64>| {
-        let names = (part.name(&row.cause), row.state.as_ref().map(|state| part.name(state)));
-        let Some(value) = value.filter(|value| value.is_finite()) else { return };
+    let Some(wake_ups) = &trace.kernel.wake_ups else { return };
+    let mut add = |metric: Metric, cpu: Option<u16>, subject: &str, value: f64| {
+        let subject = Some(part.name(subject)).filter(|_| !subject.is_empty());
         let measure = part.measure(series, 0, metric.name, metric.unit, value);
-        (measure.cpu, measure.subject, measure.role) = (row.cpu, Some(names.0), names.1);
+        (measure.cpu, measure.subject) = (cpu, subject);
     };
-    for row in wake_ups.iter().flat_map(|wake_ups| &wake_ups.causes) {
-        let median_us = |delay: Option<[u64; 2]>| delay.map(|[median_ns, _]| median_ns as f64 / 1e3);
-        add(row, metrics::WAKE_UP_RATE, Some(row.count as f64 * 1e9 / span_ns as f64));
-        add(row, metrics::WAKE_EXIT, median_us(row.to_exit_ns));
-        add(row, metrics::WAKE_RUN, median_us(row.to_run_ns));
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in &wake_ups.cpus {
+        let state = row.state.as_deref().unwrap_or_default();
+        add(metrics::WAKE_UPS, row.cpu, &format!("{state}: {}", row.cause), row.count as f64);
+        *counts.entry(&row.cause).or_default() += row.count;
     }
-    for row in wake_ups.iter().flat_map(|wake_ups| &wake_ups.cpus) {
-        add(row, metrics::WAKE_UPS, Some(row.count as f64));
+    for (cause, count) in counts.into_iter().filter(|_| span_ns > 0) {
+        add(metrics::WAKE_UP_RATE, None, cause, count as f64 * 1e9 / span_ns as f64);
     }
-    if let Some(count) = wake_ups.and_then(|wake_ups| wake_ups.called_before) {
-        part.measure(series, 0, metrics::IDLE_CALLED.name, metrics::IDLE_CALLED.unit, count as f64);
+    for row in &wake_ups.causes {
+        let delays = [(metrics::WAKE_EXIT, row.to_exit_ns), (metrics::WAKE_RUN, row.to_run_ns)];
+        for (metric, delay) in delays.into_iter().filter_map(|(metric, delay)| Some((metric, delay?))) {
+            add(metric, None, &row.cause, delay[0] as f64 / 1e3);
+        }
+    }
+    if let Some(count) = wake_ups.called_before {
+        add(metrics::IDLE_CALLED, None, "", count as f64);
     }
 }
 

@@ -564,7 +564,9 @@ impl Fields for Text<'_> {
         let at = task.iter().rposition(|byte| !byte.is_ascii_digit())?;
         let (pid, length) = digits(&task[at + 1..])?;
         let is_pid = matches!(task[at], b'-' | b' ' | b'\t' | b'/') && length + at + 1 == task.len();
-        Some((u32::try_from(pid).ok().filter(|_| is_pid)?, task[..at].trim_ascii()))
+        // In `-F pid,tid` the process stands between.
+        let comm = if task[at] == b'/' { &b""[..] } else { task[..at].trim_ascii() };
+        Some((u32::try_from(pid).ok().filter(|_| is_pid)?, comm))
     }
 }
 

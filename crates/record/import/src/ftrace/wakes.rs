@@ -12,26 +12,15 @@ use std::collections::{BTreeMap, HashMap};
 
 /// What a line says beside the event that a recording keeps: the number of a name (a timer's
 /// function, the reason of a call), and the task that ran.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Detail {
-    pub(super) name: u32,
-    pub(super) task: Option<u32>,
-}
+pub(super) type Detail = (u32, Option<u32>);
 
 /// Its kind, and the number of its name; of an interrupt its own number.
 type Cause = (&'static str, u32);
 
-/// The wake-ups that are counted together; `None` for what does not matter, or is not known.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Key {
-    cause: Cause,
-    way: Option<u32>,
-    cpu: Option<u16>,
-    state: Option<u8>,
-    by_cpu: Option<u16>,
-    by: Option<u32>,
-    first: Option<u32>,
-}
+/// The wake-ups that are counted together: their cause and what it came by; the CPU, its state, the
+/// CPU that called, the task there, the task that ran first. `None` for what does not matter, or is
+/// not known.
+type Key = (Cause, Option<Cause>, [Option<u32>; 5]);
 
 #[derive(Default)]
 struct Tally {
@@ -57,7 +46,7 @@ struct Wake {
     exit_ns: Option<u64>,
     cause: Option<Cause>,
     /// The interrupt by which the cause came.
-    way: Option<u32>,
+    way: Option<Cause>,
     by: Option<Call>,
     /// When the timer that is the cause was due.
     due_ns: Option<u64>,
@@ -114,10 +103,7 @@ const WANTED: [(&[Point], &str); 6] = [
     (&[Point::IrqEnter], "irq_handler_entry: interrupts are not known"),
     (&[Point::Ipi], "ipi_entry (x86: reschedule_entry, call_function_*): whether a call arrived is not known"),
     (&[Point::IpiRaise], "ipi_raise, ipi_send_cpu: senders are not known"),
-    (
-        &[Point::HrtimerExpire, Point::TickExpire, Point::TimerExpire],
-        "hrtimer_expire_entry, timer_expire_entry: timers are not known by function",
-    ),
+    (&[Point::HrtimerExpire, Point::TickExpire, Point::TimerExpire], "hrtimer_expire_entry: timers are not known"),
     (&[Point::SchedSwitch], "sched_switch: what ran first is not known"),
     (&[Point::SchedWaking, Point::SchedWakeup], "sched_waking: who made a task ready is not known"),
 ];
@@ -134,6 +120,10 @@ impl Wakes {
                 self.names.len() as u32
             }
         }
+    }
+
+    fn text(&self, number: u32) -> &[u8] {
+        self.names.get((number as usize).wrapping_sub(1)).map_or(b"without a name", Vec::as_slice)
     }
 
     fn has_seen(&self, points: &[Point]) -> bool {
@@ -163,7 +153,7 @@ impl Wakes {
             }
             Point::IdleExit => {
                 if let Some(wake) = &mut self.cpu(event.cpu).wake {
-                    wake.exit_ns = wake.handled_ns.or(Some(event.time_ns));
+                    wake.exit_ns.get_or_insert(wake.handled_ns.unwrap_or(event.time_ns));
                 }
             }
             _ => self.other(event, detail),
@@ -171,7 +161,11 @@ impl Wakes {
     }
 
     /// Takes an event that is not of the idle states themselves.
-    fn other(&mut self, event: &Event, Detail { name, task }: Detail) {
+    fn other(&mut self, event: &Event, (name, task): Detail) {
+        if self.ready.len() >= MOST_NAMES {
+            // No system has as many tasks that are ready and do not run.
+            self.ready.clear();
+        }
         let cpu = self.cpu(event.cpu);
         let call = Call { at_ns: event.time_ns, cpu: event.cpu, task: task.or(cpu.task), name };
         match event.point {
@@ -211,14 +205,20 @@ impl Wakes {
     fn expired(&mut self, event: &Event, name: u32) {
         let due = self.due.get(&event.argument).filter(|_| event.point != Point::TimerExpire);
         let due_ns = due.map(|due| event.time_ns.saturating_sub(event.ticks.saturating_sub(*due)));
+        let of_broadcast = self.cpu(event.cpu).wake.as_ref().and_then(|wake| wake.cause).filter(|(kind, number)| {
+            *kind == "IPI" && memchr::memmem::find(self.text(*number), b"broadcast").is_some()
+        });
         let cpu = self.cpu(event.cpu);
-        let tick_stopped = cpu.tick_stopped;
+        let stands_for_wheel = event.point == Point::TimerExpire && cpu.tick_stopped;
         if let Some(wake) = cpu.caused(event.time_ns, ("timer", name)) {
             (wake.due_ns, wake.is_tick) = (due_ns, event.point == Point::TickExpire);
-        } else if event.point == Point::TimerExpire
-            && let Some(wake) = cpu.wake.as_mut().filter(|wake| wake.is_tick && tick_stopped && !wake.is_over)
-        {
-            (wake.cause, wake.is_tick) = (Some(("timer", name)), false);
+        } else if let Some(wake) = cpu.wake.as_mut().filter(|wake| !wake.is_over) {
+            if of_broadcast.is_some() {
+                (wake.cause, wake.way, wake.by) = (Some(("timer", name)), of_broadcast, None);
+                (wake.due_ns, wake.is_tick) = (due_ns, event.point == Point::TickExpire);
+            } else if wake.is_tick && stands_for_wheel {
+                (wake.cause, wake.is_tick) = (Some(("timer", name)), false);
+            }
         }
     }
 
@@ -226,7 +226,7 @@ impl Wakes {
     fn called(&mut self, target: u16, call: Call) {
         let kind = self.is_reschedule(call.name);
         let is_same = |of: &Call| of.cpu == call.cpu && self.is_reschedule(of.name) == kind;
-        let is_told = |of: &Call| is_same(of) && of.at_ns + TOGETHER_NS >= call.at_ns;
+        let is_told = |of: &Call| is_same(of) && call.at_ns.saturating_sub(of.at_ns) <= TOGETHER_NS;
         if self.cpus.get(usize::from(target)).is_some_and(|cpu| cpu.calls.iter().any(is_told)) {
             return;
         }
@@ -240,8 +240,8 @@ impl Wakes {
     /// True for the names of a call that only makes the scheduler look: `Rescheduling interrupts`,
     /// `reschedule`, `from CALLSITE`.
     fn is_reschedule(&self, name: u32) -> bool {
-        let name = self.names.get((name as usize).wrapping_sub(1));
-        name.is_some_and(|name| name.starts_with(b"from ") || memchr::memmem::find(name, b"eschedul").is_some())
+        let name = self.text(name);
+        name.starts_with(b"from ") || memchr::memmem::find(name, b"eschedul").is_some()
     }
 
     /// An interrupt from another CPU arrived: that of a call of its name, or else of its kind.
@@ -252,12 +252,10 @@ impl Wakes {
         let call = calls.iter().find(|call| call.name == name).or_else(|| calls.iter().find(of_kind)).copied();
         calls.retain(|of| call.is_none_or(|call| of.name != call.name));
         // The caller's word says more of what it is for.
-        let text = |name: u32| self.names.get((name as usize).wrapping_sub(1)).map_or(&b""[..], Vec::as_slice);
-        let told = match call.map(|call| call.name) {
-            Some(of) if of != name && of != 0 => [text(name), b", ", text(of)].concat(),
-            _ => Vec::new(),
+        let name = match call.map(|call| call.name) {
+            Some(of) if of != name && of != 0 => self.name(&[self.text(name), b", ", self.text(of)].concat()),
+            _ => name,
         };
-        let name = if told.is_empty() { name } else { self.name(&told) };
         let cpu = self.cpu(event.cpu);
         cpu.calls = calls;
         if let Some(wake) = cpu.caused(event.time_ns, ("IPI", name)) {
@@ -289,18 +287,11 @@ impl Wakes {
         let cause = match (wake.cause, wake.by) {
             (Some(cause), _) => cause,
             (None, Some(_)) => ("task", 0),
-            (None, None) => ("unknown", self.name(end)),
+            (None, None) => ("unknown:", self.name(end)),
         };
-        let key = Key {
-            cause,
-            way: wake.way,
-            cpu: Some(number),
-            state: Some(wake.state),
-            by_cpu: wake.by.map(|call| call.cpu),
-            by: wake.by.and_then(|call| call.task),
-            first: ran.map(|(_, task, _)| task),
-        };
-        let tally = self.tallies.entry(key).or_default();
+        let (by_cpu, by) = (wake.by.map(|call| call.cpu.into()), wake.by.and_then(|call| call.task));
+        let parts = [Some(number.into()), Some(wake.state.into()), by_cpu, by, ran.map(|(_, task, _)| task)];
+        let tally = self.tallies.entry((cause, wake.way, parts)).or_default();
         tally.count += 1;
         let since_ns = wake.due_ns.or(wake.by.map(|call| call.at_ns));
         let run_ns = wake.handled_ns.or(ran.map(|(at_ns, ..)| at_ns));
@@ -313,20 +304,20 @@ impl Wakes {
         let nothing = self.name(NOTHING);
         for number in 0..self.cpus.len() as u16 {
             self.settle(number, None, CUT);
-            for (state, count) in
-                (0..).zip(std::mem::take(&mut self.cpu(number).nothing)).filter(|(_, count)| *count > 0)
-            {
-                let (cpu, state, cause) = (Some(number), Some(state), ("unknown", nothing));
-                self.tallies.entry(Key { cause, cpu, state, ..Key::default() }).or_default().count += count;
+            let counts = (0..).zip(std::mem::take(&mut self.cpu(number).nothing));
+            for (state, count) in counts.filter(|(_, count)| *count > 0) {
+                let parts = [Some(number.into()), Some(state), None, None, None];
+                self.tallies.entry((("unknown:", nothing), None, parts)).or_default().count += count;
             }
         }
-        let mut callers = self.rows(kernel, |key| Key { way: None, cpu: None, state: None, ..key });
+        let mut callers =
+            self.rows(kernel, |(cause, _, [_, _, of @ ..])| (cause, None, [None, None, of[0], of[1], of[2]]));
         callers.retain(|row| row.by_cpu.is_some() || row.first.is_some());
         let can_tell = self.has_seen(WANTED[1].0) && self.has_seen(WANTED[2].0);
         let unseen = WANTED.iter().filter(|(points, _)| !self.has_seen(points));
         WakeUps {
-            causes: self.rows(kernel, |Key { cause, way, .. }| Key { cause, way, ..Key::default() }),
-            cpus: self.rows(kernel, |key| Key { by_cpu: None, by: None, first: None, way: None, ..key }),
+            causes: self.rows(kernel, |(cause, way, _)| (cause, way, [None; 5])),
+            cpus: self.rows(kernel, |(cause, _, [cpu, state, ..])| (cause, None, [cpu, state, None, None, None])),
             callers,
             called_before: can_tell.then_some(self.called_before),
             unseen: unseen.map(|(_, what)| (*what).to_owned()).collect(),
@@ -347,39 +338,28 @@ impl Wakes {
         sums.into_iter().map(|(key, sum)| self.row(key, sum, kernel)).collect()
     }
 
-    fn row(&self, key: Key, sum: Tally, kernel: &KernelTrace) -> WakeRow {
-        let interrupt = |irq: u32| match kernel.interrupts.get(&irq) {
-            Some(name) => format!("{irq} {name}"),
-            None => irq.to_string(),
+    fn row(&self, (cause, way, parts): Key, sum: Tally, kernel: &KernelTrace) -> WakeRow {
+        let title = |(kind, number): Cause| match (kind, kernel.interrupts.get(&number)) {
+            ("interrupt", Some(name)) => format!("{kind} {number} {name}"),
+            ("interrupt", None) => format!("{kind} {number}"),
+            ("task", _) => "task made ready by another CPU".to_owned(),
+            _ => format!("{kind} {}", printable(&String::from_utf8_lossy(self.text(number)))),
         };
         let task = |task: u32| match (task, kernel.tasks.get(&task)) {
             (0, _) => "the idle task".to_owned(),
             (_, Some(name)) => name.clone(),
             (_, None) => format!("task {task}"),
         };
-        let name = match key.cause {
-            ("interrupt", irq) => interrupt(irq),
-            ("task", _) => "made ready by another CPU".to_owned(),
-            (_, 0) => "without a name".to_owned(),
-            (_, name) => printable(&String::from_utf8_lossy(&self.names[name as usize - 1])),
-        };
         // The median and the largest.
         let [to_exit_ns, to_run_ns] = sum.delays_ns.map(|mut all| {
             all.sort_unstable();
             Some([*all.get(all.len().saturating_sub(1) / 2)?, *all.last()?])
         });
-        WakeRow {
-            cause: format!("{} {name}", key.cause.0),
-            way: key.way.map(interrupt),
-            cpu: key.cpu,
-            state: key.state.map(|state| kernel.state_name(state.into())),
-            by_cpu: key.by_cpu,
-            by: key.by.map(task),
-            first: key.first.map(task),
-            count: sum.count,
-            to_exit_ns,
-            to_run_ns,
-        }
+        let ([cpu, state, by_cpu, by, first], count) = (parts, sum.count);
+        let [cpu, by_cpu] = [cpu, by_cpu].map(|cpu| cpu.map(|cpu| cpu as u16));
+        let state = state.map(|state| kernel.state_name(state as usize));
+        let (cause, way, by, first) = (title(cause), way.map(title), by.map(task), first.map(task));
+        WakeRow { cause, way, cpu, state, by_cpu, by, first, count, to_exit_ns, to_run_ns }
     }
 }
 
@@ -402,7 +382,7 @@ impl Cpu {
         let wake = self.wake.as_mut()?;
         wake.way = match wake.cause {
             None => None,
-            Some(("interrupt", irq)) if self.depth == 1 && !wake.is_over => Some(irq),
+            Some(irq @ ("interrupt", _)) if self.depth == 1 && !wake.is_over => Some(irq),
             Some(_) => return None,
         };
         wake.handled_ns.get_or_insert(time_ns);

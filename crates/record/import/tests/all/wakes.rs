@@ -1,5 +1,6 @@
 //! Who woke the CPUs, on traces as kernels print them.
 
+use crate::support::{Machine, trace_dat};
 use import::ftrace::{Options, Trace, read};
 use recording::facts::{WakeRow, WakeUps};
 use std::io::Cursor;
@@ -52,13 +53,17 @@ fn an_interrupt_is_named_and_what_its_handler_turns_out_to_do_says_more() {
         90,
         "hrtimer_start: hrtimer=00000000c713ad4c function=hrtimer_wakeup expires=1000470000 softexpires=0 mode=0x0",
     );
-    let right = ("timer hrtimer_wakeup".to_owned(), Some("45 eth0".to_owned()), None, Some(1));
+    let right = ("timer hrtimer_wakeup".to_owned(), Some("interrupt 45 eth0".to_owned()), None, Some(1));
     assert_eq!(cause(&[irq, (502, timer), handled]), right);
     // The timer was due 10 us before its handler looked at the clock.
     assert_eq!(cause(&[start, irq, (505, timer), handled]), (right.0.clone(), right.1.clone(), Some(5), Some(1)));
     // On x86 the timer has a vector.
     let x86 = [(501, "local_timer_entry: vector=236"), (502, timer), (503, "local_timer_exit: vector=236")];
-    assert_eq!(cause(&x86).1.as_deref(), Some("236 local_timer"));
+    assert_eq!(cause(&x86).1.as_deref(), Some("interrupt 236 local_timer"));
+    // Where idle states stop the CPU's own timer, another CPU's calls it.
+    let broadcast = [(501, "ipi_entry: (Timer broadcast interrupts)"), (502, timer)];
+    let right_way = Some("IPI Timer broadcast interrupts".to_owned());
+    assert_eq!(cause(&broadcast), (right.0.clone(), right_way, None, Some(1)));
     assert_eq!(cause(&[(502, timer)]), (right.0.clone(), None, None, Some(2)), "interrupts were not traced");
 }
 
@@ -166,7 +171,7 @@ fn the_task_that_ran_first_and_who_made_it_ready_are_told() {
     let called = ("IPI Rescheduling interrupts".to_owned(), Some("writer".to_owned()), Some(3), "worker".to_owned());
     assert_eq!(of(&[waking, arrival, ready, (510, SWITCH)]), called);
     assert_eq!(of(&[arrival, ready, (510, SWITCH)]).1, None, "nobody traced who woke it");
-    let unseen = ("unknown nothing seen before a task ran".to_owned(), None, None, "worker".to_owned());
+    let unseen = ("unknown: nothing seen before a task ran".to_owned(), None, None, "worker".to_owned());
     assert_eq!(of(&[(510, SWITCH)]), unseen);
 }
 
@@ -174,14 +179,14 @@ fn the_task_that_ran_first_and_who_made_it_ready_are_told() {
 fn nothing_is_told_as_such_and_so_is_what_was_not_traced() {
     let wake_ups = wake_ups(&slept(&[]));
     assert_eq!(wake_ups.causes.len(), 1);
-    assert_eq!((&*wake_ups.causes[0].cause, wake_ups.causes[0].count), ("unknown nothing seen, and back to sleep", 1));
+    assert_eq!((&*wake_ups.causes[0].cause, wake_ups.causes[0].count), ("unknown: nothing seen, and back to sleep", 1));
     assert_eq!(wake_ups.unseen.len(), 6);
     let text = slept(&[(501, "irq_handler_entry: irq=45 name=eth0"), (510, SWITCH)]);
     let unseen = self::wake_ups(&text).unseen.join("\n");
     assert!(!unseen.contains("irq_handler_entry") && !unseen.contains("sched_switch") && unseen.contains("ipi_raise"));
     // The last state of a trace is left, and nothing is known of what comes then.
     let cut: String = text.lines().take(2).map(|line| format!("{line}\n")).collect();
-    assert!(self::wake_ups(&cut).causes[0].cause.starts_with("unknown nothing seen before the trace ended"));
+    assert!(self::wake_ups(&cut).causes[0].cause.starts_with("unknown: nothing seen before the trace ended"));
     // perf has the same events under its own names.
     let perf = "swapper 0 [001] 1.000100: power:cpu_idle: state=1 cpu_id=1\n\
                 swapper 0 [001] 1.000500: power:cpu_idle: state=4294967295 cpu_id=1\n\
@@ -198,6 +203,25 @@ fn all_stays_are_counted() {
     let counted = |cpu| wake_ups.cpus.iter().filter(|row| row.cpu == Some(cpu)).map(|row| row.count).sum::<u64>();
     assert_eq!([counted(0), counted(1)], [entered(0), entered(1)]);
     assert_eq!(wake_ups.causes.iter().map(|row| row.count).sum::<u64>(), entered(0) + entered(1));
+}
+
+/// Functions are addresses in `trace.dat` and numbers of symbols in Perfetto's traces.
+#[test]
+fn every_format_names_the_same_timers() {
+    let timers = |bytes: &[u8]| {
+        let options = Options { file: "trace".to_owned(), ..Options::default() };
+        let trace = read(Cursor::new(bytes), &options, None).unwrap_or_else(|error| panic!("{error}"));
+        let causes = trace.kernel.wake_ups.unwrap().causes;
+        let rows = causes.into_iter().filter(|row| row.cause.starts_with("timer"));
+        rows.map(|row| (row.cause, row.way, row.count)).collect::<Vec<_>>()
+    };
+    let text = timers(import::ftrace::SAMPLE.as_bytes());
+    assert_eq!(text.len(), 2, "{text:?}");
+    for version in [6, 7] {
+        let machine = Machine { big: version == 6, long: 8, version, compressed: false };
+        assert_eq!(timers(&trace_dat(import::ftrace::SAMPLE, machine)), text);
+    }
+    assert_eq!(timers(include_bytes!("../data/guest.perfetto")), text);
 }
 
 /// Stays of the cluster itself beside those in which all CPUs were idle.
@@ -229,7 +253,10 @@ fn clusters_sleep_when_the_last_cpu_asks_for_their_state() {
         ("the cluster in 0x41000044".to_owned(), Some(1), 480),
         ("all CPUs idle, but not the cluster".to_owned(), None, 20),
     ];
-    assert_eq!(read(events), right);
+    assert_eq!(read(events.clone()), right);
+    // A CPU that waits for an interrupt keeps the cluster up, and the other's state is its own.
+    events.retain(|(_, cpu, event)| *cpu == 1 || event.starts_with("cpu_idle"));
+    assert_eq!(read(events), []);
     // A suspend to idle has no events of cpu_idle.
     let mut suspended = [idle(0, 100, 150), idle(1, 100, 160)].concat();
     suspended.extend(stay(0, 210, 790, "0x40000003", "yes"));

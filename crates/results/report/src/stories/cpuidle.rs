@@ -16,7 +16,7 @@ fn title(test: &Test<'_>) -> String {
     }
 }
 
-fn answer(test: &Test<'_>) -> String {
+fn answer(test: &Test<'_>, wake_ups: &str) -> String {
     let seconds = test.seconds.map_or_else(String::new, |seconds| format!(" in {} s", figure(seconds)));
     let who = match test.cpus {
         0 if test.case.starts_with("power domain ") => "it".to_owned(),
@@ -32,6 +32,7 @@ fn answer(test: &Test<'_>) -> String {
         );
     }
     told.push('.');
+    told += wake_ups;
     let of_all: Vec<&State<'_>> = test.states.iter().filter(|state| state.cluster == test.states[0].cluster).collect();
     let clusters = test.states.iter().any(|state| state.cluster != test.states[0].cluster);
     let most = of_all
@@ -123,8 +124,12 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
 impl Story for KernelCounts<'_> {
     fn tell(&self, told: &mut Blocks) {
         match &self.tests[..] {
-            [one] => told.answer(answer(one) + &self.wake_ups.as_ref().map_or_else(String::new, wakes::answer)),
+            [one] => told.answer(answer(one, &self.wake_ups.as_ref().map_or_else(String::new, wakes::answer))),
             several => told.answer(compared(several)),
+        }
+        let seconds = self.tests.first().and_then(|test| test.seconds);
+        if let Some(wake_ups) = &self.wake_ups {
+            wakes::causes(wake_ups, seconds, told);
         }
         let bar = |test: &Test<'_>| {
             let clusters = test.states.chunk_by(|a, b| a.cluster == b.cluster);
@@ -146,9 +151,6 @@ impl Story for KernelCounts<'_> {
         let timed = self.tests.iter().all(|test| test.sum.time_us.is_some());
         let heading = if timed { "Share of the idle time" } else { "Share of the entries" };
         told.picture(Picture::new(heading, "of all", "%", Drawing::Bars(self.tests.iter().flat_map(bar).collect())));
-        if let Some(wake_ups) = &self.wake_ups {
-            told.picture(wakes::picture(wake_ups));
-        }
         if self.tests.len() > 1 {
             overview(self, told);
         }
@@ -158,10 +160,6 @@ impl Story for KernelCounts<'_> {
                 table = table.noted(format!("{}.", self.clusters));
             }
             told.table(table);
-        }
-        let seconds = self.tests.first().and_then(|test| test.seconds);
-        if let Some(wake_ups) = &self.wake_ups {
-            wakes::causes(wake_ups, seconds, told);
         }
         if !self.domains.is_empty() {
             wakes::domains(&self.domains, seconds, told);

@@ -198,6 +198,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn callers_of_cpus_are_read_as_the_kernel_keeps_them() {
+        let text = b"name: ipi_raise\nID: 7\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+                     \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
+                     \tfield:__data_loc unsigned long[] target_cpus;\toffset:8;\tsize:4;\tsigned:0;\n\
+                     \tfield:const char * reason;\toffset:16;\tsize:8;\tsigned:0;\n";
+        let (_, format) = Format::parse(text).unwrap();
+        let mut addresses = Addresses::default();
+        addresses.add(0x9000, b"after");
+        addresses.add(0x8000, b"Rescheduling interrupts");
+        addresses.sort();
+        for big in [false, true] {
+            let number = |value: u64, size: usize| {
+                let bytes = value.to_le_bytes();
+                if big { bytes[..size].iter().rev().copied().collect() } else { bytes[..size].to_vec() }
+            };
+            let parts = [(7, 2), (0, 2), (77, 4), (16 << 16 | 24, 4), (0, 4), (0x8000, 8), (1 << 33 | 2, 8), (1, 8)];
+            let data: Vec<u8> = parts.into_iter().flat_map(|(value, size)| number(value, size)).collect();
+            let record = format.record(&data, big, &addresses);
+            assert_eq!(record.called(), Some(vec![1, 33, 64]), "{big}");
+            assert_eq!(record.text("reason"), Some(&b"Rescheduling interrupts"[..]));
+            assert_eq!(record.task(), Some((77, &b""[..])));
+        }
+        assert_eq!(
+            [addresses.name(0x8010, false), addresses.name(0x8010, true)],
+            [None, Some(&b"Rescheduling interrupts"[..])]
+        );
+    }
+
+    #[test]
     fn formats_are_read_as_the_kernel_writes_them() {
         let text = b"name: irq_handler_entry\nID: 141\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\
                      \tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n\tfield:__data_loc char[] name;\toffset:12;\tsize:4;\tsigned:0;\n\
