@@ -29,7 +29,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 19] = [
     RT_INSTR,
     RST,
     CSV,

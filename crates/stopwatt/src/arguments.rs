@@ -18,7 +18,7 @@ use crate::platform_command::PlatformAction;
 use crate::report_command::ReportOptions;
 use crate::shell_commands::{CompletionsOptions, ManOptions};
 use crate::sweep_command::SweepOptions;
-use crate::{run, run_arguments, what_if, what_if_from};
+use crate::{run, run_arguments, what_if};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -205,13 +205,10 @@ pub fn command() -> clap::Command {
   stopwatt run psci-calls                                needs QEMU; builds the firmware
   stopwatt run dataplane --graph ip4-route               clocks per packet on this machine",
     );
-    let mut sweep = what_if_from::with_options(clap::Command::new("what-if"))
-        .arg_required_else_help(true)
-        .about("Run an experiment with every combination of some settings, or show what a sweep left")
+    let mut sweep = subcommands(clap::Command::new("what-if"))
+        .about("Run an experiment with every combination of some settings")
         .after_help(
-            "Examples:
-  stopwatt what-if psci-latency --vary scp.channels=1,2,4 --vary topology.clusters=1..16
-  stopwatt what-if --from recordings/plan --format html > plan.html",
+            "Example:\n  stopwatt what-if psci-latency --vary scp.channels=1,2,4 --vary topology.clusters=1..16",
         );
     let mut whole = Arguments::command().help_template(help);
     for experiment in EXPERIMENTS {

@@ -35,7 +35,6 @@ mod run_arguments;
 mod shell_commands;
 pub mod sweep_command;
 mod what_if;
-mod what_if_from;
 
 pub use answer::Answer;
 use arguments::{COMMANDS, Command, Import};
@@ -187,10 +186,8 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
             return run::run(console, &data, experiment(name)?, matches);
         }
         Some(("what-if", matches)) => {
-            match matches.subcommand() {
-                Some((name, matches)) => what_if::run(console, &data, experiment(name)?, matches)?,
-                None => what_if_from::run(console, matches)?,
-            }
+            let (name, matches) = chosen(matches)?;
+            what_if::run(console, &data, experiment(name)?, matches)?;
             return Ok(Answer::Yes);
         }
         _ => {}

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Formats in which a what-if is printed.
-pub const FORMATS: [output::PrintFormat; 4] = [
+const FORMATS: [output::PrintFormat; 4] = [
     ("term", "a table and a chart for people"),
     ("html", "one self-contained page, with how the CPUs scatter"),
     ("json", "for machines"),
@@ -215,13 +215,13 @@ fn all(
 }
 
 /// `--report` of a what-if.
-pub fn report_argument() -> Arg {
+fn report_argument() -> Arg {
     let help = "Also write a report, such as page.html; the ending says which: html, json, csv or txt.";
     Arg::new("report").long("report").value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
 }
 
 /// The file of `--report`, if it is given, with its format; it can be written.
-pub fn report_of(matches: &ArgMatches) -> miette::Result<Option<(&PathBuf, &'static str)>> {
+fn report_of(matches: &ArgMatches) -> miette::Result<Option<(&PathBuf, &'static str)>> {
     let Some(path) = matches.get_one::<PathBuf>("report") else { return Ok(None) };
     let format = output::ending_of(path, &["html", "json", "csv", "txt"])?;
     output::check_file(path)?;
@@ -230,7 +230,7 @@ pub fn report_of(matches: &ArgMatches) -> miette::Result<Option<(&PathBuf, &'sta
 
 /// Prints a what-if in one of [`FORMATS`], the answers alone or all, and writes its report; `asked`
 /// is the question, if it was asked in words.
-pub fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches, asked: Option<&str>) -> miette::Result<()> {
+fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches, asked: Option<&str>) -> miette::Result<()> {
     let text = |format: &str, style: Style| {
         Ok::<_, miette::Report>(match format {
             "json" => format!("{:#}\n", report::what_if_json(what_if)),
@@ -248,7 +248,7 @@ pub fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches, asked: O
 }
 
 /// `--metric`.
-pub fn metric_argument() -> Arg {
+fn metric_argument() -> Arg {
     Arg::new("metric")
         .long("metric")
         .value_name("METRIC")
@@ -257,7 +257,7 @@ pub fn metric_argument() -> Arg {
 }
 
 /// The metric that is asked for; something measures it.
-pub fn wanted_metric(matches: &ArgMatches) -> miette::Result<Option<&str>> {
+fn wanted_metric(matches: &ArgMatches) -> miette::Result<Option<&str>> {
     let wanted: Option<&String> = matches.get_one("metric");
     if let Some(wanted) = wanted.filter(|wanted| metrics::by_name(wanted).is_none()) {
         let near = nearest(wanted, metrics::METRICS.iter().map(|metric| metric.name));
@@ -282,7 +282,7 @@ fn setting_of(about: &About, key: &str, value: &str) -> (String, String) {
 }
 
 /// The metric that is asked for, or what the recording's cases are about.
-pub fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<String> {
+fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<String> {
     let names = || recording.measures().iter().map(|measure| recording.text(measure.metric));
     if let Some(wanted) = wanted {
         return match names().any(|name| name == wanted) {
@@ -298,7 +298,7 @@ pub fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<
 }
 
 /// Why there is no such metric, and which there are.
-pub fn missing(recording: &Recording, metric: &str) -> String {
+fn missing(recording: &Recording, metric: &str) -> String {
     let mut known: Vec<&str> = recording.measures().iter().map(|measure| recording.text(measure.metric)).collect();
     known.sort_unstable();
     known.dedup();

@@ -46,6 +46,6 @@ pub use error::Error;
 pub use fits::Fitting;
 pub use manifest::FailedPoint;
 pub use plan::{DEFAULT_MOST, Plan, Point};
-pub use read::{PointRecording, points, read};
+pub use read::read;
 pub use run::{Environment, Outcome, Share, Unwritten, run, some_point_can_run};
 pub use summary::{PointSummary, Quantity, Summary, summary};

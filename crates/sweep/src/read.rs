@@ -15,16 +15,6 @@ const MOST_KEYS: usize = 4;
 /// has at most 65 536.
 const MOST_POINTS: u64 = 16_384;
 
-/// A point of a data set with what it left.
-pub struct PointRecording {
-    /// Number of the point in the plan.
-    pub number: u64,
-    /// The settings that vary, and their values here. Repetitions are no setting.
-    pub settings: Vec<(String, String)>,
-    /// Rows of the point.
-    pub recording: Recording,
-}
-
 /// Reads a data set whole, each variant under a name that says of which point it is:
 /// `juno-v2.12 scp.channels=2`, or `juno-v2.12 point=17` where more than four keys vary. Parts of a
 /// run are one again. Chunks that are not there yet are left out.
@@ -50,22 +40,6 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
         describe(&mut whole, dataset.plan(), &points);
     }
     Ok(whole)
-}
-
-/// Reads a data set point by point, in the plan's order; with it a note if chunks are not there
-/// yet. Points that left no rows are left out.
-///
-/// # Errors
-/// As [`read`].
-pub fn points(folder: &Path) -> Result<(Vec<PointRecording>, Option<String>), Error> {
-    let dataset = opened(folder)?;
-    let mut points = Vec::new();
-    let note = each_point(&dataset, |number, recording| {
-        let varied = dataset.plan().without_part(number);
-        let settings = varied.into_iter().map(|(key, value)| (key, value.text())).collect();
-        points.push(PointRecording { number, settings, recording });
-    })?;
-    Ok((points, note))
 }
 
 /// A data set that is small enough to be read whole.

@@ -1,6 +1,5 @@
 //! All governors behind one type.
 
-use crate::haltpoll::Haltpoll;
 use crate::ladder::Ladder;
 use crate::menu::Menu;
 use crate::menu_310::Menu310;
@@ -29,8 +28,6 @@ pub enum Kind {
     Teo618Fixed,
     /// ladder, as in Linux 6.1.
     Ladder,
-    /// haltpoll, as in Linux 6.1; means something only where state 0 polls.
-    Haltpoll,
     /// A yardstick: the shallowest state, always.
     NeverDeep,
     /// A yardstick: the deepest state, always.
@@ -41,7 +38,7 @@ pub enum Kind {
 
 impl Kind {
     /// The kinds that have names of their own, in the order in which they are shown.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 10] = [
         Self::Menu310,
         Self::Menu61,
         Self::Menu,
@@ -50,7 +47,6 @@ impl Kind {
         Self::Teo618,
         Self::Teo618Fixed,
         Self::Ladder,
-        Self::Haltpoll,
         Self::NeverDeep,
         Self::AlwaysDeepest,
     ];
@@ -66,7 +62,6 @@ impl Kind {
             Self::Teo618 => "teo-6.18",
             Self::Teo618Fixed => "teo-6.18-fixed",
             Self::Ladder => "ladder",
-            Self::Haltpoll => "haltpoll",
             Self::NeverDeep => "never-deep",
             Self::AlwaysDeepest => "always-deepest",
             Self::Dated(family, _) => family.name(),
@@ -129,7 +124,6 @@ enum Inner {
     Menu(Menu),
     Teo(Teo),
     Ladder(Ladder),
-    Haltpoll(Haltpoll),
     NeverDeep,
     AlwaysDeepest,
 }
@@ -142,7 +136,6 @@ impl Governor {
             (_, Some((Family::Menu, rules))) => Inner::Menu(Menu::new(rules, tick_ns)),
             (_, Some((Family::Teo, rules))) => Inner::Teo(Teo::new(rules, tick_ns)),
             (Kind::Ladder, _) => Inner::Ladder(Ladder::new(states)),
-            (Kind::Haltpoll, _) => Inner::Haltpoll(Haltpoll::default()),
             (Kind::NeverDeep, _) => Inner::NeverDeep,
             (Kind::AlwaysDeepest, _) => Inner::AlwaysDeepest,
             _ => Inner::Menu310(Menu310::new()),
@@ -156,7 +149,6 @@ impl Governor {
             Inner::Menu(menu) => menu.select(states, situation),
             Inner::Teo(teo) => teo.select(states, situation),
             Inner::Ladder(ladder) => ladder.select(states, situation),
-            Inner::Haltpoll(haltpoll) => haltpoll.select(states, situation),
             Inner::NeverDeep => Choice { state: states.first_enabled(), stop_tick: true },
             Inner::AlwaysDeepest => {
                 let state = states.deepest_within(situation.latency_limit_ns());
@@ -174,7 +166,6 @@ impl Governor {
             Inner::Menu(menu) => menu.reflect(states, outcome),
             Inner::Teo(teo) => teo.reflect(states, outcome),
             Inner::Ladder(ladder) => ladder.reflect(outcome),
-            Inner::Haltpoll(haltpoll) => haltpoll.reflect(outcome),
             Inner::NeverDeep | Inner::AlwaysDeepest => {}
         }
     }
@@ -189,16 +180,8 @@ impl Governor {
     }
 
     /// The time that a CPU polls at most, in nanoseconds, before the state is left and the governor
-    /// is asked again: until the shallowest other state would pay, or what the governor says
-    /// itself.
+    /// is asked again: until the shallowest other state would pay.
     pub fn poll_limit_ns(&self, states: &States, tick_ns: u64) -> u64 {
-        let own = match &self.0 {
-            Inner::Haltpoll(haltpoll) => haltpoll.poll_limit_ns(),
-            _ => 0,
-        };
-        if own > 0 {
-            return own;
-        }
         let next = states.all().iter().skip(1).find(|state| !state.disabled);
         next.map_or(tick_ns, |state| state.target_residency_ns)
     }

@@ -39,7 +39,7 @@
 //! | `governor.rs` | all governors behind one type |
 //! | `rules.rs` | what changed in menu and teo from kernel to kernel, with its commit |
 //! | `domain.rs` | the governor of power domains, where the operating system coordinates |
-//! | `menu.rs`, `menu_310.rs`, `teo.rs`, `ladder.rs`, `haltpoll.rs` | Linux's governors |
+//! | `menu.rs`, `menu_310.rs`, `teo.rs`, `ladder.rs` | Linux's governors |
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -49,7 +49,6 @@ extern crate std;
 mod accounting;
 mod domain;
 mod governor;
-mod haltpoll;
 mod ladder;
 mod menu;
 mod menu_310;

@@ -247,10 +247,7 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
     let tick_ns = 1_000_000_000 / settings.get(HZ);
     let seed = settings.get(SEED);
     let segments = Segments::new(&platform, &traced);
-    // haltpoll needs a state that polls, and then a changed choice draws other reads: what is
-    // compared would not be the same sleeps.
-    let mut kinds = settings.get(GOVERNORS).unwrap_or_else(|| idle::Kind::ALL.to_vec());
-    kinds.retain(|kind| *kind != idle::Kind::Haltpoll);
+    let kinds = settings.get(GOVERNORS).unwrap_or_else(|| idle::Kind::ALL.to_vec());
     let of_kind = |&kind| Unsaid::of(kind, &traced, false).into_iter().map(move |unsaid| (kind, unsaid));
     let jobs: Vec<(idle::Kind, Unsaid)> = kinds.iter().flat_map(of_kind).collect();
     progress.expect(jobs.len() as u64, "governors");

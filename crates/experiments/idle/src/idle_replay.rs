@@ -190,45 +190,29 @@ fn row(
 ) -> Row {
     let limited = limit.map(|limit| limit.of(platform));
     let platform = limited.as_ref().unwrap_or(platform);
-    // haltpoll alternates polling and halting, so it needs a state that polls; no board's table has
-    // one.
-    let polling;
-    let own = match chooser {
-        Chooser::Governor(idle::Kind::Haltpoll) => {
-            polling = platform.with_polling();
-            &polling
-        }
-        _ => platform,
-    };
     let unsaid = match chooser {
-        Chooser::Governor(kind) => Unsaid::of(kind, traced, is_own && kind != idle::Kind::Haltpoll),
+        Chooser::Governor(kind) => Unsaid::of(kind, traced, is_own),
         Chooser::Recorded => vec![Unsaid::TIMER],
     };
     let replayed = |&unsaid: &Unsaid| {
-        let mut replayed = replay(own, traced, chooser, unsaid, tick_ns, &mut Ideal);
-        follow(own, traced, domains, &mut replayed);
+        let mut replayed = replay(platform, traced, chooser, unsaid, tick_ns, &mut Ideal);
+        follow(platform, traced, domains, &mut replayed);
         (unsaid, replayed)
     };
     let replays: Vec<(Unsaid, GovernorReplay)> = unsaid.iter().map(replayed).collect();
     let envelope =
-        Envelope::new(own, traced, segments, &replays.iter().map(|(_, replayed)| replayed).collect::<Vec<_>>());
-    let energies = replays.iter().map(|(_, replayed)| energy(own, segments, replayed)).collect();
+        Envelope::new(platform, traced, segments, &replays.iter().map(|(_, replayed)| replayed).collect::<Vec<_>>());
+    let energies = replays.iter().map(|(_, replayed)| energy(platform, segments, replayed)).collect();
     let agreement = match chooser {
-        Chooser::Governor(kind)
-            if kind != idle::Kind::Haltpoll && limit.is_none() && traced.has_states_of(platform.state_names()) =>
-        {
+        Chooser::Governor(kind) if limit.is_none() && traced.has_states_of(platform.state_names()) => {
             Some(Agreement::new(platform, traced, kind, tick_ns)).filter(|agreement| agreement.all() > 0)
         }
         _ => None,
     };
-    // A state that polls comes before the others and would shift their numbers.
-    let same_states = own.domains[0].states.len() == platform.domains[0].states.len();
     let worst = match replays.first() {
-        Some((_, replayed)) if platform.power.is_some() && same_states => {
-            worst(platform, traced, &replayed.chosen, oracle, WORST)
-        }
+        Some((_, replayed)) if platform.power.is_some() => worst(platform, traced, &replayed.chosen, oracle, WORST),
         _ => Vec::new(),
     };
-    let state_names = own.state_names().map(str::to_owned).collect();
+    let state_names = platform.state_names().map(str::to_owned).collect();
     Row { chooser, limit: limit.cloned(), replays, energies, envelope, agreement, state_names, worst }
 }

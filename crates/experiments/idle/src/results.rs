@@ -70,10 +70,7 @@ pub fn recording(
             compared(&mut recording, row, agreement);
         }
         excesses(&mut recording, traced, row, oracle);
-        // A state that polls comes before the others and would shift their numbers.
-        if let Some((_, replayed)) = row.replays.first()
-            && row.state_names.len() == platform.domains[0].states.len()
-        {
+        if let Some((_, replayed)) = row.replays.first() {
             lengths(&mut recording, traced, row, replayed);
         }
     }

@@ -143,6 +143,6 @@ impl TracedIntervals {
 /// The governor that a trace says its kernel had. Of menu and teo it must say the release as well.
 fn own_governor(kernel: &KernelTrace) -> Option<Kind> {
     let name = kernel.governor.as_deref()?;
-    let undated = Kind::find(name).filter(|kind| matches!(kind, Kind::Ladder | Kind::Haltpoll));
+    let undated = Kind::find(name).filter(|kind| *kind == Kind::Ladder);
     undated.or_else(|| Kind::find(&format!("{name}@{}", kernel.release.as_deref()?)))
 }

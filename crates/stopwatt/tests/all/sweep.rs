@@ -545,65 +545,6 @@ fn points_are_compared_like_releases() {
     );
 }
 
-/// The plan of a what-if, whose page the data set has, too.
-const WHAT_IF: &str = r#"
-experiment = "psci-latency"
-keep = ["measures", "events"]
-
-[settings]
-release = "last"
-iterations = 1
-free-seeds = 0
-order = "free"
-
-[grid]
-scp.channels = [1, 2]
-topology.clusters = "1..3"
-"#;
-
-#[test]
-fn a_data_set_answers_what_a_what_if_answers() {
-    let (folder, plan) = planned(WHAT_IF);
-    let to = folder.path().join("s");
-    let swept = sweep(&plan, &to, &[]);
-    assert_eq!(swept.status.code(), Some(0), "{}", said(&swept));
-    let from = ["what-if", "--from", to.to_str().unwrap()];
-    let read = |more: &[&str]| stopwatt(&[&from[..], more].concat());
-    let asked = stopwatt(
-        &[
-            &["what-if", "psci-latency", "--vary", "scp.channels=1,2", "--vary", "topology.clusters=1..3"][..],
-            &["--release", "last", "--iterations", "1", "--free-seeds", "0", "--order", "free", "--format", "json"],
-        ]
-        .concat(),
-    );
-    let json = |output: &Output| serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap();
-    assert_eq!(json(&read(&["--format", "json"])), json(&asked));
-    let page = String::from_utf8(read(&["--format", "html"]).stdout).unwrap();
-    assert_eq!(page.matches("<polyline class=m").count(), 2, "one channel and two");
-
-    // Another case, and one that is not there.
-    let json = json(&read(&["--case", "suspend-level0", "--mode", "serial", "--format", "json"]));
-    assert_eq!((json["case"].as_str(), json["mode"].as_str()), (Some("suspend-level0"), Some("serial")));
-    let wrong = read(&["--case", "suspend-level9"]);
-    assert_eq!(wrong.status.code(), Some(2));
-    assert!(said(&wrong).contains("did you mean suspend-level0?"), "{}", said(&wrong));
-    let wrong = stopwatt(&["what-if", "--from", folder.path().to_str().unwrap()]);
-    assert!(said(&wrong).contains("is no data set of a sweep"), "{}", said(&wrong));
-
-    // Seeds are iterations, and no setting.
-    let (seeded, plan) = planned(&format!("{WHAT_IF}\n[seeds]\ncount = 3\n"));
-    let to = seeded.path().join("s");
-    assert_eq!(sweep(&plan, &to, &[]).status.code(), Some(0));
-    let csv = stopwatt(&["what-if", "--from", to.to_str().unwrap(), "--format", "csv"]);
-    let csv = String::from_utf8(csv.stdout).unwrap();
-    assert!(csv.starts_with("scp.channels,topology.clusters,cpus,") && csv.lines().count() == 7, "{csv}");
-    // What the longest is, and where the seeds put it.
-    let cells = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
-    let (heads, first) = (cells(csv.lines().next().unwrap()), cells(csv.lines().nth(1).unwrap()));
-    let of = |head: &str| first[heads.iter().position(|other| other == head).unwrap()].parse::<f64>().unwrap();
-    assert!(of("longest_low_us") <= of("longest_us") && of("longest_us") <= of("longest_high_us"), "{csv}");
-}
-
 /// The text of a report, without what it says of the recording at its end.
 fn reported(of: &Path) -> String {
     let report = stopwatt(&["report", of.to_str().unwrap(), "--all"]);

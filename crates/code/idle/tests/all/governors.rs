@@ -247,26 +247,6 @@ fn ladder_leaves_out_polling() {
 }
 
 #[test]
-fn haltpoll_polls_longer_after_halts_that_were_short_and_less_after_long_ones() {
-    let states = States::new(&[State::polling(), State::new(1_000, 1_000)]).unwrap();
-    let mut governor = Governor::new(Kind::Haltpoll, &states, TICK_NS);
-    let halt = |governor: &mut Governor, stay_ns| governor.reflect(&states, &Outcome::stay(1, stay_ns));
-    let next = |governor: &mut Governor| governor.select(&states, &mut timer(NEVER_NS, TICK_NS));
-    assert_eq!(next(&mut governor), Choice { state: 1, stop_tick: true });
-    let mut limits = Vec::new();
-    for stay_ns in [40_000, 60_000, 150_000, 199_000, 300_000, 300_000] {
-        halt(&mut governor, stay_ns);
-        limits.push(governor.poll_limit_ns(&states, TICK_NS));
-    }
-    assert_eq!(limits, [50_000, 100_000, 200_000, 200_000, 100_000, 50_000]);
-    assert_eq!(next(&mut governor), Choice { state: 0, stop_tick: false });
-    governor.reflect(&states, &Outcome { polled_to_limit: true, ..Outcome::stay(0, 50_000) });
-    assert_eq!(next(&mut governor).state, 1);
-    governor.reflect(&states, &Outcome::stay(0, 10_000));
-    assert_eq!(next(&mut governor).state, 0);
-}
-
-#[test]
 fn the_yardsticks_are_what_they_are_called() {
     let [wfi, cpu, cluster] = [0, 1, 2].map(|state| *juno().get(state));
     let states = States::new(&[wfi.disabled(), cpu, cluster.disabled()]).unwrap();
@@ -346,9 +326,9 @@ proptest! {
             for (asked, stay_ns, [refused, got_tick, polled_to_limit]) in &life {
                 let choice = governor.select(&states, &mut asked.clone());
                 prop_assert!(choice.state < states.len());
-                // ladder and haltpoll take state 0 unseen, and so does the kernel where a latency
-                // of 0 is asked for.
-                let sees = !matches!(kind, Kind::Ladder | Kind::Haltpoll) && choice.state > 0;
+                // ladder takes state 0 unseen, and so does the kernel where a latency of 0 is asked
+                // for.
+                let sees = kind != Kind::Ladder && choice.state > 0;
                 prop_assert!(!sees || !any_enabled || !states.is_disabled(choice.state), "{kind:?} chose {}", choice.state);
                 governor.reflect(&states, &match refused {
                     true => Outcome::refused(),

@@ -28,7 +28,7 @@ proptest! {
             (0..2).map(move |cpu| sleep(cpu, enter, enter + interval, known(*timer), Waker::Ipi))
         });
         let traced = TracedIntervals::from_sleeps(sleeps);
-        for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Haltpoll) {
+        for kind in Kind::ALL {
             let chosen = |platform| replay(platform, &traced, Chooser::Governor(kind), Unsaid::TIMER, 4_000_000, &mut Ideal).chosen;
             let (with, without) = (chosen(&limited), chosen(&free));
             let table = &limited.domains[0].table;

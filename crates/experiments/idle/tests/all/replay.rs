@@ -164,17 +164,16 @@ proptest! {
             let segments = Segments::new(&platform, &traced);
             let oracle = Oracle::new(&platform, &segments, &traced);
             for kind in Kind::ALL.map(Chooser::Governor).into_iter().chain([Chooser::Recorded]) {
-                let own = if kind == Chooser::Governor(Kind::Haltpoll) { platform.with_polling() } else { platform.clone() };
                 for unsaid in [Unsaid::TIMER, Unsaid::ENDLESS, Unsaid { is_taught: true, ..Unsaid::TIMER }] {
-                    let replayed = replay(&own, &traced, kind, unsaid, TICK_NS, &mut Ideal);
-                    let energies = energy(&own, &segments, &replayed);
+                    let replayed = replay(&platform, &traced, kind, unsaid, TICK_NS, &mut Ideal);
+                    let energies = energy(&platform, &segments, &replayed);
                     for (point, energy) in energies.iter().enumerate() {
                         prop_assert!(oracle.energy[point] <= *energy, "{name}, {kind:?}, {unsaid:?}, point {point}");
                     }
-                    // These two enter more than one state in an interval.
-                    if !matches!(kind, Chooser::Governor(Kind::Haltpoll | Kind::Menu310)) {
+                    // It enters more than one state in an interval.
+                    if kind != Chooser::Governor(Kind::Menu310) {
                         for point in [0, 7, POINTS.len() - 1] {
-                            prop_assert_eq!(energies[point], by_hand(&own, &traced, &replayed.chosen, point));
+                            prop_assert_eq!(energies[point], by_hand(&platform, &traced, &replayed.chosen, point));
                         }
                     }
                     let above: u64 = replayed.states.iter().map(|usage| usage.above).sum();
@@ -297,21 +296,19 @@ fn a_late_wake_up_counts_the_entry_that_had_begun() {
 
 #[test]
 fn polling_ends_at_its_limit_and_the_rest_is_chosen_anew() {
-    let platform = platform("juno-r2").with_polling();
-    let halts = |stay_ns| {
+    let platform = made(&[(10, 50)], true);
+    let polled = |stay_ns| {
         let stays =
-            (0..10).map(|at| sleep(0, at * 1_000_000_000, at * 1_000_000_000 + stay_ns, known(NEVER_NS), Waker::Ipi));
-        let chooser = Chooser::Governor(Kind::Haltpoll);
+            (0..10).map(|at| sleep(0, at * 1_000_000_000, at * 1_000_000_000 + stay_ns, known(20_000), Waker::Ipi));
+        let chooser = Chooser::Governor(Kind::NeverDeep);
         let replayed =
             replay(&platform, &TracedIntervals::from_sleeps(stays), chooser, Unsaid::TIMER, TICK_NS, &mut Ideal);
         let total: u64 = replayed.states.iter().map(|usage| usage.time_ns).sum();
         assert_eq!(total, 10 * stay_ns);
-        [replayed.states[0].entered, replayed.states[1].entered]
+        replayed.states[0].entered
     };
-    // It halts once, learns that the wake-up came soon, and polls from then on, for 50 us at most.
-    assert_eq!(halts(40_000), [9, 1]);
-    // Stays of 80 us: it polls 50 us, halts for 30 us.
-    assert_eq!(halts(80_000), [9, 10]);
+    // It polls 50 us at most: until the other state would have paid.
+    assert_eq!((polled(40_000), polled(80_000), polled(120_000)), (10, 20, 30));
 }
 
 #[test]

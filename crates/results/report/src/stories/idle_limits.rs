@@ -10,7 +10,7 @@ pub(super) fn answer(replay: &Replay<'_>) -> Text {
         replay.limits.first().and_then(|limit| Some((limit, replay.governor(limit.name)?, replay.governor(limit.of)?)));
     let Some((limit, under, without)) = rows else { return "No governor was replayed under the limit.".into() };
     let mut words = text![name(limit.name), " may enter "];
-    words.extend(listed(limit.left.iter().map(|state| name(state))));
+    words.extend(listed(limit.left.iter().map(name)));
     if limit.is_same {
         words.push(", and enters the states that it enters without the limit on this trace.");
         return words;

@@ -297,34 +297,6 @@ impl IdlePlatform {
     pub fn state_names(&self) -> impl Iterator<Item = &str> {
         self.domains[0].states.iter().map(|state| state.name.as_str())
     }
-
-    /// The same platform with a polling state before the others, in which the core takes its active
-    /// power.
-    pub fn with_polling(&self) -> Self {
-        let mut platform = self.clone();
-        for domain in &mut platform.domains {
-            if domain.states[0].polling || domain.states.len() == idle::MAX_STATES {
-                continue;
-            }
-            let poll = IdleStateCost {
-                name: "poll".to_owned(),
-                entry_ns: 0,
-                last_entry_ns: 0,
-                exit_ns: 0,
-                core_power: domain.core_active,
-                domain_power: domain.states[0].domain_power,
-                core_round_trip: Range::default(),
-                domain_round_trip: Range::default(),
-                polling: true,
-                coupled: false,
-            };
-            domain.states.insert(0, poll);
-            let mut table = vec![State::polling()];
-            table.extend_from_slice(domain.table.all());
-            domain.table = States::new(&table).expect("a residency of 0 comes before all others");
-        }
-        platform
-    }
 }
 
 impl PowerDomain {
