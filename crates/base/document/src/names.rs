@@ -73,7 +73,7 @@ fn kind(expected: &str) -> (&str, Option<&'static str>) {
         "u8" => ("a whole number from 0 to 255", DIGITS),
         "u16" => ("a whole number from 0 to 65535", DIGITS),
         "u32" => ("a whole number from 0 to 4294967295", DIGITS),
-        "usize" | "u64" => ("a whole number from 0 to 9223372036854775807", DIGITS),
+        "usize" | "u64" => ("a whole number from 0 on", DIGITS),
         "nonzero u32" | "a nonzero u32" => ("a whole number from 1 to 4294967295", DIGITS),
         "i8" | "i16" | "i32" | "i64" | "isize" => ("a whole number", DIGITS),
         "f32" | "f64" => ("a number", DIGITS),

@@ -6,7 +6,7 @@
 
 use crate::energy::Segments;
 use crate::platform::{Platform, PowerDomain};
-use crate::replay::GovernorReplay;
+use crate::replay::{DomainReplay, DomainStay, GovernorReplay};
 use crate::trace::TracedIntervals;
 use experiment::setting::CheckedSetting;
 use idle::{DomainGovernor, DomainKind, DomainSituation, Usage};
@@ -21,25 +21,6 @@ pub(crate) const DOMAIN_GOVERNOR: CheckedSetting<DomainKind> = CheckedSetting::n
     "Governor of power domains, where the operating system coordinates idle states: genpd (Linux's), that of a release as genpd@6.1, never, \
      always-deepest [default: genpd].",
 );
-
-/// What became of a power domain.
-#[derive(Clone, Debug, Default)]
-pub struct DomainReplay {
-    /// By state of the domain.
-    pub states: Vec<Usage>,
-    /// The time in which all of its CPUs were idle, in nanoseconds.
-    pub together_ns: u64,
-    /// When it was in which state.
-    stays: Vec<Stay>,
-}
-
-/// A stay of a domain.
-#[derive(Clone, Copy, Debug)]
-struct Stay {
-    from_ns: u64,
-    to_ns: u64,
-    state: usize,
-}
 
 /// Lets the domains follow the CPUs of a replay; wake-ups that wait for a domain are delayed by it.
 pub fn follow(platform: &Platform, traced: &TracedIntervals, kind: DomainKind, replayed: &mut GovernorReplay) {
@@ -99,7 +80,7 @@ fn one(
         usage.time_ns += segment.ns;
         usage.above += u64::from(!pays(chosen));
         usage.below += u64::from(domain.states[state + 1..].iter().any(pays));
-        found.stays.push(Stay { from_ns, to_ns, state });
+        found.stays.push(DomainStay { from_ns, to_ns, state });
         let first = covers.iter().find(|of| sleep(of).exit_ns == to_ns);
         if let Some(of) = first {
             let cost = &platform.domains[platform.place(of.0).0].states;

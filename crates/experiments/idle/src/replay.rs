@@ -2,7 +2,6 @@
 //! delays the work by its exit latency, and nothing else moves.
 
 use crate::platform::{Platform, StateCost};
-use crate::power_domains::DomainReplay;
 use crate::trace::TracedIntervals;
 use idle::{Accounting, Choice, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Outcome, SleepLength};
 use sleeps::{Sleep, SleepLength as Known};
@@ -119,6 +118,25 @@ pub struct GovernorReplay {
     pub core_energy: u128,
     /// Energy of the reads of the clock, at active power, likewise.
     pub read_energy: u128,
+}
+
+/// What became of a power domain.
+#[derive(Clone, Debug, Default)]
+pub struct DomainReplay {
+    /// By state of the domain.
+    pub states: Vec<idle::Usage>,
+    /// The time in which all of its CPUs were idle, in nanoseconds.
+    pub together_ns: u64,
+    /// When it was in which state.
+    pub(crate) stays: Vec<DomainStay>,
+}
+
+/// A stay of a domain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DomainStay {
+    pub from_ns: u64,
+    pub to_ns: u64,
+    pub state: usize,
 }
 
 /// The number of times that work was delayed by how many microseconds.

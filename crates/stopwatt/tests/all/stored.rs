@@ -58,7 +58,8 @@ fn printed() -> BTreeSet<String> {
     let compared = json(&["compare", &of("juno-v2.11"), &of("juno-v2.12"), "--format", "json"]);
     keys("compare psci-latency", &compared, &mut found);
     let sweep = stored().join("recordings/sweep");
-    let what_if = ["what-if", "--from", sweep.to_str().unwrap(), "--format", "json"];
+    assert!(json(&["report", sweep.to_str().unwrap(), "--format", "json"]).is_object());
+    let what_if = ["what-if", "psci-latency", "--vary", "scp.channels=1,2", "--free-seeds", "2", "--format", "json"];
     keys("what-if sweep", &json(&what_if), &mut found);
     found
 }

@@ -1,6 +1,6 @@
 //! What a limit of latency, or a state that is switched off, costs a governor on a trace.
 
-use super::idle_replay::{cell, percent_less, tenths};
+use super::idle_bounds::{cell, percent_less, tenths};
 use crate::blocks::{Table, Text, listed, name, text, whole};
 use findings::idle_replay::{Bounds, Governor, Limited, Replay};
 

@@ -1,6 +1,6 @@
 //! `idle-predict`: what a machine would have done with another governor.
 
-use super::idle_replay::{cell, tenths};
+use super::idle_bounds::{cell, tenths};
 use super::story::Story;
 use crate::blocks::{Blocks, Drawing, IntervalRow, Number, Picture, Table, Text, fixed, name, text};
 use findings::idle_predict::{Predictions, Row};

@@ -1,15 +1,10 @@
 //! `idle-replay`: what governors did with a trace, and what it cost.
 
+use super::idle_bounds::{cell, percent_less, tenths};
 use super::idle_limits;
 use super::story::Story;
-use crate::blocks::{
-    Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, name, text, whole,
-};
+use crate::blocks::{Blocks, Cell, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text, whole};
 use findings::idle_replay::{Agreement, Bounds, Counters, Governor, Intervals, RECORDED, Replay, Verdict};
-
-pub(super) fn cell(between: Bounds, number: fn(f64) -> Number) -> Cell {
-    Cell::Range(number(between.low), number(between.high))
-}
 
 impl Story for Replay<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -33,20 +28,6 @@ impl Story for Replay<'_> {
         told.table(wins(self));
         agreement(self, told);
         counted(self, told);
-    }
-}
-
-/// A share that is known as a range, in words: `12 to 14 % less`, `between 40 % less and 5 % more`.
-pub(super) fn percent_less(Bounds { low, high }: Bounds) -> String {
-    let percent = |share: f64| format!("{:.0}", 100.0 * share.abs());
-    let (least, most) = (percent(low), percent(high));
-    match (low >= 0.0, high >= 0.0) {
-        _ if least == most && (low >= 0.0) == (high >= 0.0) => {
-            format!("{most} % {}", if low >= 0.0 { "less" } else { "more" })
-        }
-        (true, _) => format!("{least} to {most} % less"),
-        (_, false) => format!("{most} to {least} % more"),
-        _ => format!("between {most} % less and {least} % more"),
     }
 }
 
@@ -120,10 +101,6 @@ fn of_energy(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>, les
 fn misses(of: &Governor<'_>) -> String {
     let share = |share: Option<Bounds>| share.map_or_else(String::new, |share| cell(share, tenths).plain().to_string());
     format!("deep in {} % of its sleeps and too shallow in {} %", share(of.above_percent), share(of.below_percent))
-}
-
-pub(super) fn tenths(value: f64) -> Number {
-    fixed(value, 1)
 }
 
 /// Which of two is wrong less often, if that can be told; where powers have no source, or nothing
@@ -315,18 +292,4 @@ fn worst(replay: &Replay<'_>) -> Vec<Text> {
         ])
     };
     replay.governors.iter().filter_map(item).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_of_shares_is_less_more_or_both() {
-        let words = |low: f64, high: f64| percent_less(Bounds { low, high });
-        assert_eq!(words(0.12, 0.14), "12 to 14 % less");
-        assert_eq!(words(0.12, 0.121), "12 % less");
-        assert_eq!(words(-0.30, -0.05), "5 to 30 % more");
-        assert_eq!(words(-0.05, 0.40), "between 40 % less and 5 % more");
-    }
 }

@@ -10,6 +10,7 @@ mod energy;
 mod errors;
 mod exploration;
 mod functions;
+mod idle_bounds;
 mod idle_cases;
 mod idle_clock;
 mod idle_limits;
