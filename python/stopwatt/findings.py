@@ -1203,6 +1203,12 @@ class IdleReplay:
     """Sentences that the run left about itself."""
     recording: str
     """The recording's folder, as it was named on the command line."""
+    limits: list[IdleReplayLimited] = field(default_factory=list)
+    """What limits cost, where governors were replayed under some."""
+    power_domains: list[IdleReplayPowerDomain] = field(default_factory=list)
+    """Power domains that the operating system switches, by governor of the CPUs."""
+    s2idle: Optional[tuple[int, str]] = None
+    """A limit for s2idle in microseconds, and the state that it enters then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1381,6 +1387,38 @@ class IdleReplayAgreement:
     """The share that the commonest state alone would reach, from 0 to 1."""
     compared: Optional[int]
     """The number of intervals that were compared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayLimited:
+    """A governor under a limit, beside the same without it."""
+
+    name: str
+    """The row under the limit."""
+    of: str
+    """The row without it."""
+    latency_us: Optional[int]
+    """The longest exit latency that was allowed, in microseconds; `None` where any was."""
+    left: list[str]
+    """The idle states that it could choose."""
+    less: Optional[Union[float, Range]]
+    """The share of the energy without the limit that it takes less; `None` where powers have no source."""
+    is_same: bool
+    """True if it chose as without the limit, as far as counts of states tell."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleReplayPowerDomain:
+    """A power domain that the operating system switches, under a governor of its CPUs."""
+
+    name: str
+    """The domain's name."""
+    governor: str
+    """The governor of its CPUs."""
+    together_us: Optional[Union[float, Range]]
+    """The time in which all of its CPUs were idle, in microseconds."""
+    states: list[IdleReplayState]
+    """Its states, from shallow to deep."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,8 @@
 //! always = true
 //! ```
 //!
-//! With `SEEDED_MUTANTS` set, a list of mutants comes after the faults (`bench/explore_mutants.py`).
+//! With `SEEDED_MUTANTS` set, a list of mutants comes after the faults
+//! (`bench/explore_mutants.py`).
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "build")]

@@ -65,7 +65,8 @@ fn a_domain_follows_its_cpus_as_deep_as_the_first_timer_allows() {
     assert_eq!(entered(&replayed), [vec![0, 0, 1], vec![0, 0, 0], vec![0]]);
     let together = replayed.domains.iter().map(|domain| domain.together_ns).collect::<Vec<_>>();
     assert_eq!(together, [50 * MS - 1000, MS / 5, MS / 5]);
-    // One of 99 in 100 wake-ups waits for the cluster too: 20 us of the CPU and 200 us of the cluster.
+    // One of 99 in 100 wake-ups waits for the cluster too: 20 us of the CPU and 200 us of the
+    // cluster.
     assert_eq!((replayed.delays.quantile_us(50), replayed.delays.quantile_us(99)), (20, 220));
 }
 

@@ -5,9 +5,9 @@
 //! loses its stack, as hardware does; the test then decides when it wakes, and what other CPUs do
 //! meanwhile. What the library asked of the machine stands in [`Harness::log`].
 //!
-//! Memory is modelled with what makes caches dangerous: see [`memory::Cell`]. A word that is touched with
-//! the wrong maintenance makes the test panic, so the same library code that runs on the board is
-//! tried against the least helpful cache that the architecture allows.
+//! Memory is modelled with what makes caches dangerous: see [`memory::Cell`]. A word that is
+//! touched with the wrong maintenance makes the test panic, so the same library code that runs on
+//! the board is tried against the least helpful cache that the architecture allows.
 //!
 //! What it cannot show is what a port's drivers do to hardware: barriers, interrupt controller and
 //! power controller are entries of the log here.
