@@ -123,6 +123,10 @@ fn describe(
     header.axes.insert("decade_us".to_owned(), places("length of the interval", (0..DECADES).map(decade).collect()));
     let states = platform.state_names().map(str::to_owned).collect();
     header.axes.insert("state".to_owned(), places("state", states));
+    notes(header, platform, traced, oracle);
+}
+
+fn notes(header: &mut Header, platform: &Platform, traced: &TracedIntervals, oracle: &Oracle) {
     header.notes.push(
         "The replay is open loop: what woke a CPU stays where it was; a deeper state delays the work by its exit latency, and nothing else moves."
             .to_owned(),
