@@ -153,7 +153,7 @@ impl Packets {
             let slots = &mut self.pool.slots();
             let from = machine::ticks();
             let sum = way.go_over(slots, frame, descriptors, stride, &mut Machine);
-            // What is still on its way belongs to this way, not to the next.
+            // Loads that are still under way count for this loop, not for the next one.
             fence(Ordering::SeqCst);
             ticks += machine::ticks() - from;
             black_box(sum);

@@ -2,7 +2,7 @@
 
 use experiment::Error;
 
-/// The place of a line.
+/// The cache level that holds a cache line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheLevel {
     /// The core's second-level cache, and not its first.
@@ -31,7 +31,7 @@ impl CacheLevel {
     }
 }
 
-/// The place of the two lines of a packet before a frame is met.
+/// The cache levels that hold a packet's two cache lines before a loop comes to the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLevels {
     /// The metadata's.

@@ -183,7 +183,7 @@ impl CorePlatform {
     /// Reads a platform file.
     ///
     /// # Errors
-    /// What is wrong, with the line.
+    /// The file is wrong; the error has the line, and says what would be right.
     pub fn parse(document: &Document) -> Result<Self, document::Error> {
         let mut platform: Self = document.read()?;
         let wrong = |message: &str| Err(document.wrong_as_a_whole(message, "platforms/macchiatobin.toml has them all"));

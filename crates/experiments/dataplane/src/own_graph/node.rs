@@ -64,7 +64,7 @@ impl Foreign {
     /// Sets a node up.
     ///
     /// # Errors
-    /// What the node says why it cannot be set up.
+    /// The node cannot be set up; the error has the reason that the node gives.
     pub fn new(
         node: &ObjectNode,
         name: &str,

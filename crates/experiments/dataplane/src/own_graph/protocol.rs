@@ -95,7 +95,7 @@ pub struct PlannedNode {
     pub number: usize,
     /// Options of the node.
     pub options: String,
-    /// The place of its private data in the line that packets have for it.
+    /// Offset of its private data in the cache line that each packet has for such data, in bytes.
     pub private_at: usize,
 }
 
