@@ -1,9 +1,8 @@
 //! Readers of bytes from outside, as targets for a fuzzer.
 //!
 //! A target takes any bytes and may refuse them, but must not panic, and what it reads must be
-//! sound. The binaries in `fuzz_targets` hand them to libFuzzer
-//! (`cargo fuzz run --features libfuzzer TARGET`); the test in `tests` tries seeded damage of good
-//! inputs, with no tools needed.
+//! sound. The binary in `fuzz_targets` hands them to libFuzzer; the test in `tests` tries seeded
+//! damage of good inputs, with no tools needed.
 #![forbid(unsafe_code)]
 
 mod recordings;
@@ -17,7 +16,7 @@ use import::{Figures, ImportError, Options, cpuidle, ftrace};
 /// One reader.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// Name of the reader, as that of the binary.
+    /// Name of the reader.
     pub name: &'static str,
     /// Good inputs to start from.
     pub seeds: fn() -> Vec<Vec<u8>>,
