@@ -74,7 +74,7 @@ impl fmt::Display for DomainKind {
 }
 
 /// The governor of one power domain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DomainGovernor {
     kind: DomainKind,
     was_asked: bool,

@@ -139,6 +139,7 @@ mod tests {
             length: SleepLength::Equal,
             waker: Waker::Timer,
             tick_stopped: None,
+            sleeps_without_tick: None,
             utilised: None,
             got_tick: false,
             timer_armed_ns: None,

@@ -54,7 +54,7 @@ impl Segments {
     pub(crate) fn add(&mut self, domain: usize, cpus: &[u16], traced: &TracedIntervals) {
         let mut at = vec![0; cpus.len()];
         let of = |number: usize, at: &[usize]| traced.cpus[usize::from(cpus[number])].get(at[number]);
-        loop {
+        while !cpus.is_empty() {
             let (mut from, mut to) = (0, u64::MAX);
             for number in 0..cpus.len() {
                 let Some(sleep) = of(number, &at) else { return };

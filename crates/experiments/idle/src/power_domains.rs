@@ -10,6 +10,7 @@ use crate::replay::{DomainReplay, DomainStay, GovernorReplay};
 use crate::trace::TracedIntervals;
 use experiment::setting::CheckedSetting;
 use idle::{DomainGovernor, DomainKind, DomainSituation, Usage};
+use sleeps::Waker;
 
 /// The governor of power domains.
 pub(crate) const DOMAIN_GOVERNOR: CheckedSetting<DomainKind> = CheckedSetting::new(
@@ -46,6 +47,7 @@ fn one(
     let mut found = DomainReplay { states: vec![Usage::default(); domain.states.len()], ..DomainReplay::default() };
     let has_slept = |cpu: &u16| traced.cpus.get(usize::from(*cpu)).is_some_and(|sleeps| !sleeps.is_empty());
     let cpus: Vec<u16> = domain.cpus.iter().copied().filter(has_slept).collect();
+    let is_all = cpus.len() == traced.cpus.iter().filter(|sleeps| !sleeps.is_empty()).count();
     let limits = cpus.iter().map(|cpu| platform.latency_limit_ns(*cpu));
     let latency_limit_ns = limits.min().unwrap_or(idle::NO_LIMIT_NS);
     let mut governor = DomainGovernor::new(kind);
@@ -72,7 +74,12 @@ fn one(
         let event = |(cpu, at): &(u16, u32)| replayed.events[usize::from(*cpu)][*at as usize];
         let until_ns = covers.iter().map(event).min().unwrap_or(0);
         let idle_ns = until_ns.cast_signed().saturating_sub(from_ns.cast_signed());
-        let state = governor.select(&domain.states, &DomainSituation { idle_ns, latency_limit_ns, ipi_pending: false });
+        let woken = covers.iter().find(|of| sleep(of).exit_ns == to_ns);
+        let core = |(cpu, _): &(u16, u32)| platform.domains[platform.place(*cpu).0].states.last();
+        // Nobody sends an interrupt while all sleep, and one that was sent ends the stay at once.
+        let is_sent = |of: &(u16, u32)| is_all || core(of).is_some_and(|core| segment.ns <= core.exit_ns);
+        let ipi_pending = woken.is_some_and(|of| sleep(of).waker == Waker::Ipi && is_sent(of));
+        let state = governor.select(&domain.states, &DomainSituation { idle_ns, latency_limit_ns, ipi_pending });
         let pays = |state: &idle::DomainState| segment.ns >= state.off_ns + state.residency_ns;
         let Some(state) = state else { continue };
         let (usage, chosen) = (&mut found.states[state], &domain.states[state]);
@@ -81,11 +88,9 @@ fn one(
         usage.above += u64::from(!pays(chosen));
         usage.below += u64::from(domain.states[state + 1..].iter().any(pays));
         found.stays.push(DomainStay { from_ns, to_ns, state });
-        let first = covers.iter().find(|of| sleep(of).exit_ns == to_ns);
-        if let Some(of) = first {
-            let cost = &platform.domains[platform.place(of.0).0].states;
+        if let Some((of, core)) = woken.and_then(|of| Some((of, core(of)?))) {
             let more_ns = chosen.on_ns + chosen.off_ns.saturating_sub(segment.ns);
-            replayed.delays.lengthen(&cost[cost.len() - 1], sleep(of).interval_ns(), more_ns);
+            replayed.delays.lengthen(core, sleep(of).interval_ns(), more_ns);
         }
     }
     found

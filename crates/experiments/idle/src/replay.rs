@@ -274,7 +274,10 @@ impl<'p> Cpu<'p> {
         loop {
             let SleepLength { timer_ns, mut event_ns } = asked.sleep_length;
             let (state, limit_ns) = match &mut self.governor {
-                None => (usize::from(sleep.state).min(domain.table.last()), u64::MAX),
+                None => {
+                    event_ns = if sleep.sleeps_without_tick == Some(true) { timer_ns } else { event_ns };
+                    (usize::from(sleep.state).min(domain.table.last()), u64::MAX)
+                }
                 Some(governor) => {
                     let Choice { state, stop_tick } = governor.select(&domain.table, &mut asked);
                     event_ns = if stop_tick { timer_ns } else { event_ns };

@@ -153,6 +153,7 @@ fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &SeedR
         add(metrics::IDLE_ENTERED, state, *entered as f64);
         add(metrics::IDLE_TIME, state, *time as f64 / 1e3);
     }
+    found.power_domains.iter().for_each(|(state, entered)| add(metrics::IDLE_ENTERED, state, *entered as f64));
     for (cause, count) in &found.wake_ups {
         add(metrics::WAKE_UP_RATE, cause, *count as f64 / seconds);
     }

@@ -20,6 +20,8 @@ pub struct SeedResult {
     /// Idle states of each domain by name, each with the number of entries and the time in it in
     /// ns.
     pub idle: Vec<(String, u64, u64)>,
+    /// States of power domains that the kernel switches, each with the number of entries.
+    pub power_domains: Vec<(String, u64)>,
     /// Wake-ups of idle CPUs by cause, without the causes that there were not.
     pub wake_ups: Vec<(&'static str, u64)>,
     /// Callbacks: queued, invoked in softirqs, invoked in threads.
@@ -94,6 +96,9 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
         })
     });
     let idle = idle.collect();
+    let power_domains = outcome.power_domains.iter().flat_map(|domain| {
+        domain.entered.iter().map(|(state, entered)| (format!("power domain {} {state}", domain.name), *entered))
+    });
     let woken = |cause: WakeCause| outcome.cpus.iter().map(|cpu| cpu.woken_by(cause)).sum::<u64>();
     let wake_ups = WakeCause::ALL.into_iter().map(|cause| (cause.name(), woken(cause)));
     let cpus = || outcome.cpus.iter();
@@ -106,6 +111,7 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
         time: outcome.time,
         integral: outcome.integral,
         running: outcome.domains.iter().map(|domain| (domain.name.clone(), domain.running)).collect(),
+        power_domains: power_domains.collect(),
         idle,
         wake_ups: wake_ups.filter(|(_, count)| *count > 0).collect(),
         callbacks,

@@ -89,6 +89,7 @@ pub(crate) struct Interval {
     /// As [`Sleep::timer_armed_ns`](crate::Sleep::timer_armed_ns).
     pub(crate) timer_armed_ns: Option<u64>,
     pub(crate) tick_stopped: Option<bool>,
+    pub(crate) sleeps_without_tick: Option<bool>,
     pub(crate) utilised: Option<bool>,
     pub(crate) waker: Option<Waker>,
     /// A timer that is not the tick fired in the interrupt that ended the interval.

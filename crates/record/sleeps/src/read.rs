@@ -275,6 +275,7 @@ impl<'a> Walk<'a> {
         let timer_armed_ns = self.armed_ns(number, event.time, known);
         let cpu = self.cpu(number);
         let (tick_stopped, utilised) = (cpu.is_tick_stopped(), cpu.is_utilised(event.time));
+        let sleeps_without_tick = cpu.tick.stopped.or(tick_stopped);
         cpu.tick.just_stopped = false;
         (cpu.called, cpu.ran) = (false, false);
         cpu.phase = Phase::Idle(Interval {
@@ -284,6 +285,7 @@ impl<'a> Walk<'a> {
             known,
             timer_armed_ns,
             tick_stopped,
+            sleeps_without_tick,
             utilised,
             waker: None,
             timer_fired: false,
@@ -419,6 +421,7 @@ impl<'a> Walk<'a> {
             length,
             waker,
             tick_stopped: interval.tick_stopped,
+            sleeps_without_tick: interval.sleeps_without_tick,
             utilised: interval.utilised,
             got_tick: interval.got_tick,
             timer_armed_ns: interval.timer_armed_ns,

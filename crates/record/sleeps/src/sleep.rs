@@ -20,6 +20,8 @@ pub struct Sleep {
     /// True if the scheduler's tick stood still already when the kernel chose; `None` where the
     /// trace does not say.
     pub tick_stopped: Option<bool>,
+    /// The same after the choice: true if the scheduler's tick stood still while the CPU slept.
+    pub sleeps_without_tick: Option<bool>,
     /// True if the CPU's utilisation was over 1/64 of its capacity when the kernel chose, as it
     /// tracks the load of tasks ([`placement::Pelt`]) at a constant frequency; `None` where the
     /// trace does not show enough of what ran.

@@ -43,6 +43,8 @@ pub(crate) struct Stay {
     pub(crate) alarm: bool,
     /// True if the CPU polls, until this time at most.
     pub(crate) polls_until: Option<Time>,
+    /// True if power domains follow, so that the firmware is asked for more than the CPU's state.
+    pub(crate) with_domains: bool,
 }
 
 /// The action of a precise timer.

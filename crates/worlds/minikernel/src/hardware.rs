@@ -1,9 +1,9 @@
 //! The machine as the kernel knows it: domains of CPUs, their operating points and idle states, and
 //! what those cost.
 
-use idle::States;
+use idle::{DomainGovernor, DomainKind, DomainState, States};
 use soc::OperatingPoint;
-use soc::config::{IdleDomain, IdlePlatform, Machine};
+use soc::config::{IdleDomain, IdlePlatform, Machine, PowerDomain};
 use soc::meter::{DomainPower, IdlePower};
 use std::ops::Range;
 
@@ -14,6 +14,8 @@ pub struct Hardware {
     pub machine: Machine,
     /// The domains, in the order of their CPUs.
     pub domains: Vec<Domain>,
+    /// Power domains that the kernel switches, the smallest first, where the firmware is called.
+    pub power_domains: Vec<SwitchedDomain>,
     /// The number of units of power in a milliwatt, in which Linux keeps its energy model; 1 where
     /// nobody said how many watts a unit is, or where a unit is more.
     pub milliwatt: u32,
@@ -47,6 +49,42 @@ pub struct IdleState {
     pub power: IdlePower,
     /// The state of the platform file that CPU_SUSPEND is asked for; `None` where a WFI does.
     pub suspend: Option<&'static str>,
+}
+
+/// A power domain that the kernel switches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchedDomain {
+    /// Name of the domain.
+    pub name: String,
+    /// Names of its states, from shallow to deep, with how often each was entered.
+    pub entered: Vec<(String, u64)>,
+    pub(crate) cpus: Vec<usize>,
+    pub(crate) states: Vec<DomainState>,
+    pub(crate) governor: DomainGovernor,
+    /// The state that it is in; `None` while it is on.
+    pub(crate) state: Option<usize>,
+}
+
+impl SwitchedDomain {
+    /// The power domains of a platform, the smallest first.
+    fn all(idle: &IdlePlatform) -> Vec<Self> {
+        let new = |domain: &PowerDomain| Self {
+            name: domain.name.clone(),
+            entered: domain.state_names.iter().map(|name| (name.clone(), 0)).collect(),
+            cpus: domain.cpus.iter().map(|cpu| usize::from(*cpu)).collect(),
+            states: domain.states.clone(),
+            governor: DomainGovernor::new(DomainKind::CURRENT),
+            state: None,
+        };
+        let mut all: Vec<Self> = idle.power_domains.iter().map(new).collect();
+        all.sort_by_key(|domain| domain.cpus.len());
+        all
+    }
+
+    /// True if it is in its deepest state.
+    pub(crate) fn is_in_deepest(&self) -> bool {
+        self.state.is_some_and(|state| state + 1 == self.states.len())
+    }
 }
 
 impl Domain {
@@ -131,7 +169,7 @@ impl Hardware {
         }
         let watts = idle.power.as_ref().and_then(|power| power.watts_per_unit.as_ref());
         let milliwatt = watts.map_or(1.0, |watts| 0.001 / watts.value).round().clamp(1.0, f64::from(u32::MAX)) as u32;
-        Ok(Self { machine: machine.clone(), domains, milliwatt })
+        Ok(Self { machine: machine.clone(), domains, power_domains: SwitchedDomain::all(idle), milliwatt })
     }
 
     /// Makes the power that does not hang on work, that of clusters and of idle states, a part of

@@ -104,7 +104,8 @@ impl Kernel {
 
     fn enter_idle(&mut self, soc: &Soc, cpu: usize, choice: Choice) -> Stay {
         let domain = &self.hardware.domains[self.cpus[cpu].domain];
-        let state = choice.state.min(domain.table.last());
+        let last = domain.table.last();
+        let state = choice.state.min(last);
         let of_table = domain.table.get(state);
         let by_firmware = self.settings.idle_path == IdlePath::Firmware && domain.states[state].suspend.is_some();
         let polls_until = of_table.polling.then(|| {
@@ -131,11 +132,13 @@ impl Kernel {
         }
         self.stamp(soc, cpu, events::IDLE_ENTER, state as u64);
         self.callbacks_idle(soc, cpu, true);
-        Stay { state, owner: self.owners.id(owner), since: self.now, timer, alarm, polls_until }
+        let with_domains = by_firmware && state == last && self.take_domains_down(soc, cpu, timer);
+        Stay { state, owner: self.owners.id(owner), since: self.now, timer, alarm, polls_until, with_domains }
     }
 
     /// The CPU is awake: counts what woke it, and tells the governor.
     pub(crate) fn leave_idle(&mut self, soc: &Soc, cpu: usize, stay: Stay) {
+        self.bring_domains_up(cpu);
         if stay.alarm {
             // Where another CPU passes the interrupt on, the line may have fired and that CPU not
             // looked yet.

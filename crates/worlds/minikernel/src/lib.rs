@@ -82,6 +82,7 @@ mod kernel;
 mod machine;
 mod objects;
 mod owners;
+mod power_domains;
 mod program;
 mod random;
 mod rcu_glue;
@@ -96,7 +97,7 @@ mod view;
 
 pub use costs::{Cost, Costs, MOST_NS};
 pub use counts::{CpuCounts, TaskCounts, WakeCause};
-pub use hardware::{Domain, Hardware, IdleState};
+pub use hardware::{Domain, Hardware, IdleState, SwitchedDomain};
 pub use machine::{DomainOutcome, Error, Outcome, TaskOutcome, run};
 pub use owners::{Owner, Owners};
 pub use placement;

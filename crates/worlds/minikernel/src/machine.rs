@@ -4,7 +4,7 @@ use crate::callbacks::Callbacks;
 use crate::checks::check;
 use crate::counts::{CpuCounts, TaskCounts};
 use crate::cpu::{Do, Stay};
-use crate::hardware::Hardware;
+use crate::hardware::{Hardware, SwitchedDomain};
 use crate::kernel::Kernel;
 use crate::owners::{Owner, Owners};
 use crate::settings::{IdlePath, Settings};
@@ -71,6 +71,8 @@ pub struct Outcome {
     pub domains: Vec<DomainOutcome>,
     /// All energy, integrated beside the owners' shares, in units of the platform's table times ps.
     pub integral: Energy,
+    /// Power domains that the kernel switched.
+    pub power_domains: Vec<SwitchedDomain>,
     /// The CPUs' counts.
     pub cpus: Vec<CpuCounts>,
     /// The tasks, kernel threads and copies included.
@@ -151,6 +153,9 @@ impl System for Machine {
         // A CPU that was off comes here again.
         if cpu == soc.lead() && !self.started.replace(true) {
             if self.by_firmware() {
+                if !self.kernel.borrow().hardware.power_domains.is_empty() {
+                    soc.coordinate_by_os();
+                }
                 (0..soc.cpu_count()).filter(|&other| other != cpu).for_each(|other| {
                     soc.start_cpu(other);
                 });
@@ -234,8 +239,11 @@ impl Machine {
         };
         if let Some(name) = suspend {
             soc.meter().goes_down(soc.now(), cpu, state, stay.owner);
+            let name = if stay.with_domains { "deepest" } else { name };
             let power_state = soc.power_state(name).unwrap_or_default();
-            soc.suspend(power_state);
+            if soc.suspend(power_state) != 0 && stay.with_domains {
+                self.kernel.borrow_mut().domains_stayed_up(cpu);
+            }
             return;
         }
         if let Some(limit) = stay.polls_until {
@@ -298,6 +306,7 @@ fn outcome(soc: &Soc, kernel: Kernel, owners: Owners) -> Outcome {
         owners: owners.all().collect(),
         domains,
         integral,
+        power_domains: kernel.hardware.power_domains,
         cpus: cpus.collect(),
         tasks: tasks.collect(),
         callbacks_left: kernel.callbacks.as_ref().map_or(0, |callbacks| callbacks.queued()),

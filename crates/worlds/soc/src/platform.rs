@@ -8,8 +8,8 @@ use crate::memory::Word;
 use crate::points;
 use crate::soc::{Sleeper, WordSleeper};
 use psci::{
-    CompositeState, CpuIndex, Error, Level, LocalState, LockKind, MessageOrder, Platform, PowerDown, PowerUp, Scalar,
-    SuspendRequest,
+    CompositeState, CpuIndex, Error, Level, LocalState, LockKind, MessageOrder, OptionalCalls, Platform, PowerDown,
+    PowerUp, Scalar, SuspendRequest,
 };
 use psci_cases::Word as NormalWord;
 
@@ -135,6 +135,10 @@ impl Platform for Soc {
 
     fn message_order(&self) -> MessageOrder {
         self.machine.release.message_order
+    }
+
+    fn optional_calls(&self) -> OptionalCalls {
+        OptionalCalls { os_initiated: self.os_initiated.get(), ..OptionalCalls::NONE }
     }
 
     fn is_power_down(&self, _level: Level, state: LocalState) -> bool {

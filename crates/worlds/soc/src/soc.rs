@@ -32,6 +32,8 @@ pub struct Soc {
     /// The CPUs that sleep until a word of the library's holds what they say
     /// ([`Soc::sleep_until_stored`]).
     pub(crate) word_sleepers: RefCell<Vec<WordSleeper>>,
+    /// True if the normal world may coordinate idle states.
+    pub(crate) os_initiated: Cell<bool>,
     /// True if a domain has power, by its place in the platform's list.
     pub(crate) domains_on: Vec<Cell<bool>>,
     /// Flushes of a cluster's L2 so far, by the cluster's label.
@@ -156,6 +158,7 @@ impl Soc {
             events_sent: Cell::new(0),
             sleepers: Default::default(),
             word_sleepers: RefCell::default(),
+            os_initiated: Cell::new(false),
             in_wfe: vec![Cell::new(0); cpus.len().div_ceil(64)],
             domains_on: platform.topology.domains.iter().map(|_| Cell::new(false)).collect(),
             l2_flushes: (0..clusters).map(|_| Cell::new(0)).collect(),

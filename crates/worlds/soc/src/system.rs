@@ -129,6 +129,14 @@ impl Soc {
         world.smc(psci::id::CPU_OFF, [0; 3])[0] as i64
     }
 
+    /// Has the normal world coordinate idle states, by PSCI_SET_SUSPEND_MODE of this CPU. The value
+    /// is PSCI's return code.
+    pub fn coordinate_by_os(&self) -> i64 {
+        self.os_initiated.set(true);
+        let world = crate::normal_world::SimWorld { soc: self, lead: self.lead() };
+        world.smc(psci::id::PSCI_SET_SUSPEND_MODE, [1, 0, 0])[0] as i64
+    }
+
     /// The `power_state` of an idle state of the platform file; `None` if there is none of that
     /// name.
     pub fn power_state(&self, name: &str) -> Option<u32> {

@@ -33,6 +33,7 @@ fn long_sleeps() -> TracedIntervals {
             utilised: None,
             got_tick: false,
             timer_armed_ns: Some(enter_ns - 100_000),
+            sleeps_without_tick: None,
         }
     }))
 }
@@ -88,6 +89,7 @@ fn a_cpu_waits_for_the_one_that_goes_down_after_it_has_woken_it() {
         utilised: None,
         got_tick: false,
         timer_armed_ns: None,
+        sleeps_without_tick: None,
     });
     let traced = TracedIntervals::from_sleeps(turns.collect::<Vec<_>>());
     let mean_us = |platform: &Platform| {
