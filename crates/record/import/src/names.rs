@@ -2,6 +2,9 @@
 
 use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP, intervals};
 
+/// The mode of what `board/rt-instr` prints.
+pub(crate) const LINUX: &str = "linux";
+
 /// Case and mode, by the names that recordings use.
 pub(crate) type CaseAndMode = (&'static str, &'static str);
 

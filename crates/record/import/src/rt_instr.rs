@@ -102,7 +102,7 @@ fn take(found: &mut Figures, text: &[u8], whole: bool, line: u64, options: &Opti
 /// The case of a line of `board/rt-instr`: an idle state of Linux, by its number.
 fn of_linux(test: &str) -> Option<(String, &'static str)> {
     let state: u8 = test.strip_prefix("linux_idle_state")?.parse().ok()?;
-    Some((format!("idle-state{state}"), "linux"))
+    Some((format!("idle-state{state}"), names::LINUX))
 }
 
 fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String> {
@@ -182,6 +182,10 @@ mod tests {
         let figures = rt_instr(log.as_bytes(), &Options::default()).unwrap().figures;
         let cases: Vec<(&str, &str)> = figures.iter().map(|of| (of.case.as_str(), of.mode.as_str())).collect();
         assert_eq!([cases[0], cases[3]], [("idle-state4", "linux"), ("idle-state2", "linux")]);
+        // A CPU that slept more often than another is no doubt.
+        let more = log.replace("0\t3", "0\t1") + &log.repeat(3);
+        let doubts = rt_instr(more.as_bytes(), &Options::default()).unwrap().doubts;
+        assert!(!doubts.iter().any(|doubt| doubt.to_string().contains("has no line")), "{doubts:?}");
         for wrong in ["linux_idle_state", "linux_idle_statex", "linux_idle_state400"] {
             let error = rt_instr(log.replace("linux_idle_state4", wrong).as_bytes(), &Options::default()).unwrap_err();
             assert!(error.to_string().contains("is no known test"), "{error}");
