@@ -3,7 +3,7 @@
 use crate::list::ListOptions;
 use crate::output::{self, Format};
 use console::Console;
-use idle::{CHANGES, Change, Family, Kind, Release};
+use idle::{Change, Family, Kind, Release, Releases};
 use idle_experiments::no_governor;
 use miette::miette;
 use serde_json::json;
@@ -38,12 +38,12 @@ fn standing(family: Family, release: Release) -> String {
     }
 }
 
-fn commit(change: &Change) -> &str {
+fn commit(change: &Change) -> &'static str {
     if change.commit.is_empty() { "-" } else { change.commit }
 }
 
-fn releases(releases: &[Release]) -> String {
-    releases.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+fn releases(releases: impl Iterator<Item = Release>) -> String {
+    releases.map(|release| release.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn as_text(dated: &[(Family, Release)]) -> String {
@@ -51,7 +51,7 @@ fn as_text(dated: &[(Family, Release)]) -> String {
     for (family, release) in dated {
         let _ = writeln!(out, "{}@{release}: {}", family.name(), standing(*family, *release));
         for change in changes(*family).filter(|change| change.is_in(*release)) {
-            let _ = writeln!(out, "  {:12}  {}", commit(change), change.about);
+            let _ = writeln!(out, "  {:12}  {}", commit(&change), change.about);
         }
     }
     if !dated.is_empty() {
@@ -65,22 +65,23 @@ fn as_text(dated: &[(Family, Release)]) -> String {
             family.oldest()
         );
         for change in changes(family) {
-            let until = match change.until {
-                [] => String::new(),
-                until => format!("; until {}", releases(until)),
+            let until = match releases(change.until.iter()) {
+                none if none.is_empty() => none,
+                until => format!("; until {until}"),
             };
-            let _ = writeln!(out, "  {:12}  {}: from {}{until}", commit(change), change.about, releases(change.from));
+            let from = releases(change.from.iter());
+            let _ = writeln!(out, "  {:12}  {}: from {from}{until}", commit(&change), change.about);
         }
-        let _ =
-            writeln!(out, "  the C code agrees for {}; other releases follow the commits", releases(family.judged()));
+        let judged = releases(family.judged().iter().copied());
+        let _ = writeln!(out, "  the C code agrees for {judged}; other releases follow the commits");
     }
     out.push_str("The first release is mainline's; the others are of long-term branches. 6.12.107 and 6.12.117 stand for them or earlier ones.\n");
     out
 }
 
 fn as_json(dated: &[(Family, Release)]) -> serde_json::Value {
-    let all = |of: &[Release]| of.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let change = |change: &Change| {
+    let all = |of: Releases| of.iter().map(|release| release.to_string()).collect::<Vec<_>>();
+    let change = |change: Change| {
         json!({
             "governor": change.family.name(), "commit": change.commit, "about": change.about,
             "from": all(change.from), "until": all(change.until),
@@ -93,12 +94,11 @@ fn as_json(dated: &[(Family, Release)]) -> serde_json::Value {
         })
     };
     match dated {
-        [] => json!({ "changes": CHANGES.iter().map(change).collect::<Vec<_>>() }),
+        [] => json!({ "changes": idle::changes().map(change).collect::<Vec<_>>() }),
         dated => json!({ "governors": dated.iter().map(governor).collect::<Vec<_>>() }),
     }
 }
 
-fn changes(family: Family) -> impl Iterator<Item = &'static Change> {
-    static ALL: [Change; CHANGES.len()] = CHANGES;
-    ALL.iter().filter(move |change| change.family == family)
+fn changes(family: Family) -> impl Iterator<Item = Change> {
+    idle::changes().filter(move |change| change.family == family)
 }

@@ -60,7 +60,7 @@ mod teo;
 pub use accounting::{Accounting, Clock, Usage, fallback};
 pub use domain::{DomainGovernor, DomainKind, DomainSituation, DomainState};
 pub use governor::{Governor, Kind};
-pub use rules::{CHANGES, Change, Family, Release, Rule};
+pub use rules::{Change, Family, Release, Releases, Rule, changes};
 pub use situation::{Choice, KnownSituation, Outcome, Situation, SleepLength};
 pub use states::{MAX_STATES, State, States, StatesError};
 

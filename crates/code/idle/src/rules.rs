@@ -115,7 +115,7 @@ impl Family {
     }
 }
 
-/// A rule by which a governor chooses.
+/// A rule by which a governor chooses, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// menu: with the tick stopped, a short prediction becomes the time to the next timer, not to
@@ -141,12 +141,12 @@ pub enum Rule {
     MenuStoppedAsks,
     /// menu: a timer within two ticks is net enough for a short prediction.
     MenuSafeTimer,
-    /// teo: the candidate is from the statistics, and timers are asked for only if needed.
-    TeoTimersOnDemand,
-    /// teo: a busy CPU takes a shallower state.
-    TeoUtilised,
     /// teo: the last nine stays count for themselves, too.
     TeoRecent,
+    /// teo: a busy CPU takes a shallower state.
+    TeoUtilised,
+    /// teo: the candidate is from the statistics, and timers are asked for only if needed.
+    TeoTimersOnDemand,
     /// teo: stays beyond the tick have a bin of their own.
     TeoTickBin,
     /// teo: for state 0, timers are asked for after all.
@@ -181,8 +181,10 @@ pub enum Rule {
 /// A change of a governor's choices.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
-    /// The rule that it brought.
-    pub rule: Rule,
+    /// Name of the [`Rule`] that it brought.
+    pub rule: &'static str,
+    /// The rule's number.
+    bit: usize,
     /// The governor.
     pub family: Family,
     /// The commit in mainline; empty where it is not known.
@@ -191,194 +193,38 @@ pub struct Change {
     pub about: &'static str,
     /// The first mainline release with it, and then the first of each long-term branch that took it
     /// over. A branch's release stands for "this or an earlier one" where it is that of a package.
-    pub from: &'static [Release],
+    pub from: Releases,
     /// The first releases without it again; empty where it stayed.
-    pub until: &'static [Release],
+    pub until: Releases,
 }
 
-const fn lts(major: u16, minor: u16, patch: u16) -> Release {
-    Release::patched(major, minor, patch)
+/// Releases, parted by blanks.
+#[derive(Clone, Copy, Debug)]
+pub struct Releases(&'static str);
+
+impl Releases {
+    /// Each of them, that of mainline first.
+    pub fn iter(self) -> impl Iterator<Item = Release> {
+        self.0.split_whitespace().filter_map(Release::parse)
+    }
 }
 
-const fn linux(major: u16, minor: u16) -> Release {
-    Release::new(major, minor)
-}
+/// The table of the changes.
+const TABLE: &str = include_str!("changes.txt");
 
 /// Every change, in the order of mainline.
-pub const CHANGES: [Change; 28] = [
-    menu(
-        Rule::MenuStoppedToTimer,
-        "",
-        "stopped tick: a short prediction becomes the time to the timer",
-        &[linux(6, 1)],
-        &[],
-    ),
-    menu(
-        Rule::MenuTimersOnDemand,
-        "5484e31bbbff",
-        "timers only if recent stays agree on none below 15 us",
-        &[linux(6, 6)],
-        &[],
-    ),
-    menu(
-        Rule::MenuNoWaiters,
-        "38f83090f515",
-        "tasks that wait for I/O do not matter",
-        &[linux(6, 13), lts(6, 12, 44), lts(6, 6, 103)],
-        &[],
-    ),
-    menu(Rule::MenuBothEnds, "8de7606f0fe2", "stays that stick out are dropped on both sides", &[linux(6, 15)], &[]),
-    menu(
-        Rule::MenuLargestLeft,
-        "85975daeaa4d",
-        "without agreement, the largest stay left is the prediction",
-        &[linux(6, 15), lts(6, 14, 9), lts(6, 12, 31), lts(6, 6, 93), lts(6, 1, 141), lts(5, 15, 185), lts(5, 10, 238)],
-        &[
-            Release::candidate(6, 18, 3),
-            lts(6, 17, 6),
-            lts(6, 12, 56),
-            lts(6, 6, 115),
-            lts(6, 1, 158),
-            lts(5, 15, 196),
-            lts(5, 10, 246),
-        ],
-    ),
-    menu(
-        Rule::MenuRefusals,
-        "fa3fa55de0d6",
-        "a state that was refused counts as an endless stay",
-        &[
-            Release::candidate(6, 17, 2),
-            lts(6, 16, 2),
-            lts(6, 15, 11),
-            lts(6, 12, 43),
-            lts(6, 6, 103),
-            lts(6, 1, 157),
-            lts(5, 15, 190),
-            lts(5, 10, 241),
-        ],
-        &[],
-    ),
-    menu(
-        Rule::MenuLatencyFirst,
-        "779b1a1cb13a",
-        "a state that is too slow ends the search",
-        &[Release::candidate(6, 17, 3), lts(6, 16, 4), lts(6, 12, 44), lts(6, 6, 103)],
-        &[],
-    ),
-    menu(
-        Rule::MenuPollingLatency,
-        "db86f55bf81a",
-        "polling gives way to what can be left within the prediction",
-        &[Release::candidate(6, 18, 4), lts(6, 12, 107)],
-        &[],
-    ),
-    menu(
-        Rule::MenuPollingShallow,
-        "07d815701274",
-        "polling gives way to states below 15 us only",
-        &[linux(6, 19), lts(6, 12, 107)],
-        &[],
-    ),
-    menu(
-        Rule::MenuStoppedAsks,
-        "80606f4eb8d7",
-        "stopped tick: timers are always asked for",
-        &[linux(7, 0), lts(6, 12, 107)],
-        &[],
-    ),
-    menu(
-        Rule::MenuSafeTimer,
-        "e57c2bf2e89d",
-        "stopped tick: a timer within two ticks is net enough",
-        &[linux(7, 1)],
-        &[],
-    ),
-    teo(Rule::TeoRecent, "", "the last nine stays count for themselves", &[linux(5, 14)], &[linux(6, 11)]),
-    teo(Rule::TeoUtilised, "9ce0f7c4bc64", "a busy CPU takes a shallower state", &[linux(6, 3)], &[linux(6, 11)]),
-    teo(Rule::TeoTimersOnDemand, "6da8f9ba5a87", "statistics first, and timers only if needed", &[linux(6, 6)], &[]),
-    teo(
-        Rule::TeoTickBin,
-        "2662342079f5",
-        "stays beyond the tick have a bin of their own",
-        &[linux(6, 6)],
-        &[linux(6, 15)],
-    ),
-    teo(
-        Rule::TeoAskAtZero,
-        "4b20b07ce72f",
-        "state 0 by intercepts: timers are asked for",
-        &[linux(6, 11)],
-        &[linux(6, 15)],
-    ),
-    teo(
-        Rule::TeoShortIdles,
-        "13ed5c4a6d9c",
-        "without many short stays, timers for shallow states too",
-        &[linux(6, 15)],
-        &[],
-    ),
-    teo(
-        Rule::TeoAnyShallower,
-        "a03b2011808a",
-        "the state that fits the timer, stopped tick or not",
-        &[linux(6, 19), lts(6, 12, 117)],
-        &[],
-    ),
-    teo(
-        Rule::TeoTickIntercepts,
-        "50db438231dc",
-        "intercepts before the tick are those before it",
-        &[linux(6, 19)],
-        &[],
-    ),
-    teo(Rule::TeoDecayToZero, "b54df61c7428", "counts decay to zero; the total is their sum", &[linux(6, 19)], &[]),
-    teo(Rule::TeoTickWakeups, "", "wake-ups by the tick can be hits of the deepest state", &[linux(6, 19)], &[]),
-    teo(Rule::TeoSimpleLookup, "", "down to the first state with most of the intercepts", &[linux(6, 19)], &[]),
-    teo(
-        Rule::TeoKeepEqual,
-        "4bd2221f231d",
-        "stopped tick: no change among states that are equal",
-        &[linux(7, 0)],
-        &[linux(7, 1)],
-    ),
-    teo(
-        Rule::TeoTickHit,
-        "60836533b4c7",
-        "a wake-up by the tick is a hit where intercepts are rare",
-        &[linux(7, 0)],
-        &[],
-    ),
-    teo(Rule::TeoTwoThirds, "475ca3470b37", "the tick stays if two thirds end before it", &[linux(7, 0)], &[]),
-    teo(Rule::TeoCloseHit, "f36de72673ad", "a hit ends near the timer", &[linux(7, 0)], &[]),
-    teo(Rule::TeoMostIntercepts, "a971f984b845", "down to the bin with most intercepts", &[linux(7, 0)], &[]),
-    teo(
-        Rule::TeoSafeTimer,
-        "106a2662e655",
-        "stopped tick: timers always; far ones ask for a deep state",
-        &[linux(7, 1)],
-        &[],
-    ),
-];
-
-const fn menu(
-    rule: Rule,
-    commit: &'static str,
-    about: &'static str,
-    from: &'static [Release],
-    until: &'static [Release],
-) -> Change {
-    Change { rule, family: Family::Menu, commit, about, from, until }
-}
-
-const fn teo(
-    rule: Rule,
-    commit: &'static str,
-    about: &'static str,
-    from: &'static [Release],
-    until: &'static [Release],
-) -> Change {
-    Change { rule, family: Family::Teo, commit, about, from, until }
+///
+/// # Panics
+/// The table is not sound, which a test holds it to.
+pub fn changes() -> impl Iterator<Item = Change> {
+    let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
+    lines.enumerate().map(|(bit, line)| {
+        let mut columns = line.split('|').map(str::trim);
+        let mut next = || columns.next().expect("five columns");
+        let rule = next();
+        let family = if rule.starts_with("Menu") { Family::Menu } else { Family::Teo };
+        Change { rule, bit, family, commit: next(), from: Releases(next()), until: Releases(next()), about: next() }
+    })
 }
 
 impl Change {
@@ -390,12 +236,9 @@ impl Change {
 
 /// True if a release is at or behind the first of the places, which is mainline's, or at or behind
 /// the one of its own branch.
-fn reaches(release: Release, places: &[Release]) -> bool {
-    let [mainline, branches @ ..] = places else { return false };
-    match branches.iter().find(|branch| branch.is_of_branch(release)) {
-        Some(branch) => release >= *branch,
-        None => release >= *mainline,
-    }
+fn reaches(release: Release, places: Releases) -> bool {
+    let branch = places.iter().skip(1).find(|branch| branch.is_of_branch(release));
+    branch.or(places.iter().next()).is_some_and(|from| release >= from)
 }
 
 /// The rules of a governor.
@@ -405,8 +248,8 @@ pub(crate) struct Rules(u64);
 impl Rules {
     /// Those of a release.
     pub(crate) fn of_release(family: Family, release: Release) -> Self {
-        let here = CHANGES.iter().filter(|change| change.family == family && change.is_in(release));
-        here.fold(Self(0), |rules, change| rules.with(change.rule))
+        let here = changes().filter(|change| change.family == family && change.is_in(release));
+        Self(here.fold(0, |rules, change| rules | 1 << change.bit))
     }
 
     pub(crate) const fn with(self, rule: Rule) -> Self {
@@ -457,18 +300,30 @@ mod tests {
         assert!(!has("6.12.117", Rule::MenuBothEnds), "never taken over");
     }
 
+    fn first(releases: Releases) -> Release {
+        releases.iter().next().unwrap()
+    }
+
     #[test]
     fn changes_stand_in_the_order_of_mainline_and_end_after_they_began() {
         for family in [Family::Menu, Family::Teo] {
-            let of_family = || CHANGES.iter().filter(|change| change.family == family);
+            let of_family = || changes().filter(|change| change.family == family);
             for (one, next) in of_family().zip(of_family().skip(1)) {
-                assert!(one.from[0] <= next.from[0], "{:?} and {:?}", one.rule, next.rule);
+                assert!(first(one.from) <= first(next.from), "{} and {}", one.rule, next.rule);
             }
         }
-        for change in &CHANGES {
-            assert!(change.until.first().is_none_or(|until| *until > change.from[0]), "{:?}", change.rule);
-            assert!(change.from.iter().skip(1).all(|branch| branch.patch > 0), "{:?}", change.rule);
+        for change in changes() {
+            assert!(change.until.iter().next().is_none_or(|until| until > first(change.from)), "{}", change.rule);
+            assert!(change.from.iter().skip(1).all(|branch| branch.patch > 0), "{}", change.rule);
+            let words = change.from.0.split(' ').count() + change.until.0.split_whitespace().count();
+            assert_eq!(words, change.from.iter().count() + change.until.iter().count(), "{}", change.rule);
         }
+        let last = changes().last().unwrap();
+        assert_eq!(
+            (last.rule, last.bit),
+            (std::format!("{:?}", Rule::TeoSafeTimer).as_str(), Rule::TeoSafeTimer as usize)
+        );
+        assert_eq!(changes().position(|change| change.rule == "MenuRefusals"), Some(Rule::MenuRefusals as usize));
     }
 
     /// A life of a governor in situations drawn from a seed: what it chooses.
@@ -524,16 +379,16 @@ mod tests {
     /// A rule whose input nobody sets would change nothing.
     #[test]
     fn every_rule_that_is_listed_changes_a_choice() {
-        for change in &CHANGES {
+        for change in changes() {
             // The first release with it, and the same without it.
-            let rules = Rules::of_release(change.family, change.from[0]);
-            assert!(rules.has(change.rule), "{:?}", change.rule);
-            let without = Rules(rules.0 & !(1 << change.rule as u32));
+            let rules = Rules::of_release(change.family, first(change.from));
+            assert!(rules.0 & 1 << change.bit != 0, "{}", change.rule);
+            let without = Rules(rules.0 & !(1 << change.bit));
             let differs = |seed| {
                 let of = |rules| choices(change.family, rules, crate::TICK_NS, seed);
                 of(rules) != of(without)
             };
-            assert!((0..200).any(differs), "{:?} changes nothing", change.rule);
+            assert!((0..200).any(differs), "{} changes nothing", change.rule);
         }
     }
 }
