@@ -11,6 +11,7 @@ pub(super) fn answer(replay: &Replay<'_>) -> Text {
     let Some((limit, under, without)) = rows else { return "No governor was replayed under the limit.".into() };
     let mut words = text![name(limit.name), " may enter "];
     words.extend(listed(limit.left.iter().map(name)));
+    words.push(if limit.left.len() == 1 { " alone" } else { "" });
     if limit.is_same {
         words.push(", and enters the states that it enters without the limit on this trace.");
         return words;

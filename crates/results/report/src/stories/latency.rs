@@ -73,14 +73,24 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
         1 => String::new(),
         more => format!("{more} cases take longest alike. Among them, "),
     };
-    let title = format!("{}, {},", case_title(group.case), group.mode);
+    let title = |of: &Case<'_>| format!("{}, {}", case_title(of.group.case), of.group.mode);
     let same = |of: &&Case<'_>| (of.group.case, of.group.mode) == (group.case, group.mode);
-    let each = |of: &Case<'_>| format!("{} us with {}", figure(of.longest()), of.group.release);
-    let releases: Vec<String> = cases.iter().filter(same).map(each).collect();
-    let mut words = match &releases[..] {
-        [us] => format!("{alike}{title} takes longest: {us}. {}", headline.text),
-        all => format!("{alike}{title} takes longest: {}. {}: {}", all.join(", "), group.release, headline.text),
+    let us = |of: &Case<'_>| format!("{} us with {}", figure(of.longest()), of.group.release);
+    // In another release another case may take as long, or longer.
+    let rival = |of: &Case<'_>| {
+        let of_release = cases.iter().filter(|other| other.group.release == of.group.release);
+        let most = Leaders::most(of_release, |case| Some([case.longest(); 2]))?;
+        most.items.into_iter().find(|other| !same(other) && of.group.release != group.release)
     };
+    let (first, others): (Vec<_>, Vec<_>) = cases.iter().filter(same).partition(|of| rival(of).is_none());
+    let first: Vec<String> = first.into_iter().map(us).collect();
+    let mut words = format!("{alike}{}, takes longest: {}", title(case), first.join(", "));
+    for (of, rival) in others.iter().filter_map(|of| Some((of, rival(of)?))) {
+        words += &format!("; it takes {}, where {} takes {} us", us(of), title(rival), figure(rival.longest()));
+    }
+    let several = cases.iter().filter(same).count() > 1;
+    let which = several.then(|| format!("{}: ", group.release)).unwrap_or_default();
+    words += &format!(". {which}{}", headline.text);
     // The row of all, or that of most cells.
     if let Some(all) = findings.accuracy().iter().max_by_key(|row| row.model.cells) {
         let model = all.model;
