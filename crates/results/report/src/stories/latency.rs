@@ -89,7 +89,7 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
         words += &format!("; it takes {}, where {} takes {} us", us(of), title(rival), figure(rival.longest()));
     }
     let several = cases.iter().filter(same).count() > 1;
-    let which = several.then(|| format!("{}: ", group.release)).unwrap_or_default();
+    let which = if several { format!("{}: ", group.release) } else { String::new() };
     words += &format!(". {which}{}", headline.text);
     // The row of all, or that of most cells.
     if let Some(all) = findings.accuracy().iter().max_by_key(|row| row.model.cells) {
