@@ -7,7 +7,6 @@
 
 mod dependencies;
 mod dist;
-mod explore;
 mod judge;
 mod limits;
 mod needs;
@@ -54,8 +53,7 @@ fn main() -> ExitCode {
         Some("quick") => quick::run(),
         Some("needs") => stages::install(),
         Some("judged-tests") => stages::judged_tests(),
-        Some("judge") => judge::run(&arguments[1..]),
-        Some("explore") => explore::run(&arguments[1..]),
+        Some(list @ ("judge" | "explore")) => judge::run(list, &arguments[1..]),
         Some("screenshots") => stages::screenshots(),
         Some("site") => stages::site(&arguments[1..]),
         Some("wrap") => words::wrap(&tools::root()),
