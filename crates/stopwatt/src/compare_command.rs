@@ -3,6 +3,7 @@
 use crate::answer::Answer;
 use crate::completion;
 use crate::data::Data;
+use crate::on_board::on_board;
 use crate::output;
 use crate::recordings::NamedRecording;
 use clap::{Args, ValueEnum};
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
   stopwatt compare recordings/before recordings/after --threshold 2 --format github-action-benchmark
   stopwatt compare recordings/before recordings/after --format html > changes.html
   stopwatt compare recordings/base recordings/today --policy ci.toml
+  stopwatt compare base/counts counts --on juno-r1
   stopwatt compare base/1 base/2 base/3 --with today/1 today/2 today/3
   stopwatt compare origin/main:baseline/board recordings/today --format markdown
   stopwatt compare recordings/psci-latency@juno-v2.12 recordings/my-board recordings/other-board
@@ -57,6 +59,9 @@ pub struct CompareOptions {
     /// Measures to compare, all but time_in_state by default; may be given again.
     #[arg(long, value_name = "NAME")]
     metric: Vec<String>,
+    /// Also tell what a change of PSCI calls' instructions means on a platform whose costs are known.
+    #[arg(long, value_name = "PLATFORM")]
+    on: Option<String>,
     /// Print every table, with the rows that did not change.
     #[arg(long)]
     all: bool,
@@ -148,7 +153,8 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         sides.filter_map(|(runs, (name, read))| Input::of_runs(name, runs, read[0].1.clone())).collect();
     let how =
         Options { policy, metrics: options.metric.clone(), resamples: options.resamples as usize, seed: options.seed };
-    let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
+    let mut comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
+    comparison.on_board = options.on.as_ref().map(|board| on_board(data, board, &comparison)).transpose()?;
     let published = published(data, &comparison)?;
     let text = |format: CompareFormat, style: Style| match format {
         CompareFormat::Term => report::comparison_text(&comparison, published.as_ref(), options.all, style),

@@ -25,6 +25,7 @@ mod import_trace;
 mod list;
 mod list_governors;
 mod of_commit;
+mod on_board;
 mod output;
 mod payload_command;
 mod platform_command;

@@ -74,6 +74,17 @@ impl Settings {
         }
     }
 
+    /// The same for all that were given, but those in `meant`.
+    ///
+    /// # Errors
+    /// The first other one, likewise.
+    pub fn refuse_all_but(&self, meant: &[&dyn Setting], help: &str) -> Result<(), Error> {
+        match self.given.keys().find(|name| meant.iter().all(|setting| setting.name() != **name)) {
+            Some(name) => Err(Error::usage(format!("--{name} means nothing here"), help)),
+            None => Ok(()),
+        }
+    }
+
     /// The values that were given, with the names of the settings.
     pub fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.given.iter().flat_map(|(name, values)| values.iter().map(move |value| (*name, value.as_str())))

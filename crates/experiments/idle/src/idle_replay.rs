@@ -13,7 +13,7 @@ use crate::replay::{Agreement, Chooser, GovernorReplay, Ideal, Unsaid, replay};
 use crate::results;
 use crate::row::Row;
 use crate::trace::TracedIntervals;
-use experiment::{About, Error, Example, Experiment, Request, Setting, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use idle::{DomainKind, Family, Release};
 use platforms::DISABLE;
 use rayon::prelude::*;
@@ -83,23 +83,12 @@ impl Experiment for IdleReplay {
     }
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
-        const OF_CASES: [&dyn Setting; 2] = [&SEED, &SEEDS];
-        const OF_TRACES: [&dyn Setting; 9] = [
-            &TRACE,
-            &PLATFORM_OR_USUAL,
-            &HZ_OR_USUAL,
-            &LATENCY_LIMIT,
-            &DISABLE,
-            &WAKEUP_LIMIT,
-            &DOMAIN_GOVERNOR,
-            &PREDICT,
-            &OBSERVED,
-        ];
         let settings = &request.settings;
         if settings.is_given(&CASE) {
-            return settings.refuse(&OF_TRACES, "--case runs a workload in place of a trace; leave it out");
+            let help = "--case runs a workload in place of a trace; leave it out";
+            return settings.refuse_all_but(&[&CASE, &GOVERNORS, &SEED, &SEEDS], help);
         }
-        settings.refuse(&OF_CASES, "give --case, too")?;
+        settings.refuse(&[&SEED, &SEEDS], "give --case, too")?;
         if settings.get(PREDICT) {
             settings.refuse(&[&WAKEUP_LIMIT, &DOMAIN_GOVERNOR], "it is of a replay; leave out --predict")?;
             return idle_predict::check(request);

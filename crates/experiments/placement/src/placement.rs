@@ -8,7 +8,7 @@ use crate::many_tasks::{self, DUTY, PERIOD, RULES, TASKS};
 use crate::seed_run::{SeedResult, one};
 use crate::{lanes, results};
 use experiment::setting::Switch;
-use experiment::{About, Error, Example, Experiment, Request, Setting, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use platforms::DISABLE;
 use rayon::prelude::*;
 use recording::{Header, Recording};
@@ -77,26 +77,14 @@ impl Experiment for Placement {
     }
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
-        const OF_TASKS: [&dyn Setting; 3] = [&DUTY, &PERIOD, &RULES];
-        const OF_WORKLOADS: [&dyn Setting; 12] = [
-            &WORKLOAD,
-            &IDLE,
-            &WANTED,
-            &FREQUENCY,
-            &RCU,
-            &ROUND_TRIP,
-            &LATENCY_LIMIT,
-            &DISABLE,
-            &OPERATING_POINTS,
-            &MEMORY_RATE,
-            &DEVICE_RATE,
-            &SET,
-        ];
         if request.settings.is_given(&TASKS) {
-            request.settings.refuse(&OF_WORKLOADS, "--tasks runs equal tasks in place of a workload; leave it out")?;
+            let help = "--tasks runs equal tasks in place of a workload; leave it out";
+            request
+                .settings
+                .refuse_all_but(&[&TASKS, &PLATFORM, &SECONDS, &SEEDS, &SEED, &DUTY, &PERIOD, &RULES], help)?;
             return many_tasks::check(request);
         }
-        request.settings.refuse(&OF_TASKS, "give --tasks, too")?;
+        request.settings.refuse(&[&DUTY, &PERIOD, &RULES], "give --tasks, too")?;
         Input::read(request).map(|_| ())
     }
 

@@ -10,6 +10,7 @@ mod functions;
 mod latency;
 mod linux_boot;
 mod machine;
+mod on_board;
 pub mod passages;
 mod psci_calls;
 pub mod psci_latency;
@@ -18,4 +19,5 @@ pub mod uncertainty;
 
 pub use latency::PsciLatency;
 pub use linux_boot::LinuxBoot;
+pub use on_board::{BoardCalls, board_calls};
 pub use psci_calls::PsciCalls;

@@ -87,13 +87,8 @@ const FOR_OWN: [&dyn Setting; 6] =
 fn own(request: &Request<'_>) -> Result<Option<OtherFirmware>, Error> {
     let settings = &request.settings;
     let Some(image) = settings.get(FIRMWARE) else {
-        return match FOR_OWN.iter().find(|setting| settings.is_given(**setting)) {
-            Some(setting) => {
-                let message = format!("--{} is for firmware of your own", setting.name());
-                Err(Error::usage(message, "name it with --firmware IMAGE"))
-            }
-            None => Ok(None),
-        };
+        settings.refuse(&FOR_OWN, "it is for firmware of your own; name that with --firmware IMAGE")?;
+        return Ok(None);
     };
     let placement = match (settings.get(PAYLOAD_IN_MEMORY), settings.get(PAYLOAD_OFFSET)) {
         (false, None) => Placement::Packed,

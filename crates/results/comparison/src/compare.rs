@@ -82,6 +82,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         sessions,
         functions,
         idle,
+        on_board: None,
         unmatched,
         tests,
         alpha: options.policy.alpha,

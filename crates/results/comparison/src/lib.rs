@@ -48,7 +48,7 @@ pub use recording::metrics::Better;
 pub use request::{Error, Input, Options};
 pub use result::{
     Basis, BoardCost, CallFunctions, CauseChange, Cell, Change, Comparison, CriticalPath, FunctionRow, IdleShare,
-    IdleTest, OtherOrder, Outcome, PathChange, Row, Sessions, Shift, Side, TablePaths, Test, Totals, Verdict,
+    IdleTest, OnBoard, OtherOrder, Outcome, PathChange, Row, Sessions, Shift, Side, TablePaths, Test, Totals, Verdict,
 };
 pub use statistics::{FEWEST_RUNS, holm, interval_of_change, rank_test, runs_for_ranks};
 pub use summary::TooFew;

@@ -55,6 +55,8 @@ pub struct Comparison {
     pub functions: Vec<CallFunctions>,
     /// Kernels' counts of their idle states, where that is what is compared.
     pub idle: Vec<IdleTest>,
+    /// A change of PSCI calls' instructions in time of a board, where one was asked for.
+    pub on_board: Option<OnBoard>,
     /// Labels of rows that only one recording has, with its place among the sides.
     pub unmatched: Vec<(usize, Key)>,
     /// The number of rank tests that were made, which is what p-values and intervals are corrected
@@ -69,6 +71,22 @@ pub struct Comparison {
     pub unjudged: Unjudged,
     /// The change in percent below which one does not matter, where no rule says otherwise.
     pub threshold: f64,
+}
+
+/// A change of PSCI calls' instructions in time of a board.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnBoard {
+    /// The board's platform.
+    pub platform: String,
+    /// Instructions of PSCI_VERSION in the base.
+    pub version: f64,
+    /// Types of cores, each with the least and the most that an instruction takes, in nanoseconds.
+    pub cores: Vec<(String, [f64; 2])>,
+    /// The calls that changed, by name, each with its instructions more in the other recording.
+    pub calls: Vec<(String, f64)>,
+    /// The cases whose call changed: case, mode, and the time by which the slowest CPU is later,
+    /// in microseconds.
+    pub cases: Vec<(String, String, [f64; 2])>,
 }
 
 /// A table of roles in which the CPUs came otherwise than in the base, or as chance had it.

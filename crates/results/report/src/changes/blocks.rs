@@ -6,6 +6,7 @@ use super::answer::answer;
 use super::functions;
 use super::idle;
 use super::names::{letter, table_name};
+use super::on_board;
 use crate::blocks::{
     Block, Blocks, Cell, Column, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text, Tone, code, figure,
     fixed, text, whole,
@@ -62,6 +63,9 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
         told.paragraph(sentence);
     }
     functions::tell(&mut told, comparison);
+    if let Some(of) = &comparison.on_board {
+        on_board::tell(&mut told, of);
+    }
     told.list(sides(comparison));
     let mut warnings = comparison.warnings.iter();
     if let Some(first) = warnings.next() {

@@ -2,6 +2,7 @@
 
 use super::PublishedChanges;
 use super::functions::functions_json;
+use super::on_board;
 use comparison::{Basis, Better, Comparison, Test};
 use serde_json::{Map, Value, json};
 
@@ -52,6 +53,9 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "unmatched": unmatched,
         "published_changes": published.map(published_json),
     });
+    if let Some(of) = &comparison.on_board {
+        whole["on_board"] = on_board::as_json(of);
+    }
     if !comparison.idle.is_empty() {
         whole["idle"] = comparison.idle.iter().map(|test| idle(test, comparison.sides.len())).collect();
     }

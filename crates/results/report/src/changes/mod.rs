@@ -8,6 +8,7 @@
 //! | `idle.rs` | tables of idle states' counts |
 //! | `json.rs` | JSON |
 //! | `names.rs` | names of recordings and tables |
+//! | `on_board.rs` | instructions in time of a board |
 //! | `sizes.rs` | changes of many rows in words, and the bound on what did not change |
 //! | `ci.rs` | the formats that continuous integration reads |
 
@@ -18,6 +19,7 @@ mod functions;
 mod idle;
 mod json;
 mod names;
+mod on_board;
 mod sizes;
 
 pub use blocks::{comparison_html, comparison_markdown, comparison_text};
