@@ -31,8 +31,6 @@ THEIRS = [
     ("default", "", "the same, and vectors against CVE-2017-5715 and CVE-2022-23960 on cores that need them; at -Os"),
     # E=0: what optimises more also warns more, and warnings are errors otherwise.
     ("-O3", "CFLAGS=-O3 E=0", "as default, at -O3"),
-    ("LTO", "ENABLE_LTO=1 E=0", "as default, optimised over the whole program"),
-    ("LTO, -O3", "ENABLE_LTO=1 CFLAGS=-O3 E=0", "both"),
     ("instrumented", "ENABLE_RUNTIME_INSTRUMENTATION=1 ENABLE_PMF=1", "as default, and its time stamps"),
     ("assertions", "ENABLE_ASSERTIONS=1", "as default, with assertions"),
     ("debug", "DEBUG=1", "the debug build: with assertions and messages up to INFO"),
@@ -114,11 +112,8 @@ def fetch_newer(work):
 
 def build_theirs(source, name, options, payload, work):
     build = work / "".join(c if c.isalnum() else "-" for c in name)
-    # Older ones do not know a warning of today's linker; and where they optimise the whole program, the compiler links, which would put a build id
-    # where the first instruction should be.
-    knows = "rwx-segments" in (source / "Makefile").read_text()
-    through_the_compiler = "-Wl,--no-warn-rwx-segments -Wl,--build-id=none"
-    flags = "" if knows else through_the_compiler if "ENABLE_LTO=1" in options else "--no-warn-rwx-segments"
+    # Older ones do not know a warning of today's linker.
+    flags = "" if "rwx-segments" in (source / "Makefile").read_text() else "--no-warn-rwx-segments"
     environment = os.environ | {"TF_LDFLAGS": flags}
     run(["make", f"-j{os.cpu_count()}", "PLAT=qemu", f"CROSS_COMPILE={PREFIX}", f"BUILD_BASE={build}", f"BL33={payload}",
          *(options if "DEBUG=" in options else f"DEBUG=0 {options}").split(), "all", "fip"], cwd=source, env=environment)

@@ -449,7 +449,7 @@ class LinuxBoot:
     kernel: str
     """The kernel's version."""
     rebooted: bool
-    """True if the kernel rebooted."""
+    """True if the kernel came up again after a cold and a warm reset."""
     powered_off: bool
     """True if the kernel powered the machine off."""
     trace_lines: int

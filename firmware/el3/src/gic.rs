@@ -1,10 +1,10 @@
 //! The interrupt controller, of either version, as far as PSCI needs it.
 //!
-//! All interrupts are the normal world's (Group 1), but for two software interrupts of Group 0: by
-//! one the emulated power controller turns CPUs on, by the other it stops them for a warm reset.
-//! Group 0 comes to EL3, which masks it while it works.
+//! All interrupts are the normal world's (Group 1), but for a software interrupt of Group 0, by
+//! which the emulated power controller turns CPUs on. Group 0 comes to EL3, which masks it while it
+//! works.
 
-use crate::layout::{POWER_ON_SGI, RESET_SGI};
+use crate::layout::POWER_ON_SGI;
 use crate::registers::has_gic_registers;
 use arm_gic::gicv2::registers::{Gicc, Gicd as GicdV2};
 use arm_gic::gicv3::registers::{Gicd, GicrSgi};
@@ -22,22 +22,6 @@ pub enum Gic {
     V2,
     /// CPU interface in system registers.
     V3,
-}
-
-/// Software interrupts of Group 0 that a CPU took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
-    /// The power controller turns the CPU on.
-    pub power_on: bool,
-    /// The power controller resets the system.
-    pub reset: bool,
-}
-
-impl Taken {
-    fn add(&mut self, id: u32) {
-        self.power_on |= id == POWER_ON_SGI;
-        self.reset |= id == RESET_SGI;
-    }
 }
 
 /// The settings of an interface when a CPU turned it off.
@@ -105,15 +89,13 @@ impl Gic {
                 // SAFETY: these registers are banked: each CPU has its own.
                 unsafe {
                     addr_of_mut!((*gicd).icenabler[0]).cast::<u32>().write_volatile(0xffff_0000);
-                    addr_of_mut!((*gicd).igroupr[0])
-                        .cast::<u32>()
-                        .write_volatile(!(1 << POWER_ON_SGI | 1 << RESET_SGI));
+                    addr_of_mut!((*gicd).igroupr[0]).cast::<u32>().write_volatile(!(1 << POWER_ON_SGI));
                     addr_of_mut!((*gicd).icactiver[0]).cast::<u32>().write_volatile(u32::MAX);
                     for four in 0..8 {
-                        // Group 1 in the normal world's half of the priorities, our interrupts in
+                        // Group 1 in the normal world's half of the priorities, our interrupt in
                         // the other.
-                        const { assert!(POWER_ON_SGI == 8 && RESET_SGI == 9) };
-                        let priorities = if four == 2 { 0x8080_0000 } else { 0x8080_8080 };
+                        const { assert!(POWER_ON_SGI == 8) };
+                        let priorities = if four == 2 { 0x8080_8000 } else { 0x8080_8080 };
                         addr_of_mut!((*gicd).ipriorityr[four]).cast::<u32>().write_volatile(priorities);
                     }
                 }
@@ -201,7 +183,7 @@ impl Gic {
         }
     }
 
-    /// Lets the power controller's own interrupts, and no other, reach this CPU, which is off.
+    /// Lets the power controller's own interrupt, and no other, reach this CPU, which is off.
     pub fn listen_for_power_on(self) {
         match self {
             Self::V2 => gicc_write(GICC_NO_BYPASS | GICC_FIQ | GICC_GROUP0, LOWEST_PRIORITY),
@@ -214,9 +196,10 @@ impl Gic {
         }
     }
 
-    /// Takes the power controller's interrupts that are pending.
-    pub fn take_group0(self) -> Taken {
-        let mut taken = Taken::default();
+    /// Takes the interrupts of Group 0 that are pending: true if the power controller's is among
+    /// them.
+    pub fn take_power_on(self) -> bool {
+        let mut taken = false;
         match self {
             Self::V2 => {
                 let gicc = GIC_CPU_INTERFACE as *mut Gicc;
@@ -228,7 +211,7 @@ impl Gic {
                     }
                     // SAFETY: as above.
                     unsafe { addr_of_mut!((*gicc).eoir).cast::<u32>().write_volatile(acknowledged) };
-                    taken.add(acknowledged & 0x3ff);
+                    taken |= acknowledged & 0x3ff == POWER_ON_SGI;
                 }
             }
             Self::V3 => {
@@ -237,7 +220,7 @@ impl Gic {
                         break;
                     }
                     GicCpuInterface::end_interrupt(id, InterruptGroup::Group0);
-                    taken.add(u32::from(id));
+                    taken |= u32::from(id) == POWER_ON_SGI;
                 }
             }
         }
@@ -246,19 +229,10 @@ impl Gic {
 
     /// Turns a CPU on that is off.
     pub fn send_power_on(self, cpu: usize) {
-        self.send(POWER_ON_SGI, cpu);
-    }
-
-    /// Asks a CPU to stop for a warm reset.
-    pub fn send_reset(self, cpu: usize) {
-        self.send(RESET_SGI, cpu);
-    }
-
-    fn send(self, interrupt: u32, cpu: usize) {
         match self {
             Self::V2 => {
                 let gicd = GIC_DISTRIBUTOR as *mut GicdV2;
-                let value = 1 << (16 + cpu as u32 % 8) | interrupt;
+                let value = 1 << (16 + cpu as u32 % 8) | POWER_ON_SGI;
                 // SAFETY: a write that only sends; the register takes writes of all CPUs.
                 unsafe { addr_of_mut!((*gicd).sgir).cast::<u32>().write_volatile(value) }
             }
@@ -270,7 +244,7 @@ impl Gic {
                     target_list: 1 << (cpu % CLUSTER),
                 };
                 // Errors only for interrupts that are not software's.
-                let _ = GicCpuInterface::send_sgi(IntId::sgi(interrupt), target, SgiTargetGroup::Group0);
+                let _ = GicCpuInterface::send_sgi(IntId::sgi(POWER_ON_SGI), target, SgiTargetGroup::Group0);
             }
         }
     }
@@ -294,12 +268,11 @@ fn redistributor(cpu: usize) -> GicRedistributor<'static> {
 fn init_redistributor(cpu: usize) {
     let mut redistributor = redistributor(cpu);
     redistributor.configure_default_settings();
-    for own in [IntId::sgi(POWER_ON_SGI), IntId::sgi(RESET_SGI)] {
-        // Errors only for interrupts that are not private.
-        let _ = redistributor.set_group(own, Group::Secure(SecureIntGroup::Group0));
-        let _ = redistributor.set_interrupt_priority(own, 0);
-        let _ = redistributor.enable_interrupt(own, true);
-    }
+    let own = IntId::sgi(POWER_ON_SGI);
+    // Errors only for interrupts that are not private.
+    let _ = redistributor.set_group(own, Group::Secure(SecureIntGroup::Group0));
+    let _ = redistributor.set_interrupt_priority(own, 0);
+    let _ = redistributor.enable_interrupt(own, true);
     let _ = redistributor.mark_core_awake();
 }
 

@@ -18,5 +18,3 @@ pub const fn is_guard(address: usize) -> bool {
 
 /// Software interrupt of the secure world by which the emulated power controller turns a CPU on.
 pub const POWER_ON_SGI: u32 = 8;
-/// Software interrupt of the secure world by which a warm reset asks each CPU to stop.
-pub const RESET_SGI: u32 = 9;

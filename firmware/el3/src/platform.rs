@@ -260,16 +260,17 @@ impl Platform for Virt {
     }
 
     fn system_reset(&self) {
-        power::reset();
+        power::reset(false);
         stop();
     }
 
-    /// The architecture's warm reset is the only one. It keeps memory.
+    /// The architecture's warm reset is the only one. It keeps memory, but for the images.
     fn system_reset2(&self, reset_type: u32, _: u64) -> Error {
         if reset_type != 0 {
             return Error::InvalidParameters;
         }
-        power::reset_warm(self.gic, self.cpus)
+        power::reset(true);
+        stop();
     }
 }
 

@@ -11,7 +11,7 @@
 //! | woken by | a wake request of the interrupt controller, whose interface is off | the interface, opened again for the WFI |
 //! | turned on by | the power controller | a software interrupt of Group 0 |
 //! | a cold reset | everything | a pin; what lies in memory stays, and the machine loads its images anew |
-//! | a warm reset | cores and interrupt controller, not memory | each CPU is stopped by a software interrupt of Group 0, then the first boots again |
+//! | a warm reset | cores and devices, not memory | the same pin; a mark in memory that stays tells the boot of it |
 //! | retention | contents kept at low voltage | WFI |
 //! | timers | stop with the power domain | run on |
 
@@ -19,10 +19,10 @@ use crate::entry::identify;
 use crate::gic::Gic;
 use crate::layout::STACK_STRIDE;
 use crate::memory::SCTLR_RESET;
-use crate::registers::{interrupt_signalled, reset_timers, this_cpu};
+use crate::registers::interrupt_signalled;
 use boot::states;
 use core::arch::{asm, naked_asm};
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use machine::{CLUSTER, MAX_CPUS, SECURE_GPIO};
 use psci::{CompositeState, HwState, Level, LocalState};
 
@@ -115,65 +115,20 @@ pub fn wait(gic: Gic, cpu: usize) -> ! {
 }
 
 /// Holding pen of CPUs that are off: the others than the first, from their reset on. The MMU is
-/// off, and no data but [`KEPT`] may be touched: the first CPU may be making it.
+/// off, and no data may be touched: the first CPU may be making it.
 pub extern "C" fn hold() -> ! {
-    let (gic, cpu) = (Gic::find(), this_cpu() as usize);
-    loop {
-        gic.listen_for_power_on();
-        set_at_rest(cpu, true);
-        loop {
-            let taken = gic.take_group0();
-            if taken.reset && cpu == 0 && is_resetting() {
-                // SAFETY: nothing is on the stack.
-                unsafe { restart() }
-            }
-            if taken.power_on {
-                break;
-            }
-            wait_for_interrupt();
-        }
-        set_at_rest(cpu, false);
-        if !is_resetting() {
-            // SAFETY: nothing is on the stack.
-            unsafe { emulated_reset() }
-        }
-        // The reset has begun, and waits for all CPUs to be at rest: this CPU_ON came too late.
+    let gic = Gic::find();
+    gic.listen_for_power_on();
+    while !gic.take_power_on() {
+        wait_for_interrupt();
     }
+    // SAFETY: nothing is on the stack.
+    unsafe { emulated_reset() }
 }
 
-// In `start.rs`, which is above: a power controller knows where CPUs start by these addresses
-// alone.
+// In `start.rs`, which is above: a power controller knows where CPUs start by this address alone.
 unsafe extern "C" {
-    #[link_name = "reset"]
-    fn first_instruction() -> !;
     fn warm_boot() -> !;
-}
-
-/// Stops this CPU for a warm reset: the first waits until all others are off, and boots; the others
-/// are off.
-///
-/// # Safety
-/// Nothing that the caller has on its stack may be needed again.
-#[unsafe(naked)]
-unsafe extern "C" fn restart() -> ! {
-    naked_asm!(
-        "msr daifset, #0xf",
-        "ldr x0, ={sctlr}",
-        "msr sctlr_el3, x0",
-        "isb",
-        identify!(),
-        "cbnz x20, 1f",
-        "bl {wait_for_the_others}",
-        "1: b {reset}",
-        "99: wfi",
-        "b 99b",
-        sctlr = const SCTLR_RESET,
-        cluster = const CLUSTER,
-        max_cpus = const MAX_CPUS,
-        stack_stride = const STACK_STRIDE,
-        wait_for_the_others = sym wait_for_the_others,
-        reset = sym first_instruction,
-    )
 }
 
 /// Off: with the MMU off, where nothing in memory is needed, until a CPU_ON.
@@ -228,78 +183,15 @@ unsafe extern "C" fn emulated_reset() -> ! {
 struct Kept {
     resetting: AtomicU64,
     protects: AtomicU64,
-    cpus: AtomicUsize,
-    at_rest: [AtRest; MAX_CPUS],
 }
 
-#[repr(align(64))]
-struct AtRest(AtomicU64);
-
 #[unsafe(link_section = ".kept")]
-static KEPT: Kept = Kept {
-    resetting: AtomicU64::new(0),
-    protects: AtomicU64::new(0),
-    cpus: AtomicUsize::new(0),
-    at_rest: [const { AtRest(AtomicU64::new(0)) }; MAX_CPUS],
-};
+static KEPT: Kept = Kept { resetting: AtomicU64::new(0), protects: AtomicU64::new(0) };
 
 /// A warm reset is going on.
 const RESETTING: u64 = 0x7761_726d_2072_6573;
 /// Memory is overwritten at the next cold reset.
 const PROTECTS: u64 = 0x6d65_6d20_7072_6f74;
-/// This CPU touches nothing.
-const AT_REST: u64 = 0x6174_2072_6573_7420;
-
-fn is_resetting() -> bool {
-    KEPT.resetting.load(Ordering::SeqCst) == RESETTING
-}
-
-fn set_at_rest(cpu: usize, at_rest: bool) {
-    if let Some(own) = KEPT.at_rest.get(cpu) {
-        own.0.store(if at_rest { AT_REST } else { 0 }, Ordering::SeqCst);
-    }
-    crate::memory::barrier();
-}
-
-/// Resets the cores and the interrupt controller and keeps memory: asks all CPUs to stop, this one
-/// first.
-pub fn reset_warm(gic: Gic, cpus: usize) -> ! {
-    KEPT.cpus.store(cpus, Ordering::SeqCst);
-    KEPT.resetting.store(RESETTING, Ordering::SeqCst);
-    crate::memory::barrier();
-    let this = this_cpu() as usize;
-    (0..cpus).filter(|&cpu| cpu != this).for_each(|cpu| gic.send_reset(cpu));
-    stop_for_reset()
-}
-
-/// Takes the interrupts of Group 0 that came while the normal world ran.
-pub fn take_group0() {
-    let taken = Gic::find().take_group0();
-    if taken.reset && is_resetting() {
-        stop_for_reset();
-    }
-}
-
-fn stop_for_reset() -> ! {
-    reset_timers();
-    // SAFETY: what is on the stack is not needed any more.
-    unsafe { restart() }
-}
-
-/// The first CPU waits until no other touches anything; with the MMU off. One that crashed never
-/// gets there: then the pin resets all.
-extern "C" fn wait_for_the_others() {
-    const PATIENCE_S: u64 = 1;
-    let now = || crate::registers::read!("cntpct_el0");
-    let end = now() + PATIENCE_S * crate::registers::read!("cntfrq_el0");
-    let cpus = KEPT.cpus.load(Ordering::SeqCst);
-    let is_at_rest = |own: &AtRest| own.0.load(Ordering::SeqCst) == AT_REST;
-    while !KEPT.at_rest.iter().take(cpus).skip(1).all(is_at_rest) {
-        if now() > end {
-            reset();
-        }
-    }
-}
 
 /// True if this boot is that of a warm reset, which is over with it.
 pub fn was_warm_reset() -> bool {
@@ -326,9 +218,11 @@ pub fn off() {
     pull(PIN_POWER_OFF);
 }
 
-/// Resets the machine.
-pub fn reset() {
-    KEPT.resetting.store(0, Ordering::SeqCst);
+/// Resets the machine: all CPUs and devices. What lies in memory stays, but for the images and the
+/// device tree, which the machine loads anew. A warm reset tells the next boot to keep the rest.
+pub fn reset(is_warm: bool) {
+    KEPT.resetting.store(if is_warm { RESETTING } else { 0 }, Ordering::SeqCst);
+    crate::memory::barrier();
     pull(PIN_RESET);
 }
 

@@ -164,15 +164,6 @@ pub fn set_up_normal_world() {
     }
 }
 
-/// Timers as after a reset: off.
-pub fn reset_timers() {
-    write!("cntp_ctl_el0", 0);
-    write!("cntv_ctl_el0", 0);
-    if has_el2() {
-        write!("cnthp_ctl_el2", 0);
-    }
-}
-
 /// Byte order of the normal world's data, at the level at which it was entered.
 #[inline(always)]
 pub fn endianness() -> Endianness {

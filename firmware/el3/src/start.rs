@@ -20,7 +20,7 @@ use machine::{CLUSTER, MAX_CPUS, MEMORY, fw_cfg, index_of, say};
 use psci::{Endianness, EntryPoint, Platform, PowerUp};
 
 /// First instruction of every CPU. All start at once: the first boots, the others are off until a
-/// CPU_ON. The power controller comes here again for a warm reset.
+/// CPU_ON.
 ///
 /// # Safety
 /// Only the machine comes here.
@@ -29,6 +29,9 @@ use psci::{Endianness, EntryPoint, Platform, PowerUp};
 #[unsafe(link_section = ".init.reset")]
 unsafe extern "C" fn reset() -> ! {
     naked_asm!(
+        "mrs x0, currentel
+         cmp x0, {el3}
+         b.ne 6f",
         identify!(),
         "cbnz x20, 4f",
         // Only the first CPU touches data; the held ones have registers and their stacks.
@@ -53,8 +56,14 @@ unsafe extern "C" fn reset() -> ! {
      4:  bl {hold}
      5:  bl {enable_mmu_and_caches}
          bl {cold_boot}
+     6:  ldr x0, ={stack_without_el3}
+         mov sp, x0
+         bl {refuse_without_el3}
      99: wfi
          b 99b",
+        el3 = const 3 << 2,
+        stack_without_el3 = const MEMORY + (2 << 20),
+        refuse_without_el3 = sym refuse_without_el3,
         cluster = const CLUSTER,
         max_cpus = const MAX_CPUS,
         stack_stride = const STACK_STRIDE,
@@ -62,6 +71,13 @@ unsafe extern "C" fn reset() -> ! {
         enable_mmu_and_caches = sym enable_mmu_and_caches,
         cold_boot = sym cold_boot,
     )
+}
+
+/// Says what a machine without EL3 lacks. It has no secure memory, and no pin that powers it off.
+extern "C" fn refuse_without_el3() -> ! {
+    let what = "there is no EL3, at which this image runs: start the machine with -M virt,secure=on";
+    machine::console::print_unlocked(format_args!("stopwatt: {what}"));
+    stop()
 }
 
 /// The first CPU, with MMU, caches and a stack.
@@ -89,7 +105,8 @@ extern "C" fn cold_boot() -> ! {
 
     let warm = power::was_warm_reset();
     let window = Window::of_the_tree();
-    let blob = machines_tree(warm);
+    // SAFETY: the machine puts its tree there at each reset, and no other CPU runs.
+    let blob = unsafe { &*slice_from_raw_parts(MEMORY as *const u8, MAX_SIZE) };
     let (mut tree, machine) = device_tree::read(blob).unwrap_or_else(|error| give_up(&error));
     let affinities = affinities(&machine);
     let cpus = affinities.len();
@@ -166,25 +183,6 @@ fn affinities(machine: &device_tree::Machine) -> Vec<u64> {
         ));
     }
     affinities
-}
-
-/// The tree that the machine brings. The one in memory is the normal world's to overwrite, so a
-/// copy is kept for a warm reset.
-fn machines_tree(warm: bool) -> &'static [u8] {
-    struct Copy(core::cell::UnsafeCell<[u8; MAX_SIZE]>);
-    // SAFETY: touched by the first CPU only, while it boots.
-    unsafe impl Sync for Copy {}
-    #[unsafe(link_section = ".kept")]
-    static COPY: Copy = Copy(core::cell::UnsafeCell::new([0; MAX_SIZE]));
-
-    let copy = COPY.0.get().cast::<u8>();
-    // SAFETY: the machine puts its tree there; no other CPU runs, and the copy has the size.
-    unsafe {
-        if !warm {
-            core::ptr::copy_nonoverlapping(MEMORY as *const u8, copy, MAX_SIZE);
-        }
-        &*slice_from_raw_parts(copy, MAX_SIZE)
-    }
 }
 
 /// A CPU after an emulated reset, with MMU and caches off. The power controller comes here as a

@@ -1,5 +1,5 @@
-//! Exceptions that EL3 takes: SMCs; what the normal world tried and may not; the warm reset's
-//! interrupt; and what should not happen.
+//! Exceptions that EL3 takes: SMCs; what the normal world tried and may not; and what should not
+//! happen.
 //!
 //! # What a product needs on this way, and what it costs
 //! * **Speculation past ERET**: a barrier stands behind each, which is never executed.
@@ -14,7 +14,8 @@ use crate::layout::{STACK_STRIDE, is_guard};
 use crate::library::PSCI;
 use crate::platform::stop;
 use crate::registers::{self, FEATURES};
-use crate::{entry, power};
+use crate::entry;
+use crate::gic::Gic;
 use core::arch::global_asm;
 use exceptions::undefined::undefined;
 use machine::say;
@@ -313,7 +314,8 @@ extern "C" fn other(registers: &mut Registers, kind: u64) {
                 registers::hand_back(&taken, registers);
             }
         },
-        2 => power::take_group0(),
+        // A CPU_ON that found the CPU still on its way down: nothing is left to do.
+        2 => drop(Gic::find().take_power_on()),
         // IRQs and SErrors of the normal world are not routed to EL3.
         _ => {
             let [x0, x1, x2, .., x30] = *registers;

@@ -14,13 +14,18 @@ const PATIENCE: u32 = 1_000_000;
 /// Prints a line.
 pub fn print(arguments: core::fmt::Arguments<'_>) {
     let guard = (0..PATIENCE).find_map(|_| LOCK.try_lock());
+    print_unlocked(arguments);
+    drop(guard);
+}
+
+/// Prints a line where no other CPU runs, or there is no memory that could hold a lock.
+pub fn print_unlocked(arguments: core::fmt::Arguments<'_>) {
     let Some(registers) = NonNull::new(crate::UART as *mut PL011Registers) else { return };
-    // SAFETY: the UART is mapped as a device; the lock keeps this image's CPUs apart, and the
+    // SAFETY: the UART is mapped as a device; a lock keeps this image's CPUs apart, and the
     // worlds share it by convention.
     let mut uart = Uart::new(unsafe { UniqueMmioPointer::new(registers) });
     let _ = uart.write_fmt(arguments);
     let _ = uart.write_str("\n");
-    drop(guard);
 }
 
 /// Prints a line as `format!` would make it.

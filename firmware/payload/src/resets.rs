@@ -34,6 +34,8 @@ static STARTS: Starts = {
     Starts(starts)
 };
 
+/// The image is loaded anew at each reset, so that a program need not be made to be entered twice.
+static IS_CLEAN: AtomicBool = AtomicBool::new(true);
 /// CPUs that came to their first instruction.
 static ARRIVED: AtomicU64 = AtomicU64::new(0);
 /// The last CPU calls SYSTEM_RESET2, and so stays awake.
@@ -66,6 +68,7 @@ pub fn run(cpus: usize, memory_end: u64) -> bool {
             last.write_volatile(secret);
         }
     };
+    check("the image is loaded anew", IS_CLEAN.swap(false, Ordering::AcqRel).into(), 1);
     match step {
         0 => {
             check("MEM_PROTECT was off", call(id::MEM_PROTECT, [1, 0, 0]), 0);

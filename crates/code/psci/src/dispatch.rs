@@ -54,6 +54,8 @@ impl<'a, P: Platform> Psci<'a, P> {
             }
             id::SMCCC_VERSION if !wide => Outcome::value(u64::from(SMCCC_VERSION)),
             id::SMCCC_ARCH_FEATURES if !wide => self.smccc_arch_features(args[0] as u32),
+            // Kept in the older range, too: TF-A's test framework of releases before 2.12, and the
+            // readers that were made for it, ask nowhere else.
             id::PMF_GET_TIMESTAMP | id::PMF_GET_TIMESTAMP_OLD => self.pmf_get_timestamp(wide, args),
             id::PMF_VERSION => self.pmf_version(),
             function if !wide => self.other_call(function, args),

@@ -205,7 +205,7 @@ pub fn linux_boot(
     recording.measure(series, 0, "cpus_up", "1", report.cpus as f64);
     recording.measure(series, 0, "hotplug_cycles", "1", f64::from(report.hotplug.0));
     recording.measure(series, 0, "hotplug_failures", "1", f64::from(report.hotplug.1));
-    recording.measure(series, 0, "rebooted", "1", f64::from(u8::from(report.rebooted)));
+    recording.measure(series, 0, "rebooted", "1", f64::from(u8::from(report.rebooted())));
     recording.measure(series, 0, "powered_off", "1", f64::from(u8::from(report.powered_off)));
     recording.measure(series, 0, "trace_lines", "1", report.traces.iter().map(Vec::len).sum::<usize>() as f64);
     for usage in &report.usage {

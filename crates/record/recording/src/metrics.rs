@@ -153,7 +153,7 @@ metrics! {
     HOTPLUG_CYCLES = Metric::new("hotplug_cycles", ("Hotplug cycles", "cycles"), "1", Neither);
     /// Hotplug requests that failed.
     HOTPLUG_FAILURES = Metric::new("hotplug_failures", ("Hotplug failures", "failures"), "1", Neither);
-    /// 1 if the kernel rebooted when it was told to, otherwise 0.
+    /// 1 if the kernel came up again after a cold and a warm reset, otherwise 0.
     REBOOTED = Metric::new("rebooted", ("Rebooted", "rebooted"), "1", Neither);
     /// 1 if the kernel turned the machine off when it was told to, otherwise 0.
     POWERED_OFF = Metric::new("powered_off", ("Powered off", "off"), "1", Neither);

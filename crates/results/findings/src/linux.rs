@@ -13,7 +13,7 @@ const CASE: &str = "linux-boot";
 pub struct Boot<'r> {
     /// The kernel's version.
     pub kernel: &'r str,
-    /// True if the kernel rebooted.
+    /// True if the kernel came up again after a cold and a warm reset.
     pub rebooted: bool,
     /// True if the kernel powered the machine off.
     pub powered_off: bool,

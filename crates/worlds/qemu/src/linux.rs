@@ -229,13 +229,18 @@ pub struct Report {
     pub events: (Vec<String>, Vec<String>),
     /// The ftrace texts: one for each governor that was asked for, or one.
     pub traces: Vec<Vec<String>>,
-    /// The machine came up again after SYSTEM_RESET.
-    pub rebooted: bool,
+    /// The number of times that the kernel came up.
+    pub boots: u32,
     /// It went off by SYSTEM_OFF.
     pub powered_off: bool,
 }
 
 impl Report {
+    /// True if the machine came up again after SYSTEM_RESET, and after SYSTEM_RESET2.
+    pub fn rebooted(&self) -> bool {
+        self.boots > 2
+    }
+
     /// The complaints about what is not as it should be, in words; none when all is well.
     pub fn complaints(&self, machine: &Machine) -> Vec<String> {
         let mut complaints = Vec::new();
@@ -246,7 +251,7 @@ impl Report {
         };
         complain(self.cpus != machine.cpus, format!("{} of {} CPUs came up", self.cpus, machine.cpus));
         complain(self.hotplug.1 > 0, format!("{} hotplug operations failed", self.hotplug.1));
-        complain(!self.rebooted, "the machine did not come up again".to_owned());
+        complain(!self.rebooted(), "the machine did not come up again after a cold and a warm reset".to_owned());
         complain(!self.powered_off, "the machine did not power off".to_owned());
         complain(self.usage.is_empty(), "the kernel has no idle states".to_owned());
         for never in self.usage.iter().filter(|usage| usage.entered == 0) {
@@ -331,14 +336,17 @@ impl Transcript<'_> {
             progress(line);
         }
         match word {
-            "@linux" if report.release.is_empty() => {
-                report.release = words[0].to_owned();
-                report.cpus = number(1) as usize;
-                guest.type_line(&self.options.work())?;
-            }
             "@linux" => {
-                report.rebooted = true;
-                guest.type_line("off")?;
+                report.boots += 1;
+                match report.boots {
+                    1 => {
+                        report.release = words[0].to_owned();
+                        report.cpus = number(1) as usize;
+                        guest.type_line(&self.options.work())?;
+                    }
+                    2 => guest.type_line("warm")?,
+                    _ => guest.type_line("off")?,
+                }
             }
             "@kernel" => {
                 report.kernel_at = u64::from_str_radix(words[0], 16).unwrap_or(0);
