@@ -105,8 +105,9 @@ impl Gic {
         self.init_interface();
     }
 
-    /// The interface of a CPU that runs: the normal world may enable its group.
-    fn init_interface(self) {
+    /// Lets the power controller's own interrupt, and no other, reach this CPU; the normal world may
+    /// enable its group.
+    pub fn init_interface(self) {
         match self {
             Self::V2 => gicc_write(GICC_NO_BYPASS | GICC_FIQ | GICC_GROUP0, LOWEST_PRIORITY),
             Self::V3 => {
@@ -180,19 +181,6 @@ impl Gic {
                 gicc_write(control & !GICC_GROUP1, priority_mask);
             }
             Self::V3 => GicCpuInterface::enable_group1_non_secure(false),
-        }
-    }
-
-    /// Lets the power controller's own interrupt, and no other, reach this CPU, which is off.
-    pub fn listen_for_power_on(self) {
-        match self {
-            Self::V2 => gicc_write(GICC_NO_BYPASS | GICC_FIQ | GICC_GROUP0, LOWEST_PRIORITY),
-            Self::V3 => {
-                GicCpuInterface::enable_system_register_el3(true);
-                GicCpuInterface::set_priority_mask(LOWEST_PRIORITY);
-                GicCpuInterface::enable_group1_non_secure(false);
-                GicCpuInterface::enable_group0(true);
-            }
         }
     }
 

@@ -148,6 +148,7 @@ impl Platform for Virt {
             node_hw_state: true,
             os_initiated: true,
             system_reset2: true,
+            system_off2: true,
             mem_protect: true,
             mem_protect_check_range: true,
             ..OptionalCalls::NONE
@@ -255,6 +256,12 @@ impl Platform for Virt {
     }
 
     fn system_off(&self) {
+        power::off();
+        stop();
+    }
+
+    /// What the normal world wants to have again it has saved by now.
+    fn hibernate(&self) -> Error {
         power::off();
         stop();
     }

@@ -118,7 +118,7 @@ pub fn wait(gic: Gic, cpu: usize) -> ! {
 /// off, and no data may be touched: the first CPU may be making it.
 pub extern "C" fn hold() -> ! {
     let gic = Gic::find();
-    gic.listen_for_power_on();
+    gic.init_interface();
     while !gic.take_power_on() {
         wait_for_interrupt();
     }
@@ -131,50 +131,43 @@ unsafe extern "C" {
     fn warm_boot() -> !;
 }
 
+/// The body of a function that forgets the stack, turns MMU and caches off, and goes to another one.
+macro_rules! forget_and_go_to {
+    ($target:path) => {
+        naked_asm!(
+            "msr daifset, #0xf",
+            "ldr x0, ={sctlr}",
+            "msr sctlr_el3, x0",
+            "isb",
+            identify!(),
+            "bl {target}",
+            "99: wfi",
+            "b 99b",
+            sctlr = const SCTLR_RESET,
+            cluster = const CLUSTER,
+            max_cpus = const MAX_CPUS,
+            stack_stride = const STACK_STRIDE,
+            target = sym $target,
+        )
+    };
+}
+
 /// Off: with the MMU off, where nothing in memory is needed, until a CPU_ON.
 ///
 /// # Safety
 /// Nothing that the caller has on its stack may be needed again.
 #[unsafe(naked)]
 unsafe extern "C" fn hold_without_memory() -> ! {
-    naked_asm!(
-        "msr daifset, #0xf",
-        "ldr x0, ={sctlr}",
-        "msr sctlr_el3, x0",
-        "isb",
-        identify!(),
-        "bl {hold}",
-        "99: wfi",
-        "b 99b",
-        sctlr = const SCTLR_RESET,
-        cluster = const CLUSTER,
-        max_cpus = const MAX_CPUS,
-        stack_stride = const STACK_STRIDE,
-        hold = sym hold,
-    )
+    forget_and_go_to!(hold)
 }
 
-/// An emulated reset: MMU and caches off, stack forgotten, and on as after a real one.
+/// An emulated reset: on as after a real one.
 ///
 /// # Safety
 /// Nothing that the caller has on its stack may be needed again.
 #[unsafe(naked)]
 unsafe extern "C" fn emulated_reset() -> ! {
-    naked_asm!(
-        "msr daifset, #0xf",
-        "ldr x0, ={sctlr}",
-        "msr sctlr_el3, x0",
-        "isb",
-        identify!(),
-        "bl {warm_boot}",
-        "99: wfi",
-        "b 99b",
-        sctlr = const SCTLR_RESET,
-        cluster = const CLUSTER,
-        max_cpus = const MAX_CPUS,
-        stack_stride = const STACK_STRIDE,
-        warm_boot = sym warm_boot,
-    )
+    forget_and_go_to!(warm_boot)
 }
 
 /// The state that a reset leaves as it was. A value that is not one of the marks is as good as 0:

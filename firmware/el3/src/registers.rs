@@ -114,6 +114,9 @@ pub fn set_up_el3() {
     if let Some(length) = controls.smcr {
         write!("s3_6_c1_c2_6", length); // SMCR_EL3
     }
+    if let Some(mpam) = controls.mpam {
+        write!("s3_6_c10_c5_0", mpam); // MPAM3_EL3
+    }
     if core.store_bypass == StoreBypass::OffByFirmware {
         const DISABLE_LOAD_PASS_STORE: u64 = 1 << 55;
         // CPUACTLR_EL1 of Cortex-A57 and A72, by their manuals.
@@ -156,6 +159,9 @@ pub fn set_up_normal_world() {
             }
             if let Some(length) = controls.smcr {
                 write!("s3_4_c1_c2_6", length); // SMCR_EL2
+            }
+            if controls.mpam.is_some() {
+                write!("s3_4_c10_c5_0", 0); // MPAM2_EL2: EL1 is not trapped
             }
         }
     }

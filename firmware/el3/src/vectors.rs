@@ -10,12 +10,12 @@
 //! * **Trained branch predictors** (feature `predictor`): a table of vectors for each kind of core,
 //!   see [`exceptions::cores`].
 
+use crate::entry;
+use crate::gic::Gic;
 use crate::layout::{STACK_STRIDE, is_guard};
 use crate::library::PSCI;
 use crate::platform::stop;
 use crate::registers::{self, FEATURES};
-use crate::entry;
-use crate::gic::Gic;
 use core::arch::global_asm;
 use exceptions::undefined::undefined;
 use machine::say;

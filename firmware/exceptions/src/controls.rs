@@ -148,6 +148,9 @@ const SCR_HCE: u64 = 1 << 8;
 /// MDCR_EL3: no debug of the secure world (SDD, SPD32 = 0b10).
 const MDCR_ALWAYS: u64 = 1 << 16 | 0b10 << 14;
 
+/// MPAMEN; TRAPLOWER, which is 1 after a reset, is 0.
+const MPAM_ENABLED: u64 = 1 << 63;
+
 const HCR_RW: u64 = 1 << 31;
 const HCR_PAUTH: u64 = 0b11 << 40;
 const HCR_ENSCXT: u64 = 1 << 53;
@@ -167,6 +170,9 @@ pub struct Controls {
     pub mdcr: u64,
     /// ZCR_EL3, and ZCR_EL2 for a normal world at EL1: all of a vector. `None` without SVE.
     pub zcr: Option<u64>,
+    /// MPAM3_EL3: partitions of caches and memory are on, and their registers are the levels below's.
+    /// `None` without MPAM.
+    pub mpam: Option<u64>,
     /// SMCR_EL3, and SMCR_EL2 for a normal world at EL1. `None` without SME.
     pub smcr: Option<u64>,
     /// HCR_EL2: 0 for a normal world at EL2; below an EL2 that nobody uses, nothing of what EL1
@@ -235,6 +241,8 @@ pub fn controls(features: &Features, at_el1: bool) -> Controls {
     let sve = features.field(Id::Pfr0, 32) != 0;
     let sme = features.field(Id::Pfr1, 24);
     controls.zcr = sve.then_some(LONGEST);
+    let has_mpam = features.field(Id::Pfr0, 40) != 0 || features.field(Id::Pfr1, 16) != 0;
+    controls.mpam = has_mpam.then_some(MPAM_ENABLED);
     let all_of_a64 = features.smfr0 >> 63 << 31;
     let lookup_table = u64::from(sme >= 2) << 30;
     controls.smcr = (sme != 0).then_some(LONGEST | all_of_a64 | lookup_table);
@@ -284,6 +292,7 @@ mod tests {
             cptr: 0,
             mdcr: 0x1_8000,
             zcr: None,
+            mpam: None,
             smcr: None,
             hcr_el2: 0,
             cptr_el2: 0x33ff,
@@ -343,6 +352,13 @@ mod tests {
             assert_eq!((controls.zcr, controls.smcr), (Some(0xf), Some(0xc000_000f)));
             assert_eq!((controls.cptr, controls.cptr_el2), (1 << 8 | 1 << 12, cptr_el2));
         }
+    }
+
+    #[test]
+    fn partitions_of_caches_are_the_normal_worlds() {
+        let with = |features: Features| controls(&features, false).mpam;
+        assert_eq!(with(Features { pfr0: A53.pfr0 | 1 << 40, ..A53 }), Some(1 << 63));
+        assert_eq!(with(Features { pfr1: 1 << 16, ..A53 }), Some(1 << 63), "version 0.1");
     }
 
     #[test]

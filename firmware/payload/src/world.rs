@@ -165,22 +165,8 @@ fn fail(case: Case, failure: &Failure) {
     say!("@failure {} {} CPU {}: {failure}", case.name, case.mode.name(), cpu::this());
 }
 
-/// The name that the test framework calls per case; the cases it does not have are printed by their
-/// own name only.
-fn name_of_test(case: Case) -> &'static str {
-    match (case.name, case.mode) {
-        ("suspend-deepest", Mode::Parallel) => "test_rt_instr_susp_deep_parallel",
-        ("suspend-deepest", Mode::Serial) => "test_rt_instr_susp_deep_serial",
-        ("suspend-level0", Mode::Parallel) => "test_rt_instr_cpu_susp_parallel",
-        ("suspend-level0", Mode::Serial) => "test_rt_instr_cpu_susp_serial",
-        ("cpu-off", _) => "test_rt_instr_cpu_off_serial",
-        _ => "test_rt_instr_psci_version_parallel",
-    }
-}
-
-/// Runs every case `iterations` times and prints each CPU's stamps and the framework's line.
+/// Runs every case `iterations` times and prints each CPU's stamps.
 pub fn run_procedures(world: &Qemu, iterations: u64) -> bool {
-    let frequency = cpu::counter_frequency();
     for iteration in 0..iterations {
         for (index, case) in CASES.into_iter().enumerate() {
             CASE.store(index, Ordering::Release);
@@ -189,23 +175,15 @@ pub fn run_procedures(world: &Qemu, iterations: u64) -> bool {
                 return false;
             }
             for (cpu, stamps) in PUBLISHED.iter().enumerate().take(world.cpu_count()) {
-                print(case, iteration, cpu, stamps, frequency);
+                print(case, iteration, cpu, stamps);
             }
         }
     }
     true
 }
 
-fn print(case: Case, iteration: u64, cpu: usize, stamps: &[AtomicU64; STAMPS], frequency: u64) {
+fn print(case: Case, iteration: u64, cpu: usize, stamps: &[AtomicU64; STAMPS]) {
     let [enter, exit, low, awake, flush, flushed] = core::array::from_fn(|i| stamps[i].load(Ordering::Acquire));
-    let nanoseconds = |from: u64, to: u64| (to - from) * 1_000_000_000 / frequency;
-    let (cluster, core) = (cpu / CLUSTER, cpu % CLUSTER);
-    let (test, name, mode) = (name_of_test(case), case.name, case.mode.name());
-    if case.name == "psci-version" {
-        say!("<RT_INSTR:{test}\t{cluster}\t{core}\t{}/>", nanoseconds(enter, exit));
-    } else {
-        let (down, up, clean) = (nanoseconds(enter, low), nanoseconds(awake, exit), nanoseconds(flush, flushed));
-        say!("<RT_INSTR:{test}\t{cluster}\t{core}\t{down:02}\t{up:02}\t{clean:02}/>");
-    }
+    let (cluster, core, name, mode) = (cpu / CLUSTER, cpu % CLUSTER, case.name, case.mode.name());
     say!("@stamps {name} {mode} {iteration} {cluster} {core} {enter} {exit} {low} {awake} {flush} {flushed}");
 }
