@@ -80,7 +80,7 @@ impl<'a, P: Platform> Psci<'a, P> {
             },
             id::CPU_ON => status(self.cpu_on(me, x1, (x2, x3))),
             id::AFFINITY_INFO => value(self.affinity_info(x1, x2 as u32)),
-            id::MIGRATE => status(self.migrate(x1)),
+            id::MIGRATE => status(self.migrate(me.cpu, x1)),
             id::MIGRATE_INFO_TYPE => self.migrate_info_type(),
             id::MIGRATE_INFO_UP_CPU => self.migrate_info_up_cpu(),
             id::SYSTEM_OFF => self.system_off(),

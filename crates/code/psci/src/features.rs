@@ -31,8 +31,7 @@ impl<P: Platform> Psci<'_, P> {
             | id::PSCI_FEATURES
             | id::PSCI_STAT_RESIDENCY
             | id::PSCI_STAT_COUNT => true,
-            id::MIGRATE => matches!(self.platform.trusted_os(), TrustedOs::Migratable(_)),
-            id::MIGRATE_INFO_UP_CPU => self.platform.trusted_os() != TrustedOs::Absent,
+            id::MIGRATE | id::MIGRATE_INFO_UP_CPU => self.platform.trusted_os() != TrustedOs::Absent,
             id::CPU_FREEZE => self.platform.optional_calls().cpu_freeze,
             id::CPU_DEFAULT_SUSPEND => self.platform.default_suspend_state().is_some(),
             id::NODE_HW_STATE => self.platform.optional_calls().node_hw_state,

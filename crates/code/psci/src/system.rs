@@ -1,6 +1,7 @@
 //! Calls on the whole system, the Trusted OS and the hardware's state: argument checks around the
 //! platform's methods.
 
+use crate::cpu_index::CpuIndex;
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::psci::Psci;
@@ -49,8 +50,18 @@ impl<P: Platform> Psci<'_, P> {
         if sound && self.platform.mem_protect_check_range(base, length) { Ok(()) } else { Err(Error::Denied) }
     }
 
-    pub(crate) fn migrate(&self, mpidr: u64) -> Result<(), Error> {
+    /// PSCI DEN0022, 5.8: a Trusted OS that cannot be moved denies it, and one that can is moved by
+    /// the CPU that it lives on.
+    pub(crate) fn migrate(&self, caller: CpuIndex, mpidr: u64) -> Result<(), Error> {
+        let home = match self.platform.trusted_os() {
+            TrustedOs::Migratable(home) => home,
+            TrustedOs::Fixed(_) => return Err(Error::Denied),
+            TrustedOs::Absent => return Err(Error::NotSupported),
+        };
         let (cpu, record) = self.target(mpidr)?;
+        if caller != home {
+            return Err(Error::NotPresent);
+        }
         if record.affinity.load(self.platform) != crate::storage::Affinity::On {
             return Err(Error::Denied);
         }

@@ -84,7 +84,7 @@ fn features_agree_with_the_calls() {
         (everything(), &[][..]),
         (Options::default(), &[0x5, 0x7, 0xb, 0xc, 0xd, 0x12, 0x13, 0x14, 0x15]),
         (nothing(), &[0x5, 0x7, 0xb, 0xc, 0xd, 0xe, 0xf, 0x12, 0x13, 0x14, 0x15]),
-        (Options { trusted_os: TrustedOs::Fixed(CpuIndex(1)), ..everything() }, &[0x5]),
+        (Options { trusted_os: TrustedOs::Fixed(CpuIndex(1)), ..everything() }, &[]),
     ] {
         let mut found = Vec::new();
         for n in 0..0x20u32 {
@@ -129,9 +129,13 @@ fn calls_that_the_platform_answers() {
     let call = |function, args| harness.call(0, function, args);
     assert_eq!(call(id::MIGRATE_INFO_TYPE, [0; 3]), 0);
     assert_eq!(call(id::MIGRATE_INFO_UP_CPU, [0; 3]), mpidr(1));
-    assert_eq!(call(id::MIGRATE, [mpidr(0), 0, 0]), SUCCESS);
-    assert_eq!(call(id::MIGRATE, [mpidr(5), 0, 0]), code(Error::Denied), "the target is off");
-    assert_eq!(call(id::MIGRATE, [0x99, 0, 0]), invalid);
+    let migrate = |caller, target| harness.call(caller, id::MIGRATE, [target, 0, 0]);
+    assert_eq!(migrate(1, mpidr(0)), SUCCESS);
+    assert_eq!(migrate(0, mpidr(1)), code(Error::NotPresent), "the caller is not where it lives");
+    assert_eq!(migrate(1, mpidr(5)), code(Error::Denied), "the target is off");
+    assert_eq!(migrate(1, 0x99), invalid);
+    let fixed = Harness::running(Options { trusted_os: TrustedOs::Fixed(CpuIndex(1)), ..everything() }, 2);
+    assert_eq!(fixed.call(1, id::MIGRATE, [mpidr(0), 0, 0]), code(Error::Denied), "it cannot be moved");
     assert_eq!(call(id::NODE_HW_STATE, [mpidr(5), 3, 0]), 2);
     assert_eq!(call(id::NODE_HW_STATE, [mpidr(5), 4, 0]), invalid);
     for (enable, told) in [(1, "mem_protect true"), (0, "mem_protect false")] {
@@ -243,7 +247,7 @@ fn an_mpidr_may_be_that_of_the_register() {
         assert_eq!(call(id::AFFINITY_INFO, [mpidr, 0, 0]), 0, "{raw:#x}");
         assert_eq!(call(id::AFFINITY_INFO, [mpidr, 1, 0]), 0, "{raw:#x}");
         assert_eq!(call(id::CPU_ON, [mpidr, 0x6000_0000, 0]), code(Error::AlreadyOn));
-        assert_eq!(call(id::MIGRATE, [mpidr, 0, 0]), SUCCESS);
+        assert_eq!(harness.call(1, id::MIGRATE | id::SMC64, [mpidr, 0, 0]), SUCCESS);
         assert_eq!(call(id::NODE_HW_STATE, [mpidr, 0, 0]), 2);
         assert_eq!(call(id::PMF_GET_TIMESTAMP, [0x4100_0400, mpidr, 1]), 0);
         let stay = u64::from(harness.power_state([2, 0, 0], 0));
