@@ -1,5 +1,6 @@
-//! QEMU's side: version 1 of its interface for plugins (docs/devel/tcg-plugins.rst), which 4.2 to
-//! 8.2 have. It knows addresses and opcodes, and neither registers nor exceptions.
+//! QEMU's side: its interface for plugins (docs/devel/tcg-plugins.rst), in version 1, which 4.2 to
+//! 8.2 have, and in the versions from 2 on, which 9.0 and later have. It knows addresses and
+//! opcodes, and neither registers nor exceptions.
 
 use crate::flow::Instruction;
 use crate::passages::Passages;
@@ -7,7 +8,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fs::File;
 use std::io::Write;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
 /// HINT #0x70: a passage begins with the next instruction.
 const BEGIN: u32 = 0xd503_2e1f;
@@ -34,18 +35,36 @@ unsafe extern "C" {
     );
     fn qemu_plugin_tb_n_insns(block: *const Block) -> usize;
     fn qemu_plugin_tb_get_insn(block: *const Block, index: usize) -> *mut TranslatedInstruction;
-    fn qemu_plugin_insn_data(instruction: *const TranslatedInstruction) -> *const c_void;
+    /// From version 3 on: copies the bytes to `to` and returns their number. Before: ignores all
+    /// arguments but the first, and returns where the bytes are.
+    fn qemu_plugin_insn_data(instruction: *const TranslatedInstruction, to: *mut u8, length: usize) -> *const u32;
     fn qemu_plugin_insn_size(instruction: *const TranslatedInstruction) -> usize;
     fn qemu_plugin_insn_vaddr(instruction: *const TranslatedInstruction) -> u64;
+    fn dlsym(library: *const c_void, name: *const c_char) -> *const c_void;
 }
 
 /// The callback reads no registers.
 const NO_REGISTERS: c_int = 0;
 
-/// The version of the interface that this plugin is made for.
+/// The version of the interface that this plugin is made for: `choose_version` sets the older one.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "QEMU looks for this name")]
-pub static qemu_plugin_version: c_int = 1;
+pub static qemu_plugin_version: AtomicI32 = AtomicI32::new(2);
+
+/// Called when the plugin is loaded, before QEMU asks for its version.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static ON_LOAD: extern "C" fn() = choose_version;
+
+/// Chooses version 1 if the QEMU around has a function that version 2 removed.
+extern "C" fn choose_version() {
+    const WHOLE_PROGRAM: *const c_void = std::ptr::null();
+    // SAFETY: the name is a text that ends in 0; what is found is not called.
+    let removed = unsafe { dlsym(WHOLE_PROGRAM, c"qemu_plugin_n_vcpus".as_ptr()) };
+    if !removed.is_null() {
+        qemu_plugin_version.store(1, Ordering::Relaxed);
+    }
+}
 
 #[derive(Default)]
 struct State {
@@ -186,7 +205,10 @@ unsafe extern "C" fn translated(_: u64, block: *mut Block) {
             if qemu_plugin_insn_size(instruction) != 4 {
                 continue;
             }
-            let opcode = qemu_plugin_insn_data(instruction).cast::<u32>().read_unaligned();
+            let mut bytes = [0; 4];
+            let result = qemu_plugin_insn_data(instruction, bytes.as_mut_ptr(), bytes.len());
+            let is_copied = result.addr() == bytes.len();
+            let opcode = if is_copied { u32::from_ne_bytes(bytes) } else { result.read_unaligned() };
             Instruction { address: qemu_plugin_insn_vaddr(instruction), opcode: u32::from_le(opcode) }
         };
         let begins = with(|state| state.from == Some(now.address)) || matches!(now.opcode, BEGIN | END | NEXT);
