@@ -5,6 +5,7 @@ use super::sizes::{in_common, in_sessions, is_alike, nothing, state, too_few};
 use crate::blocks::{figure, fixed};
 use crate::words::capital;
 use comparison::{Better, Change, Comparison, CriticalPath, Row, Shift, TablePaths, Totals, Verdict};
+use recording::stats;
 use std::collections::BTreeSet;
 
 /// Sentences of changes at most, beside the one on the order.
@@ -36,7 +37,7 @@ pub(super) fn answer(comparison: &Comparison) -> String {
         groups.swap(place, MOST_SENTENCES - 1);
     }
     let mut sentences: Vec<String> = told.iter().map(|shift| in_common(comparison, shift)).collect();
-    sentences.extend(groups.iter().take(MOST_SENTENCES).map(|group| sentence(comparison, group)));
+    sentences.extend(groups.iter().take(MOST_SENTENCES).map(|group| sentence(group)));
     sentences.extend(others_in_short(groups.get(MOST_SENTENCES..).unwrap_or_default()));
     if let (Some(first), Some(path)) = (sentences.first_mut(), longest_path(comparison)) {
         *first = format!("{first} {path}");
@@ -84,16 +85,12 @@ fn weight(totals: &Totals<'_>, group: &[ChangedRow<'_>]) -> f64 {
     group.iter().map(|(row, _, change)| totals.share(row, change)).sum()
 }
 
-/// "Powerdown is 6.1 % less in the median of 42 rows of 8 tables (3.0 to 10.1 %), most of it SCP
-/// wait."
-fn sentence(comparison: &Comparison, group: &[ChangedRow<'_>]) -> String {
+/// "Powerdown is 6.1 % less in B, in the median of 42 rows of 8 tables (3.0 to 10.1 %), most of it
+/// SCP wait."
+fn sentence(group: &[ChangedRow<'_>]) -> String {
     let (head, side, first) = group[0];
-    let which = match comparison.sides.len() {
-        2 => String::new(),
-        _ => format!("{}: ", letter(side)),
-    };
     let metric = capital(&head.key.metric.replace('_', " "));
-    let way = if first.absolute < 0.0 { "less" } else { "more" };
+    let way = more_or_less(first.absolute);
     let cause = main_cause(group).map_or_else(String::new, |cause| format!(", most of it {cause}"));
     let judged = match (head.better, first.verdict) {
         (Better::Lower, _) | (_, Verdict::Changed) => "",
@@ -104,9 +101,9 @@ fn sentence(comparison: &Comparison, group: &[ChangedRow<'_>]) -> String {
     sizes.sort_by(f64::total_cmp);
     let text = |size: f64| fixed(size, 1).to_string();
     // In a base of 0 there is no part of it.
-    let middle = match sizes.get(sizes.len().saturating_sub(1) / 2) {
-        Some(middle) => format!("{} % {way}", text(*middle)),
-        None => format!("{} {way}", fixed(first.absolute.abs(), 3)),
+    let middle = match stats::median(&sizes) {
+        Some(middle) => format!("{} % {way} in {}", text(middle), letter(side)),
+        None => format!("{} {way} in {}", fixed(first.absolute.abs(), 3), letter(side)),
     };
     let [(row, ..)] = group else {
         let tables: BTreeSet<_> =
@@ -118,9 +115,9 @@ fn sentence(comparison: &Comparison, group: &[ChangedRow<'_>]) -> String {
         // A few rows may have changed by far more than all others.
         let (median, range) = match (sizes.first(), sizes.last()) {
             (Some(least), Some(most)) if text(*least) != text(*most) => {
-                ("the median of ", format!(" ({} to {} %)", text(*least), text(*most)))
+                (", in the median of ", format!(" ({} to {} %)", text(*least), text(*most)))
             }
-            _ => ("", String::new()),
+            _ => (" in ", String::new()),
         };
         let largest = group.iter().max_by(|a, b| middle_of(a.0, 0).total_cmp(&middle_of(b.0, 0)));
         let largest = largest.and_then(|(row, _, change)| Some((row, change.percent?)));
@@ -128,12 +125,9 @@ fn sentence(comparison: &Comparison, group: &[ChangedRow<'_>]) -> String {
             let size = fixed(percent.abs(), 1);
             format!(" The largest, of {}, is {size} % {way} ({}).", name_of(row), from_to(row, side))
         });
-        return format!(
-            "{which}{metric} is {middle} in {median}{} rows of {tables}{range}{judged}{cause}.{largest}",
-            group.len()
-        );
+        return format!("{metric} is {middle}{median}{} rows of {tables}{range}{judged}{cause}.{largest}", group.len());
     };
-    format!("{which}{metric} of {} is {middle} ({}){judged}{cause}.", name_of(row), from_to(row, side))
+    format!("{metric} of {} is {middle} ({}){judged}{cause}.", name_of(row), from_to(row, side))
 }
 
 /// The median of a row in a recording.
@@ -151,13 +145,18 @@ fn from_to(row: &Row, side: usize) -> String {
     format!("{} to {} {}", figure(middle_of(row, 0)), figure(middle_of(row, side)), row.unit)
 }
 
-/// "Also wakeup is more in 20 rows and less in 10.": groups that have no sentence of their own.
+fn more_or_less(change: f64) -> &'static str {
+    if change < 0.0 { "less" } else { "more" }
+}
+
+/// "Also wakeup is more in 20 rows of B and less in 10 rows of B.": groups that have no sentence of
+/// their own.
 fn others_in_short(groups: &[Vec<ChangedRow<'_>>]) -> Option<String> {
     let mut names: Vec<(&str, Vec<String>)> = Vec::new();
     for group in groups {
-        let (row, _, change) = group[0];
+        let (row, side, change) = group[0];
         let rows = if group.len() == 1 { "row" } else { "rows" };
-        let part = format!("{} in {} {rows}", if change.absolute < 0.0 { "less" } else { "more" }, group.len());
+        let part = format!("{} in {} {rows} of {}", more_or_less(change.absolute), group.len(), letter(side));
         match names.iter_mut().find(|(name, _)| *name == row.key.metric) {
             Some((_, parts)) => parts.push(part),
             None => names.push((&row.key.metric, vec![part])),
@@ -209,17 +208,16 @@ fn longest_path(comparison: &Comparison) -> Option<String> {
     }
     let who = if *who == other.who { who.to_string() } else { format!("{who} and {}", other.who) };
     let table = [&paths.variant, &paths.case, &paths.mode].map(String::as_str);
-    let less = |us: f64| if us < 0.0 { "less" } else { "more" };
     Some(format!(
-        "The slowest CPU of {} ({who}) takes {} us {} ({} to {} us; {} {} us {}).",
+        "The slowest CPU of {} ({who}) takes {} us {} in B ({} to {} us; {} {} us {}).",
         table.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "),
         figure(by.abs()),
-        less(by),
+        more_or_less(by),
         figure(base.total()),
         figure(other.total()),
         part.spent.title(),
         figure(part.absolute().abs()),
-        less(part.absolute()),
+        more_or_less(part.absolute()),
     ))
 }
 
@@ -271,16 +269,14 @@ mod tests {
         other[3].3 = 10.05;
         assert_eq!(told(&base, &other), "No row changed by as much as the threshold: none moved by more than 0.5 %.");
         other[3].3 = 11.0;
-        assert_eq!(told(&base, &other), "Wake of c serial, CPU 0 is 10.0 % more (10.00 to 11.00 us).");
+        assert_eq!(told(&base, &other), "Wake of c serial, CPU 0 is 10.0 % more in B (10.00 to 11.00 us).");
         (other[0].3, other[1].3) = (90.0, 80.0);
-        let two = "Down is 10.0 % less in the median of 2 rows of c serial (10.0 to 20.0 %). The largest, of c serial, CPU 1, is 20.0 % less (100.0 to 80.00 us). Wake of c serial, CPU 0 is 10.0 % more (10.00 to 11.00 us).";
+        let two = "Down is 15.0 % less in B, in the median of 2 rows of c serial (10.0 to 20.0 %). The largest, of c serial, CPU 1, is 20.0 % less (100.0 to 80.00 us). Wake of c serial, CPU 0 is 10.0 % more in B (10.00 to 11.00 us).";
         assert_eq!(told(&base, &other), two);
         other[2].3 = 25.0;
-        assert!(
-            told(&base, &other).starts_with(
-                "Down is 20.0 % less in the median of 3 rows of 2 tables (10.0 to 50.0 %). The largest, of"
-            )
-        );
+        assert!(told(&base, &other).starts_with(
+            "Down is 20.0 % less in B, in the median of 3 rows of 2 tables (10.0 to 50.0 %). The largest, of"
+        ));
         // The regression is the smallest of three measures.
         let more = |value: f64| {
             [
@@ -290,7 +286,7 @@ mod tests {
             ]
         };
         let found = told(&more(1.0), &more(2.0));
-        assert!(found.contains("Call of c serial, CPU 0 is 18.9 % more"), "{found}");
-        assert!(found.ends_with("Also wake is less in 1 row."), "{found}");
+        assert!(found.contains("Call of c serial, CPU 0 is 18.9 % more in B"), "{found}");
+        assert!(found.ends_with("Also wake is less in 1 row of B."), "{found}");
     }
 }

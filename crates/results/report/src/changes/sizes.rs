@@ -60,14 +60,14 @@ pub(super) fn is_alike(comparison: &Comparison, shift: &Shift) -> bool {
 
 /// The common change of a measure, in a sentence.
 pub(super) fn in_common(comparison: &Comparison, shift: &Shift) -> String {
-    let which = if comparison.sides.len() > 2 { format!("{}: ", letter(shift.side)) } else { String::new() };
+    let side = letter(shift.side);
     let is_time = comparison.rows.iter().find(|row| row.key.metric == shift.metric).is_some_and(Row::is_time);
     let [low, high] = [shift.interval.0, shift.interval.1].map(|end| fixed(end, 1).signed());
     let most = rows_of(comparison, shift).max_by(|a, b| (a.1 * shift.percent).total_cmp(&(b.1 * shift.percent)));
     if let Some((row, percent)) = most.filter(|_| !is_alike(comparison, shift)) {
         let others = rows_of(comparison, shift).filter(|(_, percent)| percent * shift.percent < 0.0).count();
         return format!(
-            "{which}{} is {} in the mean of {} rows ({low} to {high} %; {} and {} runs), which did not move alike: {others} went the other \
+            "{} is {} in {side}, in the mean of {} rows ({low} to {high} %; {} and {} runs), which did not move alike: {others} went the other \
              way, and {} is {}.",
             capital(&shift.metric.replace('_', " ")),
             size(shift.percent, is_time),
@@ -79,7 +79,7 @@ pub(super) fn in_common(comparison: &Comparison, shift: &Shift) -> String {
         );
     }
     format!(
-        "{which}{} is about {} in {} of {} rows ({low} to {high} % in common; {} and {} runs).",
+        "{} is about {} in {side}, in {} of {} rows ({low} to {high} % in common; {} and {} runs).",
         capital(&shift.metric.replace('_', " ")),
         size(shift.percent, is_time),
         shift.moved,
