@@ -25,7 +25,9 @@ impl Data {
         // A checkout has its data in a folder of that name.
         let data_of = |folder: &Path| [folder.to_owned(), folder.join("data")].into_iter().find(holds_data);
         if let Some(folder) = given {
-            return match data_of(folder) {
+            // Programs that build what lies there have working folders of their own.
+            let whole = std::path::absolute(folder).into_diagnostic().wrap_err("cannot tell the working folder")?;
+            return match data_of(&whole) {
                 Some(data) => Ok(Self::Folder(data)),
                 None => Err(miette!(
                     help =

@@ -34,10 +34,12 @@ const KEY: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 impl Packages {
     /// The folder of that name in `cache`, which is made if it is not there.
     pub(crate) fn open(cache: &Path, name: &str) -> Result<Self, Error> {
+        // apt is started in a folder of its own.
+        let cache = std::path::absolute(cache).map_err(Error::file(cache))?;
         for folder in ["state/lists/partial", "apt/archives/partial", name] {
             create_folder(&cache.join(folder))?;
         }
-        Ok(Self { cache: cache.to_owned(), folder: cache.join(name), sources: DEBIAN_SOURCES.into() })
+        Ok(Self { folder: cache.join(name), cache, sources: DEBIAN_SOURCES.into() })
     }
 
     /// The folder `kernels` in `cache`, for packages of several suites of Debian. They come from
