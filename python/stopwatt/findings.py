@@ -318,6 +318,8 @@ class PsciCallsCall:
     """The call's name."""
     others: list[PsciCallsOtherFirmware]
     """Published counts of other firmware."""
+    uncertainty: int
+    """Instructions by which the counts may be off, either way; 0 where each was counted."""
     by_name: dict[str, float]
     """The values whose keys differ from recording to recording, by key."""
 
@@ -392,6 +394,10 @@ class Functions:
     """The passages."""
     not_counted: list[str] = field(default_factory=list)
     """Costs that were not counted, a sentence each."""
+    by_clock: dict[str, int] = field(default_factory=dict)
+    """Calls that were read from the machine's clock, whose instructions were not counted one by one: by how many
+    instructions each may be off, either way.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -90,11 +90,11 @@ fn turn_on(count: u64) -> Option<(u64, u64)> {
     let (mut call, mut arrival) = (0, 0);
     for _ in 0..count {
         ARRIVED.store(0, Ordering::Release);
-        marks::begin();
         let begin = counter();
+        marks::begin();
         let code = cpu::turn_on(1, &START.0);
-        call += counter() - begin;
         marks::end();
+        call += counter() - begin;
         if code != 0 {
             return None;
         }
@@ -134,16 +134,19 @@ pub fn run(count: u64, cpus: usize, format: PowerStateFormat, states: [Option<u3
         ("unknown function", 0x8400_01ff, [0; 3]),
     ];
     for (name, function, arguments) in simple {
+        say!("@calling {name}");
         let (ticks, last) = ticks_of(count, function, arguments);
         say!("@call {name}: {ticks} {count} {}", last as i64);
     }
     // With an interrupt pending: standby does not wait, power-down leaves early.
     interrupts::send(cpu::this());
     for (name, index) in [("standby level 0, interrupt pending", 0), ("power-down level 0, early out", 1)] {
+        say!("@calling {name}");
         let (ticks, last) = ticks_of(count, id::CPU_SUSPEND | WIDE, [state(index), entry, 0]);
         say!("@call {name}: {ticks} {count} {}", last as i64);
     }
     while interrupts::take().is_some() {}
+    say!("@calling CPU_ON");
     if cpus > 1
         && let Some((call, arrival)) = turn_on(count.min(100))
     {

@@ -62,10 +62,7 @@ pub struct Build<'b> {
 /// Instructions of each kind of call, of both builds of the firmware: `plain` and `instrumented`.
 pub fn calls(machine: &Machine, builds: &[Build<'_>]) -> Recording {
     let mut recording = Recording::new(header("psci-calls", machine));
-    for build in builds {
-        push_calls(&mut recording, machine, build.name, &build.report.calls);
-    }
-    push_functions(&mut recording, machine, builds);
+    push_calls(&mut recording, machine, builds);
     recording
 }
 
@@ -96,9 +93,8 @@ pub fn calls_of_own(
             _ => otherwise.push(format!("{} ({})", calls.name, calls.returned)),
         }
     }
-    push_calls(&mut recording, machine, "firmware", &known);
     report.calls = known;
-    push_functions(&mut recording, machine, &[Build { name: "firmware", report, symbols }]);
+    push_calls(&mut recording, machine, &[Build { name: "firmware", report, symbols }]);
     let mut note = |what: &str, names: &[String]| {
         if !names.is_empty() {
             recording.header.notes.push(format!("{what}: {}.", names.join("; ")));
@@ -122,20 +118,37 @@ fn expected(call: &str) -> Option<i64> {
     }
 }
 
-fn push_calls(recording: &mut Recording, machine: &Machine, variant: &str, calls: &[payload::Calls]) {
-    let series = recording.series(variant, "psci-calls", "serial");
-    for calls in calls {
-        let subject = recording.name(&calls.name);
-        let value = each(machine, calls);
-        recording.measure(series, 0, "call", "instructions", value).subject = Some(subject);
+/// The instructions of each call: counted one by one where that was possible, and otherwise by the
+/// machine's clock.
+fn push_calls(recording: &mut Recording, machine: &Machine, builds: &[Build<'_>]) {
+    let mut facts = Functions::default();
+    for Build { name, report, .. } in builds {
+        let series = recording.series(name, "psci-calls", "serial");
+        for (index, calls) in report.calls.iter().enumerate() {
+            let value = match report.passages.get(index) {
+                Some(passages) => passages.instructions() as f64 / calls.count as f64,
+                None => {
+                    let (value, uncertain) = by_clock(machine, calls);
+                    if uncertain > 0.0 {
+                        facts.by_clock.insert(calls.name.clone(), uncertain.ceil() as u64);
+                    }
+                    value
+                }
+            };
+            let subject = recording.name(&calls.name);
+            recording.measure(series, 0, "call", "instructions", value).subject = Some(subject);
+        }
+        recording.header.complaints.extend(report.gap.as_ref().map(|gap| format!("Build {name}: {gap}")));
+    }
+    push_functions(recording, machine, builds, &mut facts);
+    if facts != Functions::default() {
+        recording.header.set_facts(&facts);
     }
 }
 
 /// Counts by function, where they were asked for; a complaint where they do not add up to what the
 /// machine's clock says.
-fn push_functions(recording: &mut Recording, machine: &Machine, builds: &[Build<'_>]) {
-    let mut facts =
-        Functions { not_counted: functions::NOT_COUNTED.map(str::to_owned).to_vec(), ..Functions::default() };
+fn push_functions(recording: &mut Recording, machine: &Machine, builds: &[Build<'_>], facts: &mut Functions) {
     for Build { name, report, symbols } in builds {
         let Some(symbols) = symbols else { continue };
         for (calls, passages) in report.calls.iter().zip(&report.passages) {
@@ -143,21 +156,16 @@ fn push_functions(recording: &mut Recording, machine: &Machine, builds: &[Build<
             let passage = functions::passage(std::slice::from_ref(passages), symbols, functions::CALLER, of);
             // The clock counts the instructions of all CPUs.
             let counted = passage.each(passage.instructions() + passage.of_others);
-            // Other CPUs are now here and now there, so that no whole number is meant then.
-            let clock = match passage.of_others {
-                0 => each(machine, calls),
-                _ => machine.instructions(calls.ticks) / calls.count as f64,
-            };
-            // Of a single call the clock shows no more than ticks, and the reading of it is
-            // counted; of many it shows whole numbers, unless other CPUs are now here and now
-            // there.
+            let (clock, uncertain) = by_clock(machine, calls);
             let ticks = 2.0 * machine.instructions(1);
             let uncertain = match (passages.count == calls.count, passage.of_others) {
+                // The clock is read around each, and the reading takes instructions, too.
                 (true, _) => ticks,
-                (false, 0) => 1e-9,
-                (false, _) => ticks / calls.count as f64,
+                (false, 0) => uncertain + 1e-9,
+                // Other CPUs are now here and now there, so that no whole number is meant.
+                (false, _) => 2.0 * ticks / calls.count as f64,
             };
-            if (counted - clock).abs() > uncertain && calls.count > SURE {
+            if (counted - clock).abs() > uncertain {
                 recording.header.complaints.push(format!(
                     "{}, build {name}: {counted} instructions counted one by one, but {clock} by the machine's clock; one of the two is wrong",
                     calls.name
@@ -167,19 +175,25 @@ fn push_functions(recording: &mut Recording, machine: &Machine, builds: &[Build<
         }
     }
     if !facts.passages.is_empty() {
-        recording.header.set_facts(&facts);
+        facts.not_counted = functions::NOT_COUNTED.map(str::to_owned).to_vec();
     }
 }
 
-/// Above this number of calls their mean by the clock is sure.
-const SURE: u64 = 64;
-
-/// Instructions of one call. The counter shows only whole ticks at either end: where no more than
-/// one whole number is within that of the mean, it is the one.
-fn each(machine: &Machine, calls: &payload::Calls) -> f64 {
+/// Instructions of one call by the machine's clock, which counts those of all CPUs, and by how many
+/// they may be off. The counter shows only whole ticks at either end: where no more than one whole
+/// number is within that of the mean, it is the one. A call that turns a CPU on is read for itself,
+/// so that its mean is no surer than a reading.
+fn by_clock(machine: &Machine, calls: &payload::Calls) -> (f64, f64) {
     let mean = machine.instructions(calls.ticks) / calls.count as f64;
-    let uncertain = 2.0 * machine.instructions(1) / calls.count as f64;
-    if uncertain < 0.5 && (mean - mean.round()).abs() <= uncertain { mean.round() } else { mean }
+    let tick = machine.instructions(1);
+    if matches!(calls.name.as_str(), "CPU_ON" | "CPU_ON until the CPU is in the normal world") {
+        return (mean, tick);
+    }
+    let uncertain = 2.0 * tick / calls.count as f64;
+    if uncertain < 0.5 && (mean - mean.round()).abs() <= uncertain {
+        return (mean.round(), 0.0);
+    }
+    (mean, uncertain)
 }
 
 /// The counts that Linux saw.
@@ -260,9 +274,11 @@ mod tests {
     #[test]
     fn counts_are_exact_where_the_counter_allows_it() {
         let machine = Machine { icount: Some(0), ..Machine::new(1) };
-        let of = |ticks, count| each(&machine, &calls("PSCI_VERSION", ticks, count, 0));
-        assert_eq!([of(7813, 1000), of(7812, 1000), of(7840, 1000)], [125.0, 125.0, 125.44]);
-        assert_eq!(of(79, 10), 126.4, "ten calls do not tell");
+        let of = |name: &str, ticks, count| by_clock(&machine, &calls(name, ticks, count, 0));
+        let exact = [7813, 7812, 7840].map(|ticks| of("PSCI_VERSION", ticks, 1000));
+        assert_eq!(exact, [(125.0, 0.0), (125.0, 0.0), (125.44, 0.032)]);
+        assert_eq!(of("PSCI_VERSION", 79, 10), (126.4, 3.2), "ten calls do not tell");
+        assert_eq!(of("CPU_ON", 1400, 100), (224.0, 16.0), "each is read for itself");
     }
 
     #[test]

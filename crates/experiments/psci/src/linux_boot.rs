@@ -1,12 +1,12 @@
 //! `linux-boot`: Debian's kernel on the firmware.
 
 use crate::firmware;
-use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
+use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{CheckedSetting, Choice, Folder, Number, Or, OutputFile};
 use experiment::{About, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
 use qemu::kernel::Kernel;
 use qemu::linux::{self, Workload};
-use qemu::{Build, Images};
+use qemu::{Build, Images, Machine};
 
 /// Boots Linux, takes its CPUs off and on, and lets it idle.
 pub struct LinuxBoot;
@@ -88,6 +88,7 @@ static ABOUT: About = About {
         &CPUS,
         &GIC,
         &VIRTUALIZATION,
+        &CPU,
         &CYCLES,
         &STAY,
         &SUSPEND_MODE,
@@ -126,7 +127,8 @@ impl Experiment for LinuxBoot {
         // of timers.
         let trace = settings.get(TRACE);
         let icount = trace.as_ref().map(|_| 0);
-        let (machine, progress) = (machine(request, icount)?, sink.progress());
+        let machine = Machine { cpu: settings.get(CPU), ..machine(request, icount)? };
+        let progress = sink.progress();
         progress.say("building the firmware");
         let images = images(request, Build::Instrumented)?;
         progress.check()?;

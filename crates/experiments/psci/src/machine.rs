@@ -1,6 +1,6 @@
 //! The emulated machine that real firmware runs on, as settings.
 
-use experiment::setting::{Choice, Number, Or, Switch};
+use experiment::setting::{CheckedSetting, Choice, Number, Or, Switch};
 use experiment::{Error, Request, World};
 use qemu::{Build, Gic, Images, Machine};
 
@@ -28,6 +28,20 @@ pub(crate) const GIC: Or<Choice<Gic>> = Choice::new(
 pub(crate) const VIRTUALIZATION: Switch =
     Switch::new("virtualization", "Give its CPUs an EL2, in which the normal world then runs.").only(QEMU);
 
+/// Model of the CPUs.
+pub(crate) const CPU: Or<CheckedSetting<String>> =
+    CheckedSetting::new("cpu", "MODEL", core, "Model of its CPUs, as QEMU names them.")
+        .or((|| Machine::CPU.to_owned(), String::clone));
+
+fn core(text: &str) -> Result<String, String> {
+    let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
+    if is_name {
+        Ok(text.to_owned())
+    } else {
+        Err("a name that `qemu-system-aarch64 -cpu help` prints, such as cortex-a72".to_owned())
+    }
+}
+
 /// The machine that is asked for; an instruction takes 2^`icount` ns of its time, or the host's
 /// time passes.
 pub(crate) fn machine(request: &Request<'_>, icount: Option<u8>) -> Result<Machine, Error> {
@@ -47,4 +61,14 @@ pub(crate) fn images_can_be_had(request: &Request<'_>) -> Result<(), Error> {
 /// The firmware's images, built if they are not up to date.
 pub(crate) fn images(request: &Request<'_>, build: Build) -> Result<Images, Error> {
     Images::find(request.source_tree, build).map_err(Error::failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::core;
+
+    #[test]
+    fn a_core_is_a_name() {
+        assert!(core("cortex-a72").is_ok() && core("max,sve=off").is_err() && core("").is_err());
+    }
 }

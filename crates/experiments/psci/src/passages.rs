@@ -34,6 +34,7 @@ pub fn recording(counted: &CountedPassages<'_>, symbols: &Symbols) -> Recording 
     header.run.more.insert("qemu".to_owned(), counted.arguments.join(" "));
     let whole = (counted.image, counted.name, passages.len() as u64);
     header.set_facts(&Functions {
+        by_clock: std::collections::BTreeMap::new(),
         not_counted: functions::NOT_COUNTED.map(str::to_owned).to_vec(),
         passages: vec![functions::passage(passages, symbols, functions::UNNAMED, whole)],
     });

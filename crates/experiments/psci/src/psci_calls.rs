@@ -1,17 +1,13 @@
 //! `psci-calls`: instructions of each kind of PSCI call, of real firmware.
 
 use crate::firmware;
-use crate::machine::{CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
+use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
 use experiment::{About, Error, Example, Experiment, Need, Request, Setting, Sink, World, WorldAbout};
-use qemu::{Build, Images, OtherFirmware, Placement, Symbols, payload};
+use qemu::{Build, Images, Machine, OtherFirmware, Placement, Symbols, payload};
 
 /// Counts the instructions of every PSCI call.
 pub struct PsciCalls;
-
-const CPU: Or<CheckedSetting<String>> =
-    CheckedSetting::new("cpu", "MODEL", core, "Model of its CPUs, as QEMU names them.")
-        .or((|| qemu::Machine::CPU.to_owned(), String::clone));
 
 const COUNT: Or<Number> = Number::new("count", 1..=1_000_000, "Calls of each kind.").or(1000);
 
@@ -68,15 +64,6 @@ fn address(text: &str) -> Result<u64, String> {
 fn state(text: &str) -> Result<u32, String> {
     let state = number(text).and_then(|state| u32::try_from(state).ok());
     state.ok_or_else(|| "a number of 32 bits, such as 0x10002".to_owned())
-}
-
-fn core(text: &str) -> Result<String, String> {
-    let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
-    if is_name {
-        Ok(text.to_owned())
-    } else {
-        Err("a name that `qemu-system-aarch64 -cpu help` prints, such as cortex-a72".to_owned())
-    }
 }
 
 /// Settings that are only for firmware of the user's own.
@@ -167,8 +154,7 @@ impl Experiment for PsciCalls {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         // One instruction is a nanosecond of the machine's time: the finest that its counter shows
         // over many calls.
-        let mut machine = machine(request, Some(0))?;
-        machine.cpu = request.settings.get(CPU);
+        let machine = Machine { cpu: request.settings.get(CPU), ..machine(request, Some(0))? };
         let progress = sink.progress();
         if let Some(own) = own(request)? {
             return run_own(request, sink, &machine, &own);
@@ -178,10 +164,11 @@ impl Experiment for PsciCalls {
             progress.check()?;
             progress.say(&format!("building and running the {name} firmware"));
             let mut run = payload::Options::new(payload::Run::Calls, request.settings.get(COUNT));
-            run.by_instruction = request.settings.get(BY_FUNCTION);
+            run.by_instruction = true;
             let images = images(request, build)?;
-            let report = payload::run(&images, &machine, &run).map_err(Error::failed)?;
-            let symbols = run.by_instruction.then(|| Symbols::read(&images.firmware_elf())).transpose();
+            let by_function = request.settings.get(BY_FUNCTION);
+            let report = counted(&payload::Boot::ours(&images, &run), &machine, run, by_function)?;
+            let symbols = by_function.then(|| Symbols::read(&images.firmware_elf())).transpose();
             builds.push(firmware::Build { name, report, symbols: symbols.map_err(Error::failed)? });
         }
         let recording = firmware::calls(&machine, &builds);
@@ -190,13 +177,25 @@ impl Experiment for PsciCalls {
     }
 }
 
+/// Counts the calls one by one, or by the machine's clock alone if the emulator takes no plugins and
+/// nothing is asked for by function.
+fn counted(
+    boot: &payload::Boot,
+    machine: &Machine,
+    run: payload::Options,
+    by_function: bool,
+) -> Result<payload::Report, Error> {
+    let report = match payload::run_on(boot, machine, &run) {
+        Err(qemu::Error::Plugin { .. }) if !by_function => {
+            payload::run_on(boot, machine, &payload::Options { by_instruction: false, ..run })
+        }
+        report => report,
+    };
+    report.map_err(Error::failed)
+}
+
 /// Runs the payload on firmware that is not ours.
-fn run_own(
-    request: &Request<'_>,
-    sink: &mut dyn Sink,
-    machine: &qemu::Machine,
-    own: &OtherFirmware,
-) -> Result<(), Error> {
+fn run_own(request: &Request<'_>, sink: &mut dyn Sink, machine: &Machine, own: &OtherFirmware) -> Result<(), Error> {
     let settings = &request.settings;
     let progress = sink.progress();
     // What is wrong with the file is told before anything is built.
@@ -213,9 +212,9 @@ fn run_own(
     progress.say(&format!("running {}", own.image.display()));
     let mut run = payload::Options::new(payload::Run::Calls, settings.get(COUNT));
     (run.standby, run.power_down) = (settings.get(STANDBY_STATE), settings.get(POWER_DOWN_STATE));
-    run.by_instruction = symbols.is_some();
-    let report = payload::run_on(&boot, machine, &run).map_err(Error::failed)?;
-    if run.by_instruction && report.passages.is_empty() {
+    run.by_instruction = true;
+    let report = counted(&boot, machine, run, symbols.is_some())?;
+    if symbols.is_some() && report.passages.is_empty() {
         let message = format!("the payload in {} does not say where calls begin and end", own.image.display());
         return Err(Error::usage(message, "write it anew with `stopwatt payload`, and pack it into the image"));
     }
@@ -235,6 +234,5 @@ mod tests {
             [Some(16), Some(16), None, None, None]
         );
         assert!(state("0x10002").is_ok() && state("0x100000000").is_err());
-        assert!(core("cortex-a72").is_ok() && core("max,sve=off").is_err() && core("").is_err());
     }
 }

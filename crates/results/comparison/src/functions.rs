@@ -88,7 +88,7 @@ mod tests {
         let (build, call) = (build.to_owned(), "PSCI_VERSION".to_owned());
         let passage =
             Passage { build, call, calls: 10, of_others: 0, functions: functions.collect(), stacks: String::new() };
-        recording.header.set_facts(&Functions { not_counted: Vec::new(), passages: vec![passage] });
+        recording.header.set_facts(&Functions { passages: vec![passage], ..Functions::default() });
         recording
     }
 

@@ -25,9 +25,12 @@ pub struct Calls<'r> {
     /// Counts by function; `None` where none were made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_function: Option<Functions>,
-    /// Published counts of other firmware.
+    /// Published counts of other firmware on the same cores.
     #[serde(skip)]
     pub reference: Option<&'r CallReference>,
+    /// The model of these cores and that of the published counts, where they differ.
+    #[serde(skip)]
+    pub other_cores: Option<[&'r str; 2]>,
 }
 
 /// A call with the mean instructions of each build: `plain` without stamps and `instrumented` with
@@ -38,6 +41,8 @@ pub struct Call<'r> {
     pub call: &'r str,
     /// Published counts of other firmware.
     pub others: Vec<OtherFirmware<'r>>,
+    /// Instructions by which the counts may be off, either way; 0 where each was counted.
+    pub uncertainty: u64,
     /// Mean instructions by build, at least 0.
     #[serde(flatten)]
     pub counts: BTreeMap<&'r str, f64>,
@@ -64,19 +69,30 @@ pub struct OtherFirmware<'r> {
 /// # Errors
 /// The counts by function are of another version or form.
 pub fn read<'r>(run: &Run<'r>) -> Result<Calls<'r>, FactsError> {
-    let reference = run.published.calls.as_ref();
+    let platform = run.recording.header.platform.as_ref();
+    let model = platform.and_then(|platform| platform.figures.get("model")?.as_str());
+    let published = run.published.calls.as_ref();
+    let other_cores = published.zip(model).map(|(published, model)| [model, published.cpu.as_str()]);
+    let other_cores = other_cores.filter(|[model, published]| model != published);
+    let reference = published.filter(|_| other_cores.is_none());
+    let counts = functions::read(run.recording)?.unwrap_or_default();
     Ok(Calls {
         experiment: "psci-calls",
         unit: "instructions",
         recording: run.folder,
         conditions_of_others: reference.map(|reference| reference.conditions.as_str()),
-        calls: calls(run.recording, reference),
-        by_function: functions::read(run.recording)?,
+        calls: calls(run.recording, reference, &counts.by_clock),
+        by_function: Some(counts).filter(|counts| !counts.passages.is_empty()),
         reference,
+        other_cores,
     })
 }
 
-fn calls<'r>(recording: &'r Recording, reference: Option<&'r CallReference>) -> Vec<Call<'r>> {
+fn calls<'r>(
+    recording: &'r Recording,
+    reference: Option<&'r CallReference>,
+    by_clock: &BTreeMap<String, u64>,
+) -> Vec<Call<'r>> {
     let mut builds: Vec<&str> = Vec::new();
     for measure in recording.measures() {
         let (build, ..) = recording.series_texts(measure.series);
@@ -107,7 +123,9 @@ fn calls<'r>(recording: &'r Recording, reference: Option<&'r CallReference>) -> 
             continue;
         }
         let counts: Option<BTreeMap<_, _>> = builds.iter().map(|build| Some((*build, value(build, call)?))).collect();
-        calls.extend(counts.map(|counts| Call { call, others: others(call), counts, builds: builds.clone() }));
+        let uncertainty = by_clock.get(call).copied().unwrap_or(0);
+        let call = |counts| Call { call, others: others(call), uncertainty, counts, builds: builds.clone() };
+        calls.extend(counts.map(call));
     }
     calls
 }

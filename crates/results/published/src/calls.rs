@@ -28,6 +28,8 @@ pub struct CallFigure {
 pub struct CallReference {
     /// Conditions under which all of them were measured.
     pub conditions: String,
+    /// The model of the cores, as QEMU names it.
+    pub cpu: String,
     /// Names of the implementations with their versions, in the file's order.
     pub implementations: Vec<(String, String)>,
     /// The figures, in the file's order.
@@ -39,6 +41,7 @@ pub struct CallReference {
 struct File {
     figures: String,
     conditions: String,
+    cpu: String,
     implementation: Vec<Implementation>,
 }
 
@@ -72,6 +75,7 @@ impl CallReference {
         let figures = document.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
         Ok(Self {
             conditions: file.conditions,
+            cpu: file.cpu,
             implementations: file.implementation.into_iter().map(|known| (known.name, known.source)).collect(),
             figures,
         })

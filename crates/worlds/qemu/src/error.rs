@@ -76,7 +76,7 @@ pub enum Error {
     },
     /// The plugin that counts did not work.
     #[error(
-        "the emulator's plugin that counts did not work: {cause}; it needs a QEMU of 4.2 to 8.2 with plugins, such as Debian 12's"
+        "the emulator's plugin that counts did not work: {cause}; it needs a QEMU of 4.2 or later that was built with plugins, such as Debian's"
     )]
     Plugin {
         /// The point.

@@ -102,6 +102,22 @@ pub struct Report {
     /// The executions in the calls of each kind, in the order of [`Report::calls`], where that
     /// was asked for. The way of a CPU that is turned on is not among them: two CPUs go it.
     pub passages: Vec<Passages>,
+    /// The call that the payload said it would make next.
+    calling: String,
+    /// What is missing, and why, where the guest did not come to its end after it had counted
+    /// calls.
+    pub gap: Option<String>,
+}
+
+impl Report {
+    fn gap_after(&self, error: &Error) -> String {
+        let last = self.calls.last().map_or("", |calls| calls.name.as_str());
+        let call = match self.calling.as_str() {
+            "" => format!("the call after {last}"),
+            calling => calling.to_owned(),
+        };
+        format!("{call} was not counted, nor was any call after it: {error}")
+    }
 }
 
 /// The images that a machine is started with.
@@ -170,13 +186,27 @@ pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Repor
     let plugin = options.by_instruction.then(Plugin::new).transpose()?;
     let mut guest = Guest::start(machine, &boot.flash, &loads, &files, plugin.as_ref(), SILENCE.min(limit), limit)?;
     let mut report = Report::default();
+    let ended = listen(&mut guest, &mut report);
+    if let Some(plugin) = &plugin {
+        if let Some(error) = guest.not_loaded(plugin) {
+            return Err(error);
+        }
+        report.passages = plugin.read()?.passages;
+    }
+    match ended {
+        // What was counted before it stands.
+        Err(error) if !report.calls.is_empty() => report.gap = Some(report.gap_after(&error)),
+        ended => ended?,
+    }
+    Ok(report)
+}
+
+/// Reads the console of a guest until it is done.
+fn listen(guest: &mut Guest, report: &mut Report) -> Result<(), Error> {
     while let Some(line) = guest.line()? {
         if line == "@done" {
             report.lines.push(line);
-            if let Some(plugin) = &plugin {
-                report.passages = plugin.read()?.passages;
-            }
-            return Ok(report);
+            return Ok(());
         }
         if let Some(cause) = complaint(&line) {
             // What follows belongs to it: registers, the reason.
@@ -186,6 +216,7 @@ pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Repor
         let understood = match line.split_once(' ') {
             Some(("@stamps", rest)) => stamps_of(rest).map(|stamps| report.stamps.push(stamps)),
             Some(("@call", rest)) => calls_of(rest).map(|calls| report.calls.push(calls)),
+            Some(("@calling", rest)) => Some(rest.clone_into(&mut report.calling)),
             _ => Some(()),
         };
         if understood.is_none() {
@@ -193,8 +224,7 @@ pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Repor
         }
         report.lines.push(line);
     }
-    let not_loaded = plugin.and_then(|plugin| guest.not_loaded(&plugin));
-    Err(not_loaded.unwrap_or_else(|| guest.failed("it ended before it was done")))
+    Err(guest.failed("it ended before it was done"))
 }
 
 /// The complaint in a line that no good run prints.

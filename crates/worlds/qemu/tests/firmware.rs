@@ -253,7 +253,7 @@ fn either_exception_level_and_either_format() {
 }
 
 /// SYSTEM_RESET2 keeps memory and MEM_PROTECT, SYSTEM_RESET overwrites what is protected; after
-/// each, all CPUs are there.
+/// each, the image is as it was loaded, and all CPUs are there.
 #[test]
 fn resets_keep_and_overwrite_memory() {
     let images = images(Build::Instrumented);
@@ -471,8 +471,8 @@ fn call_vector(images: &Images) -> usize {
 
 /// Nothing that the normal world can do brings EL3 into an exception of its own, so the image is
 /// spoilt: calls begin with these instructions, which come behind the image, and go on if the last
-/// of them is reached. Returns the address of the first, and the report.
-fn spoilt(cpus: usize, code: &[u32]) -> (usize, String) {
+/// of them is reached. Returns the address of the first, and what became of a run.
+fn run_spoilt(of: Run, cpus: usize, code: &[u32]) -> (usize, Result<Report, qemu::Error>) {
     let good = images(Build::Plain);
     let vector = call_vector(&good);
     let mut flat = std::fs::read(&good.firmware).unwrap();
@@ -488,8 +488,26 @@ fn spoilt(cpus: usize, code: &[u32]) -> (usize, String) {
     let folder = tempfile::tempdir().unwrap();
     let spoilt = Images { firmware: folder.path().join("spoilt.bin"), ..good };
     std::fs::write(&spoilt.firmware, flat).unwrap();
-    let options = Options { limit: Duration::from_secs(20), ..Options::new(Run::Checks, 1) };
-    (place, payload::run(&spoilt, &machine(cpus, Gic::V3, false, None), &options).unwrap_err().to_string())
+    let options = Options { limit: Duration::from_secs(20), ..Options::new(of, 1) };
+    (place, payload::run(&spoilt, &machine(cpus, Gic::V3, false, None), &options))
+}
+
+/// The same of the checks, which fail with a report.
+fn spoilt(cpus: usize, code: &[u32]) -> (usize, String) {
+    let (place, result) = run_spoilt(Run::Checks, cpus, code);
+    (place, result.unwrap_err().to_string())
+}
+
+#[test]
+fn what_was_counted_before_a_hang_is_kept_and_the_call_is_named() {
+    // W3, which the call does not use, becomes the id of PSCI_FEATURES; if that is called, WFI for
+    // ever.
+    let code = [0x5280_0143, 0x72b0_8003, 0x6b03_001f, 0x5400_0061, 0xd503_207f, 0x17ff_ffff];
+    let (_, report) = run_spoilt(Run::Calls, 1, &code);
+    let report = report.unwrap();
+    let counted: Vec<_> = report.calls.iter().map(|calls| calls.name.as_str()).collect();
+    assert_eq!(counted, ["SMCCC_VERSION", "PSCI_VERSION"]);
+    assert!(report.gap.as_ref().is_some_and(|gap| gap.starts_with("PSCI_FEATURES ")), "{:?}", report.gap);
 }
 
 /// Asserts that a report has these parts.

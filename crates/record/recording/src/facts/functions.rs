@@ -9,6 +9,10 @@ pub struct Functions {
     /// Costs that were not counted, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_counted: Vec<String>,
+    /// Calls that were read from the machine's clock, whose instructions were not counted one by
+    /// one: by how many instructions each may be off, either way.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_clock: BTreeMap<String, u64>,
     /// The passages.
     pub passages: Vec<Passage>,
 }

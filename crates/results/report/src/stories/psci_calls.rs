@@ -10,6 +10,18 @@ fn count(value: f64) -> Number {
     if value.fract().abs() < 0.05 { fixed(value, 0) } else { fixed(value, 1) }
 }
 
+/// The count of a build; a range where the machine's clock alone tells.
+fn counted(call: &Call<'_>, build: &str) -> Cell {
+    match call.counts.get(build) {
+        None => Cell::Empty,
+        Some(value) if call.uncertainty > 0 => {
+            let off = call.uncertainty as f64;
+            Cell::Range(whole((value - off).max(0.0).floor()), whole((value + off).ceil()))
+        }
+        Some(value) => count(*value).into(),
+    }
+}
+
 fn range(figure: &CallFigure) -> Cell {
     Cell::Range(whole(figure.low as f64), whole(figure.high as f64))
 }
@@ -31,7 +43,7 @@ impl Story for Calls<'_> {
             let beside = if others.is_empty() { String::new() } else { format!("; others: {}", others.join(", ")) };
             told.answer(text![
                 code(call.call),
-                format!(" takes {} instructions in the build {build}{beside}.", count(call.counts[build]))
+                format!(" takes {} instructions in the build {build}{beside}.", counted(call, build).plain())
             ]);
         }
         if let Some(picture) = self.by_function.as_ref().and_then(functions::picture) {
@@ -42,7 +54,7 @@ impl Story for Calls<'_> {
             .map_or(Vec::new(), |reference| reference.implementations.iter().map(|(name, _)| name.as_str()).collect());
         let mut table = Table::with_rows(&self.calls).words("instructions per call", |call| text![code(call.call)]);
         for build in builds {
-            table = table.numbers(*build, "", |call| call.counts.get(build).map(|value| count(*value)));
+            table = table.numbers(*build, "", |call| counted(call, build));
         }
         for name in &implementations {
             for (build, short) in BUILDS.into_iter().zip(["plain", "instr."]) {
@@ -62,6 +74,11 @@ impl Story for Calls<'_> {
             for (name, source) in &reference.implementations {
                 told.note(format!("{name}: {source}"));
             }
+        }
+        if let Some([model, published]) = self.other_cores {
+            told.note(format!(
+                "These are counts on {model}; those of other firmware are on {published}, and not shown."
+            ));
         }
         if let Some(counts) = &self.by_function {
             functions::tell(told, counts);
