@@ -20,6 +20,7 @@ mod own_board;
 #[cfg(target_os = "linux")]
 mod own_graph;
 mod pages;
+mod paths;
 mod placement;
 mod psci_latency;
 #[cfg(target_os = "linux")]
