@@ -21,6 +21,16 @@ pub enum SuspendMode {
     OsInitiated,
 }
 
+/// The callers that may read time stamps by PMF's calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StampReaders {
+    /// All.
+    #[default]
+    All,
+    /// Those at EL2, and no guest below.
+    El2,
+}
+
 /// The way to boot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options<'a> {
@@ -32,6 +42,8 @@ pub struct Options<'a> {
     pub power_state: PowerStateFormat,
     /// `suspend-mode`: `platform` or `os-initiated`.
     pub suspend_mode: SuspendMode,
+    /// `stamps`: `all` or `el2`.
+    pub stamps: StampReaders,
     /// `initrd`: `START..END`, for the tree's `/chosen`.
     pub initrd: Option<Range<u64>>,
     /// `images`: `START..END`, where the machine loads images at each reset. MEM_PROTECT leaves it
@@ -48,6 +60,7 @@ impl Default for Options<'_> {
             exception_level: None,
             power_state: PowerStateFormat::Original,
             suspend_mode: SuspendMode::Platform,
+            stamps: StampReaders::All,
             initrd: None,
             images: None,
             bootargs: None,
@@ -71,7 +84,7 @@ pub enum OptionError<'a> {
     },
     /// A key that there is not.
     #[error(
-        "boot options, line {line}: there is no option `{key}`: entry, exception-level, power-state, suspend-mode, initrd, images, bootargs"
+        "boot options, line {line}: there is no option `{key}`: entry, exception-level, power-state, suspend-mode, stamps, initrd, images, bootargs"
     )]
     UnknownKey {
         /// From 1.
@@ -142,6 +155,13 @@ impl<'a> Options<'a> {
                         _ => return Err(bad("platform or os-initiated")),
                     }
                 }
+                "stamps" => {
+                    options.stamps = match value {
+                        "all" => StampReaders::All,
+                        "el2" => StampReaders::El2,
+                        _ => return Err(bad("all or el2")),
+                    }
+                }
                 "initrd" => options.initrd = Some(range_of(value).ok_or(bad("START..END: 0x68000000..0x68100000"))?),
                 "images" => options.images = Some(range_of(value).ok_or(bad("START..END: 0x60000000..0x64000000"))?),
                 "bootargs" => options.bootargs = Some(value),
@@ -174,7 +194,7 @@ mod tests {
     #[test]
     fn reads_every_option() {
         let text = b"entry=0x60200000\nexception-level=1\n\npower-state=extended\nsuspend-mode=os-initiated\n\
-            initrd=0x68000000..0x68000010\n\
+            stamps=el2\ninitrd=0x68000000..0x68000010\n\
             images=0x60200000..0x62000000\nbootargs=console=ttyAMA0 quiet\n";
         let options = Options::parse(text).unwrap();
         assert_eq!(
@@ -184,6 +204,7 @@ mod tests {
                 exception_level: Some(1),
                 power_state: PowerStateFormat::Extended,
                 suspend_mode: SuspendMode::OsInitiated,
+                stamps: StampReaders::El2,
                 initrd: Some(0x6800_0000..0x6800_0010),
                 images: Some(0x6020_0000..0x6200_0000),
                 bootargs: Some("console=ttyAMA0 quiet"),

@@ -1,40 +1,43 @@
 //! The memory that EL3 allocates from while it boots.
 
-use linked_list_allocator::Heap;
-use spin::mutex::SpinMutex;
+use core::alloc::{GlobalAlloc, Layout};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Memory for booting: the device tree, and the library's records, which stay.
-pub struct BootHeap(SpinMutex<Heap>);
+/// Memory for booting: the device tree, and the library's records, which stay. What is given back is
+/// not used again: there is far more than a boot takes.
+pub struct BootHeap {
+    next: AtomicUsize,
+    end: AtomicUsize,
+}
 
 #[global_allocator]
-pub static HEAP: BootHeap = BootHeap(SpinMutex::new(Heap::empty()));
+pub static HEAP: BootHeap = BootHeap { next: AtomicUsize::new(0), end: AtomicUsize::new(0) };
 
 impl BootHeap {
     /// Hands out memory from here on.
     ///
     /// # Safety
     /// Nobody else uses these bytes.
-    pub unsafe fn start(&self, begin: *mut u8, bytes: usize) {
-        // SAFETY: by the caller's promise.
-        unsafe { self.0.lock().init(begin, bytes) }
+    pub unsafe fn start(&self, begin: usize, end: usize) {
+        self.next.store(begin, Ordering::Relaxed);
+        self.end.store(end, Ordering::Relaxed);
     }
 
-    /// Bytes handed out.
-    pub fn used(&self) -> usize {
-        self.0.lock().used()
+    /// The end of what was handed out.
+    pub fn next(&self) -> usize {
+        self.next.load(Ordering::Relaxed)
     }
 }
 
-// SAFETY: the heap hands out memory as the trait asks; the lock keeps users apart.
-unsafe impl core::alloc::GlobalAlloc for BootHeap {
-    unsafe fn alloc(&self, layout: core::alloc::Layout) -> *mut u8 {
-        self.0.lock().allocate_first_fit(layout).map_or(core::ptr::null_mut(), |block| block.as_ptr())
+// SAFETY: no byte is handed out twice.
+unsafe impl GlobalAlloc for BootHeap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let begin = |from: usize| from.next_multiple_of(layout.align());
+        let end =
+            |from: usize| Some(begin(from) + layout.size()).filter(|end| *end <= self.end.load(Ordering::Relaxed));
+        let from = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, end);
+        from.map_or(core::ptr::null_mut(), |from| begin(from) as *mut u8)
     }
 
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: core::alloc::Layout) {
-        if let Some(block) = core::ptr::NonNull::new(pointer) {
-            // SAFETY: by the trait, the block came from `alloc` with this layout.
-            unsafe { self.0.lock().deallocate(block, layout) }
-        }
-    }
+    unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
 }

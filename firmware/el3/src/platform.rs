@@ -6,6 +6,7 @@ use crate::power;
 use crate::registers::{self, interrupt_signalled, read, set_up_el3, set_up_normal_world};
 use ::points::{Point, Sink};
 use arm_sysregs::el0::accessors::read_cntfrq_el0;
+use boot::options::{Options, StampReaders};
 use boot::protection::PARTS;
 use boot::states;
 use core::arch::asm;
@@ -23,6 +24,7 @@ pub struct Virt {
     /// Number of CPUs.
     cpus: usize,
     format: PowerStateFormat,
+    stamp_readers: StampReaders,
     /// Memory in which the normal world may be entered.
     memory: Range<u64>,
     /// The memory that MEM_PROTECT overwrites.
@@ -38,14 +40,15 @@ impl Virt {
     /// A machine of `cpus` CPUs.
     pub fn new(
         cpus: usize,
-        format: PowerStateFormat,
+        options: &Options<'_>,
         memory: Range<u64>,
         protected: [Range<u64>; PARTS],
         gic: Gic,
     ) -> Self {
         Self {
             cpus,
-            format,
+            format: options.power_state,
+            stamp_readers: options.stamps,
             memory,
             protected,
             gic,
@@ -134,6 +137,10 @@ impl Platform for Virt {
             id::SMCCC_ARCH_WORKAROUND_3 if cfg!(feature = "predictor") => core.workaround_3(),
             _ => -1,
         }
+    }
+
+    fn may_read_stamps(&self) -> bool {
+        self.stamp_readers == StampReaders::All || registers::is_called_from_el2()
     }
 
     /// The vector has done what the call is for by the time that it comes here.

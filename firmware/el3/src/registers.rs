@@ -227,6 +227,11 @@ pub fn hand_back(taken: &UndefinedInstruction, registers: &mut [u64; 31]) {
     write!("spsr_el3", taken.spsr);
 }
 
+/// True if the call that EL3 serves came from EL2.
+pub fn is_called_from_el2() -> bool {
+    read!("spsr_el3") & 0b1100 == 0b1000
+}
+
 /// SPSR_EL3 for the first entry: EL2h or EL1h, all exceptions masked.
 pub fn spsr_of_normal_world() -> u64 {
     const MASKED: u64 = 0b1111 << 6;

@@ -90,7 +90,7 @@ extern "C" fn cold_boot() -> ! {
     }
     let (begin, end) = (&raw mut heap_begin, &raw const heap_end as usize);
     // SAFETY: the linker keeps this range free of anything else.
-    unsafe { HEAP.start(begin, end - begin as usize) }
+    unsafe { HEAP.start(begin as usize, end) }
     registers::look_around();
     if (&raw const stacks_begin as usize..&raw const stacks_end as usize) != STACKS {
         give_up(&"image.ld and the code disagree about the stacks");
@@ -134,13 +134,13 @@ extern "C" fn cold_boot() -> ! {
     drop(window);
 
     gic.boot(cpus);
-    let psci = library::make(Virt::new(cpus, options.power_state, memory, protected, gic), &affinities);
+    let psci = library::make(Virt::new(cpus, &options, memory, protected, gic), &affinities);
     let psci = PSCI.call_once(|| psci);
     psci.boot();
     power::up(0, &psci.platform().off_state());
     // Everything that was made is brought to memory, for CPUs that come with their caches off.
     memory::clean(STACKS.end, begin as usize - STACKS.end);
-    memory::clean(begin as usize, HEAP.used() + 0x1_0000);
+    memory::clean(begin as usize, HEAP.next() - begin as usize);
 
     registers::set_up_normal_world();
     say!("stopwatt: {cpus} CPUs, {gic:?}, normal world at EL{level}, {:#x}", options.entry);

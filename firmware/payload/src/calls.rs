@@ -1,8 +1,7 @@
 //! Counts calls: with QEMU's `-icount`, the counter's ticks are instructions.
 
-use crate::cpu::{self, counter};
+use crate::cpu::{self, Starts, counter};
 use crate::interrupts;
-use aarch64_rt::SuspendContext;
 use boot::states::STATES;
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -11,23 +10,14 @@ use psci::{PowerStateFormat, id};
 
 /// Marks for a plugin of the emulator that counts by function (`crates/worlds/tcg-plugin`): hints
 /// that mean nothing to a core. A passage begins, ends, and passages of another kind follow.
-mod marks {
-    use core::arch::asm;
+const BEGIN: u32 = 0x70;
+const END: u32 = 0x71;
+const NEXT: u32 = 0x72;
 
-    pub fn begin() {
-        // SAFETY: a hint that no core knows does nothing.
-        unsafe { asm!("hint #0x70") };
-    }
-
-    pub fn end() {
-        // SAFETY: as above.
-        unsafe { asm!("hint #0x71") };
-    }
-
-    pub fn next() {
-        // SAFETY: as above.
-        unsafe { asm!("hint #0x72") };
-    }
+#[inline(always)]
+fn mark<const NUMBER: u32>() {
+    // SAFETY: a hint that no core knows does nothing.
+    unsafe { asm!("hint #{}", const NUMBER) };
 }
 
 /// Makes `count` calls and returns the ticks that they took, the caller's loop included: each turn
@@ -40,7 +30,7 @@ fn ticks_of(count: u64, function: u32, [x1, x2, x3]: [u64; 3]) -> (u64, u64) {
     // SAFETY: the firmware keeps X4 and up.
     unsafe {
         asm!(
-            "hint #0x70",
+            "hint #{begin}",
             "1: mov x0, {function}",
             "mov x1, {x1}",
             "mov x2, {x2}",
@@ -48,7 +38,9 @@ fn ticks_of(count: u64, function: u32, [x1, x2, x3]: [u64; 3]) -> (u64, u64) {
             "smc #0",
             "subs {count}, {count}, #1",
             "b.ne 1b",
-            "hint #0x71",
+            "hint #{end}",
+            begin = const BEGIN,
+            end = const END,
             function = in(reg) u64::from(function),
             x1 = in(reg) x1,
             x2 = in(reg) x2,
@@ -61,19 +53,14 @@ fn ticks_of(count: u64, function: u32, [x1, x2, x3]: [u64; 3]) -> (u64, u64) {
         );
     }
     let ticks = counter() - begin;
-    marks::next();
+    mark::<NEXT>();
     (ticks, last)
 }
 
 /// When the CPU that was turned on came to its first instructions; 0 until then.
 static ARRIVED: AtomicU64 = AtomicU64::new(0);
 
-struct Start(SuspendContext);
-
-// SAFETY: never written.
-unsafe impl Sync for Start {}
-
-static START: Start = Start(cpu::start_of(1, arrive));
+static START: Starts = cpu::starts_of(arrive);
 
 extern "C" fn arrive(_: u64) -> ! {
     ARRIVED.store(counter(), Ordering::Release);
@@ -91,9 +78,9 @@ fn turn_on(count: u64) -> Option<(u64, u64)> {
     for _ in 0..count {
         ARRIVED.store(0, Ordering::Release);
         let begin = counter();
-        marks::begin();
-        let code = cpu::turn_on(1, &START.0);
-        marks::end();
+        mark::<BEGIN>();
+        let code = cpu::turn_on(1, &START);
+        mark::<END>();
         call += counter() - begin;
         if code != 0 {
             return None;
@@ -111,7 +98,7 @@ fn turn_on(count: u64) -> Option<(u64, u64)> {
             nap();
         }
     }
-    marks::next();
+    mark::<NEXT>();
     Some((call, arrival))
 }
 

@@ -1,9 +1,8 @@
 //! Checks on the machine that the host's tests of the library cannot make: registers that the
 //! vector keeps, stamps of real calls, a real power-down beside a real CPU_ON.
 
-use crate::cpu;
+use crate::cpu::{self, Starts};
 use crate::{interrupts, traps};
-use aarch64_rt::SuspendContext;
 use boot::states::STATES;
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -36,13 +35,8 @@ static DONE: AtomicU64 = AtomicU64::new(0);
 static ASTRAY: AtomicU64 = AtomicU64::new(0);
 static EXTENDED: AtomicU64 = AtomicU64::new(0);
 
-struct Start(SuspendContext);
-
-// SAFETY: never written.
-unsafe impl Sync for Start {}
-
-static SECOND: Start = Start(cpu::start_of(1, second));
-static STRAY: Start = Start(cpu::start_of(1, astray));
+static SECOND: Starts = cpu::starts_of(second);
+static STRAY: Starts = cpu::starts_of(astray);
 
 /// A list of what went wrong.
 struct Checks {
@@ -278,7 +272,7 @@ const ROUNDS: u64 = 20;
 /// A CPU_ON that is rejected must not reach a CPU that sleeps: it resumes where its own CPU_SUSPEND
 /// said.
 fn rejected_cpu_on(checks: &mut Checks) {
-    checks.check("CPU_ON", cpu::turn_on(1, &SECOND.0), SUCCESS);
+    checks.check("CPU_ON", cpu::turn_on(1, &SECOND), SUCCESS);
     while call(INFO, [mpidr_of(1), 0, 0]) != SUCCESS {
         nap(100);
     }
@@ -294,7 +288,7 @@ fn rejected_cpu_on(checks: &mut Checks) {
             if round == ROUNDS {
                 checks.check("NODE_HW_STATE in standby", call(NODE, [mpidr_of(1), 0, 0]), HW_STANDBY);
             }
-            checks.check("CPU_ON of a CPU that sleeps", cpu::turn_on(1, &STRAY.0), ALREADY_ON);
+            checks.check("CPU_ON of a CPU that sleeps", cpu::turn_on(1, &STRAY), ALREADY_ON);
         }
         while DONE.load(Ordering::Acquire) < round {
             interrupts::send(1);

@@ -113,8 +113,8 @@ pub fn send_event() {
 /// CPU_ON with an entry that runs `main` on the CPU's own stack; `context` must outlive the start.
 ///
 /// The value is PSCI's return code.
-pub fn turn_on(cpu: usize, context: &'static SuspendContext) -> i64 {
-    let context_address = core::ptr::from_ref(context) as u64;
+pub fn turn_on(cpu: usize, starts: &'static Starts) -> i64 {
+    let context_address = (&raw const starts.0[cpu]) as u64;
     smc(psci::id::CPU_ON | psci::id::SMC64, [mpidr_of(cpu), warm_boot_entry as *const () as u64, context_address])[0]
         as i64
 }
@@ -190,11 +190,29 @@ pub unsafe extern "C" fn report_order() -> ! {
     )
 }
 
-/// Context in which a CPU that is turned on starts `main` at the top of its own stack.
-pub const fn start_of(cpu: usize, main: extern "C" fn(u64) -> !) -> SuspendContext {
-    // The end of the CPU's stack; computed as a pointer, so that a static can hold it.
-    let stack_ptr = STACKS.0.get().cast::<u8>().wrapping_add((cpu + 1) * STACK).cast::<u64>();
-    SuspendContext { stack_ptr, entry: main, arg: cpu as u64 }
+/// Contexts in which CPUs start that are turned on, by CPU.
+pub struct Starts([SuspendContext; MAX_CPUS]);
+
+// SAFETY: never written.
+unsafe impl Sync for Starts {}
+
+/// Each CPU that is turned on starts `main` at the top of its own stack.
+pub const fn starts_of(main: extern "C" fn(u64) -> !) -> Starts {
+    extern "C" fn nowhere(_: u64) -> ! {
+        loop {
+            core::hint::spin_loop();
+        }
+    }
+    let none = const { SuspendContext { stack_ptr: core::ptr::null_mut(), entry: nowhere, arg: 0 } };
+    let mut starts = [none; MAX_CPUS];
+    let mut cpu = 0;
+    while cpu < MAX_CPUS {
+        // The end of the CPU's stack; computed as a pointer, so that a static can hold it.
+        let stack_ptr = STACKS.0.get().cast::<u8>().wrapping_add((cpu + 1) * STACK).cast::<u64>();
+        starts[cpu] = SuspendContext { stack_ptr, entry: main, arg: cpu as u64 };
+        cpu += 1;
+    }
+    Starts(starts)
 }
 
 /// CPU_SUSPEND with `function` as its id, with all registers kept: returns when the call returns,

@@ -1,12 +1,11 @@
 //! Warm and cold resets, and what they leave of memory: each step ends in a reset, and the next one
 //! finds it in memory that no reset touches.
 
-use crate::cpu;
+use crate::cpu::{self, Starts};
 use crate::interrupts;
-use aarch64_rt::SuspendContext;
 use boot::states::STATES;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use machine::{MAX_CPUS, mpidr_of, say};
+use machine::{mpidr_of, say};
 use psci::{PowerStateFormat, id};
 
 /// Step of the test, in memory that the machine fills at each reset and that MEM_PROTECT leaves
@@ -19,20 +18,7 @@ const MARK: u64 = 0x7374_6570_2061_6200;
 const CHECK_RANGE: u32 = id::MEM_PROTECT_CHECK_RANGE | id::SMC64;
 const DENIED: i64 = -3;
 
-struct Starts([SuspendContext; MAX_CPUS]);
-
-// SAFETY: never written.
-unsafe impl Sync for Starts {}
-
-static STARTS: Starts = {
-    let mut starts = [const { cpu::start_of(0, other) }; MAX_CPUS];
-    let mut cpu = 0;
-    while cpu < MAX_CPUS {
-        starts[cpu] = cpu::start_of(cpu, other);
-        cpu += 1;
-    }
-    Starts(starts)
-};
+static STARTS: Starts = cpu::starts_of(other);
 
 /// The image is loaded anew at each reset, so that a program need not be made to be entered twice.
 static IS_CLEAN: AtomicBool = AtomicBool::new(true);
@@ -112,7 +98,7 @@ pub fn run(cpus: usize, memory_end: u64) -> bool {
 fn reset_from_another(cpus: usize) {
     LAST.store(cpus as u64 - 1, Ordering::Release);
     for cpu in 1..cpus {
-        cpu::turn_on(cpu, &STARTS.0[cpu]);
+        cpu::turn_on(cpu, &STARTS);
     }
     while ARRIVED.load(Ordering::Acquire) + 1 < cpus as u64 {
         nap();
@@ -151,7 +137,7 @@ fn turn_all_on(cpus: usize, check: &mut dyn FnMut(&str, i64, i64)) {
     const OFF: u64 = 1;
     for cpu in 1..cpus {
         let before = ARRIVED.load(Ordering::Acquire);
-        check("CPU_ON", cpu::turn_on(cpu, &OFF_AGAIN.0[cpu]), 0);
+        check("CPU_ON", cpu::turn_on(cpu, &OFF_AGAIN), 0);
         while ARRIVED.load(Ordering::Acquire) == before
             || cpu::smc(id::AFFINITY_INFO | id::SMC64, [mpidr_of(cpu), 0, 0])[0] != OFF
         {
@@ -160,15 +146,7 @@ fn turn_all_on(cpus: usize, check: &mut dyn FnMut(&str, i64, i64)) {
     }
 }
 
-static OFF_AGAIN: Starts = {
-    let mut starts = [const { cpu::start_of(0, off_again) }; MAX_CPUS];
-    let mut cpu = 0;
-    while cpu < MAX_CPUS {
-        starts[cpu] = cpu::start_of(cpu, off_again);
-        cpu += 1;
-    }
-    Starts(starts)
-};
+static OFF_AGAIN: Starts = cpu::starts_of(off_again);
 
 extern "C" fn off_again(_: u64) -> ! {
     ARRIVED.fetch_add(1, Ordering::AcqRel);

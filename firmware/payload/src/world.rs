@@ -1,8 +1,7 @@
 //! The procedures' normal world, on this machine.
 
-use crate::cpu;
+use crate::cpu::{self, Starts};
 use crate::interrupts::{self, Taken};
-use aarch64_rt::SuspendContext;
 use boot::states::STATES;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use machine::{CLUSTER, MAX_CPUS, mpidr_of, say};
@@ -15,21 +14,7 @@ static CPUS: AtomicUsize = AtomicUsize::new(1);
 static EXTENDED: AtomicUsize = AtomicUsize::new(0);
 static PUBLISHED: [[AtomicU64; STAMPS]; MAX_CPUS] = [const { [const { AtomicU64::new(0) }; STAMPS] }; MAX_CPUS];
 
-/// Start context of each CPU.
-struct Starts([SuspendContext; MAX_CPUS]);
-
-// SAFETY: never written.
-unsafe impl Sync for Starts {}
-
-static STARTS: Starts = {
-    let mut starts = [const { cpu::start_of(0, start) }; MAX_CPUS];
-    let mut cpu = 0;
-    while cpu < MAX_CPUS {
-        starts[cpu] = cpu::start_of(cpu, start);
-        cpu += 1;
-    }
-    Starts(starts)
-};
+static STARTS: Starts = cpu::starts_of(start);
 
 /// This machine; what it knows is in statics, because CPUs that are turned on bring nothing along.
 pub struct Qemu(());
@@ -79,7 +64,7 @@ impl NormalWorld for Qemu {
     }
 
     fn cpu_on(&self, cpu: usize) -> i64 {
-        STARTS.0.get(cpu).map_or(-2, |context| cpu::turn_on(cpu, context))
+        cpu::turn_on(cpu, &STARTS)
     }
 
     fn load(&self, word: Word) -> u64 {

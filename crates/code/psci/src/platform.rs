@@ -306,6 +306,11 @@ pub trait Platform: points::Sink + Sized {
         Err(Error::NotSupported)
     }
 
+    /// True if the caller may read time stamps, by PMF's calls; another gets NOT_SUPPORTED.
+    fn may_read_stamps(&self) -> bool {
+        true
+    }
+
     /// CPU_FREEZE: puts the CPU into a low-power state that no interrupt ends. Returning means it
     /// could not.
     fn cpu_freeze(&self) -> Error {

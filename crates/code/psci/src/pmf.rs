@@ -76,11 +76,16 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// VERSION.
     pub(crate) fn pmf_version(&self) -> Outcome {
-        if cfg!(feature = "off") { Outcome::error(Error::NotSupported) } else { Outcome::Return([0, VERSION, 0, 0]) }
+        if self.has_stamps() { Outcome::Return([0, VERSION, 0, 0]) } else { Outcome::error(Error::NotSupported) }
+    }
+
+    /// True if there are stamps, for this caller.
+    fn has_stamps(&self) -> bool {
+        !cfg!(feature = "off") && self.platform.may_read_stamps()
     }
 
     fn time_stamp(&self, id: u32, mpidr: u64, maintain: bool) -> Result<u64, Error> {
-        if cfg!(feature = "off") {
+        if !self.has_stamps() {
             return Err(Error::NotSupported);
         }
         let point = match (id >> 24, id >> 10 & 0x3fff, id & 0x3ff) {

@@ -103,7 +103,7 @@ pub struct Report {
     /// was asked for. The way of a CPU that is turned on is not among them: two CPUs go it.
     pub passages: Vec<Passages>,
     /// The call that the payload said it would make next.
-    calling: String,
+    pub calling: String,
     /// What is missing, and why, where the guest did not come to its end after it had counted
     /// calls.
     pub gap: Option<String>,

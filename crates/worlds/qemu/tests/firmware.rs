@@ -499,6 +499,20 @@ fn spoilt(cpus: usize, code: &[u32]) -> (usize, String) {
 }
 
 #[test]
+fn stamps_may_be_closed_to_callers_below_el2() {
+    let images = images(Build::Instrumented);
+    let options = Options::new(Run::Calls, 1);
+    for (virtualization, expected) in [(false, -1), (true, 0)] {
+        let mut boot = payload::Boot::ours(&images, &options);
+        boot.options = boot.options.map(|options| options + "stamps=el2\n");
+        let machine = machine(1, Gic::V3, virtualization, Some(0));
+        let report = payload::run_on(&boot, &machine, &options).unwrap();
+        let of_pmf = report.calls.iter().filter(|calls| calls.name.starts_with("PMF"));
+        assert_eq!(of_pmf.map(|calls| calls.returned).collect::<Vec<_>>(), [expected; 2]);
+    }
+}
+
+#[test]
 fn what_was_counted_before_a_hang_is_kept_and_the_call_is_named() {
     // W3, which the call does not use, becomes the id of PSCI_FEATURES; if that is called, WFI for
     // ever.
