@@ -335,7 +335,7 @@ fn too_few_runs_are_an_outcome_of_their_own() {
     assert_eq!(with(&base[..2], &slower[..2]).status.code(), Some(3));
     let worse = with(&base, &slower);
     assert_eq!(worse.status.code(), Some(1));
-    assert!(text(&worse).starts_with("Powerdown is about 10 times slower in 12 of 12 rows"), "{}", text(&worse));
+    assert!(text(&worse).starts_with("Powerdown is about 10 times slower in B, in 12 of 12 rows"), "{}", text(&worse));
     assert_eq!(with(&base, &same).status.code(), Some(0));
     assert!(text(&with(&base, &same)).starts_with("Nothing changed"), "{}", text(&with(&base, &same)));
     let sides = ["base", "slower"].map(|side| folder.path().join(side).to_str().unwrap().to_owned());
