@@ -27,10 +27,10 @@ pub struct Calls<'r> {
     pub by_function: Option<Functions>,
     /// Published counts of other firmware on the same cores.
     #[serde(skip)]
-    pub reference: Option<&'r CallReference>,
-    /// The model of these cores and that of the published counts, where they differ.
+    pub reference: Option<CallReference>,
+    /// The model of these cores, if all published counts are of others.
     #[serde(skip)]
-    pub other_cores: Option<[&'r str; 2]>,
+    pub unpublished_cores: Option<&'r str>,
 }
 
 /// A call with the mean instructions of each build: `plain` without stamps and `instrumented` with
@@ -72,25 +72,23 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Calls<'r>, FactsError> {
     let platform = run.recording.header.platform.as_ref();
     let model = platform.and_then(|platform| platform.figures.get("model")?.as_str());
     let published = run.published.calls.as_ref();
-    let other_cores = published.zip(model).map(|(published, model)| [model, published.cpu.as_str()]);
-    let other_cores = other_cores.filter(|[model, published]| model != published);
-    let reference = published.filter(|_| other_cores.is_none());
+    let reference = published.zip(model).and_then(|(published, model)| published.on(model));
     let counts = functions::read(run.recording)?.unwrap_or_default();
     Ok(Calls {
         experiment: "psci-calls",
         unit: "instructions",
         recording: run.folder,
-        conditions_of_others: reference.map(|reference| reference.conditions.as_str()),
-        calls: calls(run.recording, reference, &counts.by_clock),
+        conditions_of_others: published.filter(|_| reference.is_some()).map(|of| of.conditions.as_str()),
+        calls: calls(run.recording, published.zip(reference.as_ref()), &counts.by_clock),
         by_function: Some(counts).filter(|counts| !counts.passages.is_empty()),
+        unpublished_cores: model.filter(|_| published.is_some() && reference.is_none()),
         reference,
-        other_cores,
     })
 }
 
 fn calls<'r>(
     recording: &'r Recording,
-    reference: Option<&'r CallReference>,
+    reference: Option<(&'r CallReference, &CallReference)>,
     by_clock: &BTreeMap<String, u64>,
 ) -> Vec<Call<'r>> {
     let mut builds: Vec<&str> = Vec::new();
@@ -108,14 +106,18 @@ fn calls<'r>(
         })
     };
     let others = |call: &str| -> Vec<OtherFirmware<'r>> {
-        let figures = reference.map_or(&[][..], |reference| &reference.figures).iter();
+        let Some((published, on_these_cores)) = reference else { return Vec::new() };
+        let is_on_these = |figure: &&CallFigure| {
+            on_these_cores.implementations.iter().any(|known| known.name == figure.implementation)
+        };
         let other = |figure: &'r CallFigure| OtherFirmware {
             implementation: &figure.implementation,
             build: &figure.build,
             low: figure.low,
             high: figure.high,
         };
-        figures.filter(|figure| figure.call == call).map(other).collect()
+        let of_call = published.figures.iter().filter(|figure| figure.call == call);
+        of_call.filter(is_on_these).map(other).collect()
     };
     let mut calls: Vec<Call<'_>> = Vec::new();
     for call in recording.measures().iter().filter_map(|measure| Some(recording.text(measure.subject?))) {

@@ -28,10 +28,8 @@ pub struct CallFigure {
 pub struct CallReference {
     /// Conditions under which all of them were measured.
     pub conditions: String,
-    /// The model of the cores, as QEMU names it.
-    pub cpu: String,
-    /// Names of the implementations with their versions, in the file's order.
-    pub implementations: Vec<(String, String)>,
+    /// The implementations, in the file's order.
+    pub implementations: Vec<Implementation>,
     /// The figures, in the file's order.
     pub figures: Vec<CallFigure>,
 }
@@ -41,15 +39,19 @@ pub struct CallReference {
 struct File {
     figures: String,
     conditions: String,
-    cpu: String,
     implementation: Vec<Implementation>,
 }
 
-#[derive(Deserialize)]
+/// A firmware that was measured.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Implementation {
-    name: String,
-    source: String,
+pub struct Implementation {
+    /// The name.
+    pub name: String,
+    /// The model of the cores, as QEMU names it.
+    pub cpu: String,
+    /// Its version and build.
+    pub source: String,
 }
 
 impl CallReference {
@@ -73,12 +75,15 @@ impl CallReference {
             Ok(row.into_inner())
         };
         let figures = document.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
-        Ok(Self {
-            conditions: file.conditions,
-            cpu: file.cpu,
-            implementations: file.implementation.into_iter().map(|known| (known.name, known.source)).collect(),
-            figures,
-        })
+        Ok(Self { conditions: file.conditions, implementations: file.implementation, figures })
+    }
+
+    /// What was measured on cores of a model; `None` if nothing was.
+    pub fn on(&self, cpu: &str) -> Option<Self> {
+        let mut of = self.clone();
+        of.implementations.retain(|implementation| implementation.cpu == cpu);
+        of.figures.retain(|figure| of.implementations.iter().any(|known| known.name == figure.implementation));
+        (!of.implementations.is_empty()).then_some(of)
     }
 
     /// The figure of a call, if there is one.

@@ -17,7 +17,7 @@ mod lazy;
 mod psci;
 mod strides;
 
-pub use calls::{CALLS, CallFigure, CallReference};
+pub use calls::{CALLS, CallFigure, CallReference, Implementation};
 pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
 pub use dataplane::{DataplaneReference, FOOTPRINT, FootprintFigure, NODE_CLOCKS, NodeFigure};
 pub use eas::{EAS, EasFigure, EasReference};

@@ -320,7 +320,7 @@ fn too_few_runs_are_an_outcome_of_their_own() {
     let policy = policy.to_str().unwrap();
     let one = |more: &[&str]| stopwatt(&[&["compare", &base[0], &slower[0]], more].concat());
     let said = text(&one(&[]));
-    assert!(said.starts_with("36 of 36 rows are about 10 times slower; with one run a side"), "{said}");
+    assert!(said.starts_with("36 of 36 rows are about 10 times slower in B; with one run a side"), "{said}");
     let junit = |output: Output| text(&output).matches("<failure type=\"cannot-be-judged\"").count();
     for (unjudged, status, failures) in [("tell", 3, 36), ("fail", 1, 36), ("pass", 0, 0)] {
         std::fs::write(policy, format!("threshold = 2.0\nunjudged = \"{unjudged}\"\n")).unwrap();

@@ -128,12 +128,13 @@ pub(super) fn in_sessions(comparison: &Comparison, sessions: &Sessions) -> Optio
 pub(super) fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
     let TooFew { runs, has_iterations, needed, rows, moved, more, percent, metric, is_time } =
         comparison.too_few(side)?;
-    let which = if comparison.sides.len() > 2 { format!("{}: ", letter(side)) } else { String::new() };
-    let with = runs_a_side(runs);
+    let (name, with) = (letter(side), runs_a_side(runs));
     let next = if has_iterations { ": iterations of one run say nothing about the next run" } else { "" };
     let first = if moved == 0 {
         let bound = bound(comparison, side..side + 1);
-        format!("No row moved by more than {bound} %, but with {with} that does not say that nothing changed{next}")
+        format!(
+            "No row of {name} moved by more than {bound} %, but with {with} that does not say that nothing changed{next}"
+        )
     } else {
         let (up, down) = if is_time { ("slower", "faster") } else { ("more", "less") };
         let words = match percent {
@@ -142,7 +143,7 @@ pub(super) fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
         };
         let of = metric.map_or_else(String::new, |metric| format!(" ({})", metric.replace('_', " ")));
         let is = if moved == 1 { "is" } else { "are" };
-        format!("{moved} of {rows} rows{of} {is} {words}; with {with} that cannot be told from chance{next}")
+        format!("{moved} of {rows} rows{of} {is} {words} in {name}; with {with} that cannot be told from chance{next}")
     };
     let ranks = comparison.runs_for_ranks();
     let needed = match runs < FEWEST_RUNS {
@@ -150,7 +151,7 @@ pub(super) fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
         true => format!("{needed} runs a side"),
         false => format!("about {needed} runs a side that scatter as these do"),
     };
-    Some(format!("{which}{first}. A verdict needs {needed}."))
+    Some(format!("{first}. A verdict needs {needed}."))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::functions;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Number, Table, code, fixed, text, whole};
 use findings::psci_calls::{BUILDS, Call, Calls};
-use published::CallFigure;
+use published::{CallFigure, Implementation};
 
 fn count(value: f64) -> Number {
     if value.fract().abs() < 0.05 { fixed(value, 0) } else { fixed(value, 1) }
@@ -49,16 +49,15 @@ impl Story for Calls<'_> {
         if let Some(picture) = self.by_function.as_ref().and_then(functions::picture) {
             told.picture(picture);
         }
-        let implementations: Vec<&str> = self
-            .reference
-            .map_or(Vec::new(), |reference| reference.implementations.iter().map(|(name, _)| name.as_str()).collect());
+        let reference = self.reference.as_ref();
+        let implementations = reference.map_or(&[][..], |reference| &reference.implementations);
         let mut table = Table::with_rows(&self.calls).words("instructions per call", |call| text![code(call.call)]);
         for build in builds {
             table = table.numbers(*build, "", |call| counted(call, build));
         }
-        for name in &implementations {
+        for Implementation { name, .. } in implementations {
             for (build, short) in BUILDS.into_iter().zip(["plain", "instr."]) {
-                let find = |call: &Call<'_>| self.reference?.find(call.call, name, build);
+                let find = |call: &Call<'_>| reference?.find(call.call, name, build);
                 // A column that nobody filled says nothing.
                 if self.calls.iter().any(|call| find(call).is_some()) {
                     table = table.numbers(format!("{name} {short}"), "", |call| find(call).map(range));
@@ -69,16 +68,14 @@ impl Story for Calls<'_> {
         if let Some(counts) = &self.by_function {
             told.paragraph(functions::largest(counts));
         }
-        if let Some(reference) = self.reference {
+        if let Some(reference) = reference {
             told.note(format!("Others: {}.", reference.conditions));
-            for (name, source) in &reference.implementations {
-                told.note(format!("{name}: {source}"));
+            for Implementation { name, source, cpu } in implementations {
+                told.note(format!("{name} on {cpu}: {source}"));
             }
         }
-        if let Some([model, published]) = self.other_cores {
-            told.note(format!(
-                "These are counts on {model}; those of other firmware are on {published}, and not shown."
-            ));
+        if let Some(model) = self.unpublished_cores {
+            told.note(format!("There are no counts of other firmware on {model}."));
         }
         if let Some(counts) = &self.by_function {
             functions::tell(told, counts);
