@@ -105,8 +105,8 @@ impl Gic {
         self.init_interface();
     }
 
-    /// Lets the power controller's own interrupt, and no other, reach this CPU; the normal world may
-    /// enable its group.
+    /// Lets the power controller's own interrupt, and no other, reach this CPU; the normal world
+    /// may enable its group.
     pub fn init_interface(self) {
         match self {
             Self::V2 => gicc_write(GICC_NO_BYPASS | GICC_FIQ | GICC_GROUP0, LOWEST_PRIORITY),

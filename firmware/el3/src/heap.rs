@@ -3,8 +3,8 @@
 use core::alloc::{GlobalAlloc, Layout};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Memory for booting: the device tree, and the library's records, which stay. What is given back is
-/// not used again: there is far more than a boot takes.
+/// Memory for booting: the device tree, and the library's records, which stay. What is given back
+/// is not used again: there is far more than a boot takes.
 pub struct BootHeap {
     next: AtomicUsize,
     end: AtomicUsize,

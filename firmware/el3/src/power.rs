@@ -131,7 +131,8 @@ unsafe extern "C" {
     fn warm_boot() -> !;
 }
 
-/// The body of a function that forgets the stack, turns MMU and caches off, and goes to another one.
+/// The body of a function that forgets the stack, turns MMU and caches off, and goes to another
+/// one.
 macro_rules! forget_and_go_to {
     ($target:path) => {
         naked_asm!(

@@ -170,8 +170,8 @@ pub struct Controls {
     pub mdcr: u64,
     /// ZCR_EL3, and ZCR_EL2 for a normal world at EL1: all of a vector. `None` without SVE.
     pub zcr: Option<u64>,
-    /// MPAM3_EL3: partitions of caches and memory are on, and their registers are the levels below's.
-    /// `None` without MPAM.
+    /// MPAM3_EL3: partitions of caches and memory are on, and their registers are the levels
+    /// below's. `None` without MPAM.
     pub mpam: Option<u64>,
     /// SMCR_EL3, and SMCR_EL2 for a normal world at EL1. `None` without SME.
     pub smcr: Option<u64>,

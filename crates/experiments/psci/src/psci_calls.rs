@@ -177,8 +177,8 @@ impl Experiment for PsciCalls {
     }
 }
 
-/// Counts the calls one by one, or by the machine's clock alone if the emulator takes no plugins and
-/// nothing is asked for by function.
+/// Counts the calls one by one, or by the machine's clock alone if the emulator takes no plugins
+/// and nothing is asked for by function.
 fn counted(
     boot: &payload::Boot,
     machine: &Machine,
