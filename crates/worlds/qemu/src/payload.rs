@@ -102,8 +102,6 @@ pub struct Report {
     /// The executions in the calls of each kind, in the order of [`Report::calls`], where that
     /// was asked for. The way of a CPU that is turned on is not among them: two CPUs go it.
     pub passages: Vec<Passages>,
-    /// The call that the payload said it would make next.
-    pub calling: String,
     /// What is missing, and why, where the guest did not come to its end after it had counted
     /// calls.
     pub gap: Option<String>,
@@ -112,10 +110,9 @@ pub struct Report {
 impl Report {
     fn gap_after(&self, error: &Error) -> String {
         let last = self.calls.last().map_or("", |calls| calls.name.as_str());
-        let call = match self.calling.as_str() {
-            "" => format!("the call after {last}"),
-            calling => calling.to_owned(),
-        };
+        // A payload that somebody packed earlier does not say what it calls next.
+        let next = self.lines.iter().rev().find_map(|line| line.strip_prefix("@calling "));
+        let call = next.map_or_else(|| format!("the call after {last}"), str::to_owned);
         format!("{call} was not counted, nor was any call after it: {error}")
     }
 }
@@ -216,7 +213,6 @@ fn listen(guest: &mut Guest, report: &mut Report) -> Result<(), Error> {
         let understood = match line.split_once(' ') {
             Some(("@stamps", rest)) => stamps_of(rest).map(|stamps| report.stamps.push(stamps)),
             Some(("@call", rest)) => calls_of(rest).map(|calls| report.calls.push(calls)),
-            Some(("@calling", rest)) => Some(rest.clone_into(&mut report.calling)),
             _ => Some(()),
         };
         if understood.is_none() {

@@ -220,8 +220,6 @@ fn procedures_run_on_every_machine() {
             };
             assert!(ways.is_sorted() && enter > 0, "{taken:?}");
         }
-        let test_lines = report.lines.iter().filter(|line| line.starts_with("<RT_INSTR:test_rt_instr_")).count();
-        assert_eq!(test_lines, 6 * cpus * 2, "{cpus} CPUs");
     }
 }
 
