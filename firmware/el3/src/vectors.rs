@@ -164,6 +164,8 @@ global_asm!(
     vector_table vectors_history32, mitigate_history32
 
     .balign 64
+    // Its size tells who counts by function that the labels inside are no functions.
+    .type handle_smc64, %function
 handle_smc64:
     stp x8, x9, [sp, #32]
     stp x10, x11, [sp, #48]
@@ -191,6 +193,7 @@ handle_smc64:
     ldp x6, x7, [sp, #16]
     ldp x4, x5, [sp], #160
     leave_el3
+    .size handle_smc64, . - handle_smc64
 
     // A caller at EL1 with SErrors open takes it, and calls again. One that masks them, or an EL2
     // to which it may not go, has its call first.
