@@ -392,12 +392,12 @@ class Functions:
 
     passages: list[Passage]
     """The passages."""
-    not_counted: list[str] = field(default_factory=list)
-    """Costs that were not counted, a sentence each."""
     by_clock: dict[str, int] = field(default_factory=dict)
     """Calls that were read from the machine's clock, whose instructions were not counted one by one: by how many
     instructions each may be off, either way.
     """
+    not_counted: list[str] = field(default_factory=list)
+    """Costs that were not counted, a sentence each."""
 
 
 @dataclass(frozen=True, kw_only=True)
