@@ -31,6 +31,9 @@ pub struct LitmusOptions {
     /// that could be another one with more of them makes the exit status 2.
     #[arg(long, default_value_t = ::litmus::UNROLL, value_name = "N", requires = "files", value_parser = clap::value_parser!(u32).range(..=64))]
     pub(super) unroll: u32,
+    /// Seconds that each test may take; one that takes longer has no answer.
+    #[arg(long, default_value_t = ::litmus::LIMIT.as_secs(), value_name = "SECONDS", requires = "files", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) timeout: u64,
     /// Schedules that are drawn of each program, beside all that there are.
     #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     schedules: u64,

@@ -11,11 +11,12 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The outcome of a file.
 enum Outcome {
     Answered(Box<Test>, Box<litmus::Answer>, Option<String>),
-    Unsupported(Error),
+    Unanswered(Error),
 }
 
 pub(super) fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
@@ -24,19 +25,22 @@ pub(super) fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
     for file in &options.files {
         find(file, &mut files)?;
     }
-    let outcomes: Vec<miette::Result<Outcome>> =
-        files.par_iter().map(|file| one(file, options.unroll, expected.as_ref())).collect();
-    let outcomes: Vec<Outcome> = outcomes.into_iter().collect::<miette::Result<_>>()?;
+    let outcomes: Vec<Outcome> = files.par_iter().map(|file| one(file, options, expected.as_ref())).collect();
     let form = match options.format {
         Format::Json => Form::Json(in_json(&files, &outcomes)),
         Format::Term => Form::Text(in_text(&files, &outcomes, expected.is_some())),
     };
     let differs = |outcome: &Outcome| matches!(outcome, Outcome::Answered(_, _, Some(_)));
-    let skipped = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Unsupported(_))).count();
-    let answer = if skipped > 0 && !options.skip_unsupported {
+    let skipped = outcomes.iter().filter(|outcome| match outcome {
+        Outcome::Unanswered(Error::Unsupported { .. }) => !options.skip_unsupported,
+        Outcome::Unanswered(_) => true,
+        Outcome::Answered(..) => false,
+    });
+    let answer = if let skipped @ 1.. = skipped.count() {
         Err(miette!(
-            help = "they are named above; --skip-unsupported leaves them out",
-            "{skipped} of {} tests need what is not modelled",
+            help =
+                "they are named above; --skip-unsupported leaves out what is not modelled, --timeout gives more time",
+            "{skipped} of {} tests got no answer",
             outcomes.len()
         ))
     } else if let Some((test, _)) = outcomes.iter().find_map(resting).filter(|_| expected.is_none()) {
@@ -56,7 +60,7 @@ pub(super) fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
 fn resting(outcome: &Outcome) -> Option<(&Test, &litmus::Answer)> {
     match outcome {
         Outcome::Answered(test, answer, _) => answer.rests_on_bound(test.quantifier).then_some((test, answer)),
-        Outcome::Unsupported(_) => None,
+        Outcome::Unanswered(_) => None,
     }
 }
 
@@ -64,15 +68,15 @@ fn read_text(path: &Path) -> miette::Result<String> {
     disk::text(path).map_err(|error| miette!("cannot read {}: {error}", path.display()))
 }
 
-fn wrong(path: &Path, error: &Error) -> miette::Report {
-    match error.line() {
-        0 => miette!("{}: {}", path.display(), error.what()),
-        line => miette!("{}:{line}: {}", path.display(), error.what()),
-    }
+fn read_expected(path: &Path) -> miette::Result<BTreeMap<String, Expectation>> {
+    expected::read(&read_text(path)?).map_err(|error| miette!("{}", told(path, &error)))
 }
 
-fn read_expected(path: &Path) -> miette::Result<BTreeMap<String, Expectation>> {
-    expected::read(&read_text(path)?).map_err(|error| wrong(path, &error))
+/// An error with its file and its line.
+fn told(path: &Path, error: &Error) -> String {
+    let line = if error.line() > 0 { format!(":{}", error.line()) } else { String::new() };
+    let kind = if matches!(error, Error::Unsupported { .. }) { "not modelled: " } else { "" };
+    format!("{}{line}: {kind}{}", path.display(), error.what())
 }
 
 /// The tests of a file, a folder, or a list whose name begins with `@`.
@@ -95,10 +99,10 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> miette::Result<()> {
     }
 }
 
-fn one(path: &Path, unroll: u32, expected: Option<&BTreeMap<String, Expectation>>) -> miette::Result<Outcome> {
-    let text = read_text(path)?;
-    let answered = litmus::parse(&text).and_then(|test| {
-        let test = test.with_unroll(unroll);
+fn one(path: &Path, options: &LitmusOptions, expected: Option<&BTreeMap<String, Expectation>>) -> Outcome {
+    let text = disk::text(path).map_err(|error| Error::Malformed { line: 0, what: format!("cannot be read: {error}") });
+    let answered = text.and_then(|text| litmus::parse(&text)).and_then(|test| {
+        let test = test.with_unroll(options.unroll).with_limit(Duration::from_secs(options.timeout));
         litmus::answer(&test).map(|answer| (test, answer))
     });
     match answered {
@@ -107,10 +111,9 @@ fn one(path: &Path, unroll: u32, expected: Option<&BTreeMap<String, Expectation>
                 Some(Some(expected)) => expected.difference(&test, &answer),
                 _ => None,
             };
-            Ok(Outcome::Answered(Box::new(test), Box::new(answer), difference))
+            Outcome::Answered(Box::new(test), Box::new(answer), difference)
         }
-        Err(error @ Error::Unsupported { .. }) => Ok(Outcome::Unsupported(error)),
-        Err(error) => Err(wrong(path, &error)),
+        Err(error) => Outcome::Unanswered(error),
     }
 }
 
@@ -130,10 +133,10 @@ fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String
                     text.push_str(&format!("{} ({}): {difference}\n", test.name, file.display()));
                 }
             }
-            Outcome::Unsupported(error) => {
+            Outcome::Unanswered(error) => {
                 skipped += 1;
-                let line = if error.line() > 0 { format!(":{}", error.line()) } else { String::new() };
-                text.push_str(&format!("{}{line}: not modelled: {}\n", file.display(), error.what()));
+                text.push_str(&told(file, error));
+                text.push('\n');
             }
         }
     }
@@ -143,7 +146,7 @@ fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String
         text.push_str(&format!("{answered} answered."));
     }
     if skipped > 0 {
-        text.push_str(&format!(" {skipped} need what is not modelled."));
+        text.push_str(&format!(" {skipped} got no answer."));
     }
     text.push('\n');
     text
@@ -166,9 +169,14 @@ fn in_json(files: &[PathBuf], outcomes: &[Outcome]) -> Value {
                 "tried": answer.tried, "rests_on_bound": answer.rests_on_bound(test.quantifier), "ok": answer.is_ok(test.quantifier), "states": states, "difference": difference,
             })
         }
-        Outcome::Unsupported(error) => json!({
-            "file": file.display().to_string(), "not_modelled": error.what(), "line": error.line(),
-        }),
+        Outcome::Unanswered(error) => {
+            let why = match error {
+                Error::Unsupported { .. } => "not_modelled",
+                Error::Malformed { .. } => "malformed",
+                Error::TooLong { .. } => "too_long",
+            };
+            json!({ "file": file.display().to_string(), why: error.what(), "line": error.line() })
+        }
     };
     json!({ "tests": files.iter().zip(outcomes).map(one).collect::<Vec<_>>() })
 }

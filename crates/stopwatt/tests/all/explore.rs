@@ -89,6 +89,20 @@ fn litmus_programs_agree() {
 }
 
 #[test]
+fn litmus_files_that_cannot_be_read_do_not_end_their_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let test = "AArch64 A\n{ 0:X0=x; }\nP0 ;\nMOV W1,#1 ;\nSTR W1,[X0] ;\nexists x=1;\n";
+    for (name, text) in [("a.litmus", "AArch64 a\n"), ("b.litmus", test), ("c.litmus", "X86 c\n")] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let (code, out, error) = text(&stopwatt(folder.path(), &["explore", "litmus", "."]));
+    assert_eq!(code, Some(2), "{out}{error}");
+    for told in ["Observation A Always 1 0", "a.litmus:1: ", "c.litmus:1: not modelled: "] {
+        assert!(out.contains(told), "{told}: {out}");
+    }
+}
+
+#[test]
 fn what_cannot_be_done_is_2_and_says_what_would_be_right() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.toml");

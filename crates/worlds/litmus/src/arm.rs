@@ -62,18 +62,19 @@ pub fn locally_ordered_before(effects: &[Effect]) -> Relation {
                         })
                     || is_read
                         && between.iter().enumerate().any(|(number, write)| {
+                            let is_own = write.atomic_instruction && write.pair == Some(from);
                             write.kind == Kind::Write
                                 && depends(write.address | write.data)
+                                && !is_own
                                 && is_local_read_successor(effects, from + 1 + number, to)
                         });
                 lob_add(&mut lob, from, to, dob);
             }
             // Atomic-ordered-before.
             let is_pair = first.kind == Kind::Read && first.pair == Some(to);
-            let seen_atomically = first.kind == Kind::Write
-                && first.pair.is_some()
-                && (second.acquire || second.acquire_pc)
-                && is_local_read_successor(effects, from, to);
+            let written = first.pair.filter(|_| first.kind == Kind::Read);
+            let seen_atomically = (second.acquire || second.acquire_pc)
+                && written.is_some_and(|write| write < to && is_local_read_successor(effects, write, to));
             lob_add(&mut lob, from, to, is_pair || seen_atomically);
             // Barrier-ordered-before.
             let memory = is_memory(first) && is_memory(second);
@@ -95,7 +96,25 @@ pub fn locally_ordered_before(effects: &[Effect]) -> Relation {
             lob_add(&mut lob, from, to, bob);
         }
     }
+    add_picked(&mut lob, effects);
     lob
+}
+
+/// "Pick-locally-ordered-before": what picks a value that a later read finds in memory comes before
+/// the writes that the read comes before.
+fn add_picked(lob: &mut Relation, effects: &[Effect]) {
+    let is_carried = |effect: &&Effect| effect.kind == Kind::Read && effect.pick != 0;
+    if !effects.iter().any(|effect| is_carried(&effect)) {
+        return;
+    }
+    let closed = lob.closed();
+    for (through, read) in effects.iter().enumerate().filter(|(_, effect)| is_carried(effect)) {
+        for (to, _) in effects.iter().enumerate().filter(|(_, effect)| effect.kind == Kind::Write) {
+            for from in (0..through).filter(|from| read.pick >> from & 1 == 1) {
+                lob_add(lob, from, to, closed.has(through, to));
+            }
+        }
+    }
 }
 
 fn lob_add(lob: &mut Relation, from: usize, to: usize, is: bool) {

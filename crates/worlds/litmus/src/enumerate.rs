@@ -4,18 +4,18 @@ use crate::Error;
 use crate::answer::{Answer, State};
 use crate::arm::{PlacedEffect, allows, locally_ordered_before};
 use crate::relation::Relation;
+use crate::supply::Supply;
 use crate::test::{Register, Test, Variable};
 use crate::thread::{Kind, Run, all_runs};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
-/// Executions of a test, and choices of runs that have none.
-const MOST_EXECUTIONS: u64 = 50_000_000;
-
-/// Answers a test: tries each execution that there is.
+/// Answers a test: tries each execution that there is, as long as the test may take.
 ///
 /// # Errors
-/// The test needs what is not modelled, or is too large: more than [`Relation::MOST`] effects.
+/// The test needs what is not modelled, has more than [`Relation::MOST`] effects, or takes longer.
 pub fn answer(test: &Test) -> Result<Answer, Error> {
+    let until = Instant::now().checked_add(test.limit);
     let (runs, cut): (Vec<Vec<Run>>, Vec<bool>) = all_runs(test)?.into_iter().unzip();
     let locals: Vec<Vec<Relation>> =
         runs.iter().map(|runs| runs.iter().map(|run| locally_ordered_before(&run.effects)).collect()).collect();
@@ -27,58 +27,87 @@ pub fn answer(test: &Test) -> Result<Answer, Error> {
         });
     }
     let is_cut = cut.contains(&true);
-    let mut answer = Answer { states: BTreeSet::new(), positive: 0, negative: 0, tried: 0, is_cut };
-    let mut chosen = Vec::new();
-    choose(test, &runs, &locals, &mut chosen, &mut answer);
-    if answer.tried > MOST_EXECUTIONS {
-        return Err(Error::Unsupported { line: 0, what: format!("more than {MOST_EXECUTIONS} executions") });
+    let answer = Answer { states: BTreeSet::new(), positive: 0, negative: 0, tried: 0, is_cut };
+    let mut search = Search { test, runs: &runs, locals: &locals, until, is_late: false, answer };
+    search.choose(&mut Vec::new(), &mut Supply::new(&test.initial, &runs));
+    if search.is_late {
+        return Err(Error::TooLong { what: format!("no answer within {} s", test.limit.as_secs_f64()) });
     }
-    Ok(answer)
+    Ok(search.answer)
 }
 
-/// Chooses a run for each thread, and tries what they may do together.
-fn choose(test: &Test, runs: &[Vec<Run>], locals: &[Vec<Relation>], chosen: &mut Vec<usize>, answer: &mut Answer) {
-    let thread = chosen.len();
-    if answer.tried > MOST_EXECUTIONS {
-        return;
-    }
-    if thread < runs.len() {
-        for number in 0..runs[thread].len() {
-            chosen.push(number);
-            choose(test, runs, locals, chosen, answer);
-            chosen.pop();
+/// The search through the executions of a test, and what it has found.
+struct Search<'s> {
+    test: &'s Test,
+    runs: &'s [Vec<Run>],
+    locals: &'s [Vec<Relation>],
+    until: Option<Instant>,
+    is_late: bool,
+    answer: Answer,
+}
+
+impl Search<'_> {
+    /// Chooses a run for each thread, and tries what they may do together.
+    fn choose(&mut self, chosen: &mut Vec<usize>, supply: &mut Supply) {
+        let thread = chosen.len();
+        if thread == self.runs.len() {
+            self.combine(chosen);
+            return;
         }
-        return;
+        for number in 0..self.runs[thread].len() {
+            if self.is_late {
+                return;
+            }
+            if supply.take(thread, number) {
+                chosen.push(number);
+                self.choose(chosen, supply);
+                chosen.pop();
+            }
+            supply.give_back(thread, number);
+        }
+        self.look_at_clock();
     }
-    answer.tried += 1;
-    let together: Vec<&Run> = chosen.iter().zip(runs).map(|(number, runs)| &runs[*number]).collect();
-    let mut effects = Vec::new();
-    let count = together.iter().map(|run| run.effects.len()).sum();
-    let mut locally = Relation::empty(count);
-    for (thread, run) in together.iter().enumerate() {
-        locally.add_all(&locals[thread][chosen[thread]], effects.len());
-        effects.extend(run.effects.iter().map(|&effect| PlacedEffect { thread, effect, place: 0 }));
+
+    fn look_at_clock(&mut self) {
+        self.is_late |= self.until.is_some_and(|until| Instant::now() > until);
     }
-    let writes = |location: usize| {
-        let of = move |placed: &&(usize, &PlacedEffect)| {
-            placed.1.effect.kind == Kind::Write && placed.1.effect.location == location
-        };
-        effects.iter().enumerate().collect::<Vec<_>>().iter().filter(of).map(|(number, _)| *number).collect::<Vec<_>>()
-    };
-    let by_location: Vec<Vec<usize>> = (0..test.locations.len()).map(writes).collect();
-    // A read whose value nobody writes has no execution.
-    let has_source = |placed: &PlacedEffect| {
-        placed.effect.kind != Kind::Read
-            || test.initial[placed.effect.location] == placed.effect.value
-            || by_location[placed.effect.location]
-                .iter()
-                .any(|write| effects[*write].effect.value == placed.effect.value)
-    };
-    if effects.iter().all(has_source) {
-        let reads: Vec<usize> =
-            (0..effects.len()).filter(|number| effects[*number].effect.kind == Kind::Read).collect();
-        Execution { test, runs: &together, locally: &locally, by_location: &by_location, reads: &reads, effects }
-            .order_writes(0, answer);
+
+    /// Counts an execution that is tried. The clock costs more than one, and is seldom looked at.
+    fn count_one(&mut self) {
+        self.answer.tried += 1;
+        if self.answer.tried.is_multiple_of(1024) {
+            self.look_at_clock();
+        }
+    }
+
+    /// Tries what one run of each thread may do together.
+    fn combine(&mut self, chosen: &[usize]) {
+        let together: Vec<&Run> = chosen.iter().zip(self.runs).map(|(number, runs)| &runs[*number]).collect();
+        let mut effects = Vec::new();
+        let count = together.iter().map(|run| run.effects.len()).sum();
+        let mut locally = Relation::empty(count);
+        for (thread, run) in together.iter().enumerate() {
+            locally.add_all(&self.locals[thread][chosen[thread]], effects.len());
+            effects.extend(run.effects.iter().map(|&effect| PlacedEffect { thread, effect, place: 0 }));
+        }
+        let mut by_location = vec![Vec::new(); self.test.locations.len()];
+        let mut reads = Vec::new();
+        for (number, PlacedEffect { effect, .. }) in effects.iter().enumerate() {
+            match effect.kind {
+                Kind::Read => reads.push(number),
+                Kind::Write => by_location[effect.location].push(number),
+                _ => {}
+            }
+        }
+        Execution {
+            test: self.test,
+            runs: &together,
+            locally: &locally,
+            by_location: &by_location,
+            reads: &reads,
+            effects,
+        }
+        .order_writes(0, self);
     }
 }
 
@@ -93,19 +122,26 @@ struct Execution<'e> {
 
 impl Execution<'_> {
     /// Gives the writes of each location every order in which those of a thread stay as they are.
-    fn order_writes(&mut self, location: usize, answer: &mut Answer) {
+    fn order_writes(&mut self, location: usize, search: &mut Search<'_>) {
         match self.by_location.get(location) {
-            Some(writes) => self.place_write(location, 1, &mut writes.clone(), answer),
-            None => self.choose_sources(0, answer),
+            Some(writes) => self.place_write(location, 1, None, &mut writes.clone(), search),
+            None => self.choose_sources(0, search),
         }
     }
 
-    fn place_write(&mut self, location: usize, place: usize, left: &mut Vec<usize>, answer: &mut Answer) {
-        if answer.tried > MOST_EXECUTIONS {
+    fn place_write(
+        &mut self,
+        location: usize,
+        place: usize,
+        last: Option<usize>,
+        left: &mut Vec<usize>,
+        search: &mut Search<'_>,
+    ) {
+        if search.is_late {
             return;
         }
         if left.is_empty() {
-            self.order_writes(location + 1, answer);
+            self.order_writes(location + 1, search);
             return;
         }
         for number in 0..left.len() {
@@ -114,33 +150,46 @@ impl Execution<'_> {
             if left[..number].iter().any(|earlier| self.effects[*earlier].thread == thread) {
                 continue;
             }
-            let write = left.remove(number);
+            let write = left[number];
+            if !self.may_follow(write, last) {
+                continue;
+            }
+            left.remove(number);
             self.effects[write].place = place;
-            self.place_write(location, place + 1, left, answer);
+            self.place_write(location, place + 1, Some(write), left, search);
             left.insert(number, write);
         }
     }
 
+    /// False for the write of an atomic instruction behind another one than that which it read.
+    fn may_follow(&self, write: usize, last: Option<usize>) -> bool {
+        let PlacedEffect { thread, effect, .. } = self.effects[write];
+        let Some(read) = effect.pair.filter(|_| effect.atomic_instruction) else { return true };
+        let first = self.effects.partition_point(|other| other.thread < thread);
+        let value = last.map_or(self.test.initial[effect.location], |last| self.effects[last].effect.value);
+        self.effects[first + read].effect.value == value
+    }
+
     /// Lets each read take its value from every write that has it.
-    fn choose_sources(&mut self, number: usize, answer: &mut Answer) {
-        if answer.tried > MOST_EXECUTIONS {
+    fn choose_sources(&mut self, number: usize, search: &mut Search<'_>) {
+        if search.is_late {
             return;
         }
         let Some(&read) = self.reads.get(number) else {
-            self.count(answer);
+            self.count(search);
             return;
         };
         let effect = self.effects[read].effect;
         if self.test.initial[effect.location] == effect.value && self.may_read(read, 0) {
             self.effects[read].place = 0;
-            self.choose_sources(number + 1, answer);
+            self.choose_sources(number + 1, search);
         }
         let by_location = self.by_location;
         for &write in &by_location[effect.location] {
             let place = self.effects[write].place;
             if self.effects[write].effect.value == effect.value && self.may_read(read, place) {
                 self.effects[read].place = place;
-                self.choose_sources(number + 1, answer);
+                self.choose_sources(number + 1, search);
             }
         }
     }
@@ -156,8 +205,8 @@ impl Execution<'_> {
         })
     }
 
-    fn count(&self, answer: &mut Answer) {
-        answer.tried += 1;
+    fn count(&self, search: &mut Search<'_>) {
+        search.count_one();
         if !allows(&self.effects, self.locally) {
             return;
         }
@@ -184,9 +233,9 @@ impl Execution<'_> {
         }
         state.0.retain(|variable, _| self.test.observed.contains(variable));
         match state.holds(&self.test.condition) {
-            true => answer.positive += 1,
-            false => answer.negative += 1,
+            true => search.answer.positive += 1,
+            false => search.answer.negative += 1,
         }
-        answer.states.insert(state);
+        search.answer.states.insert(state);
     }
 }

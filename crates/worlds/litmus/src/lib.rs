@@ -28,13 +28,14 @@ mod operands;
 mod parse;
 pub mod program;
 mod relation;
+mod supply;
 mod test;
 mod thread;
 
 pub use answer::{Answer, Observation, State};
 pub use enumerate::answer;
 pub use parse::parse;
-pub use test::{Condition, Quantifier, Test, UNROLL, Variable};
+pub use test::{Condition, LIMIT, Quantifier, Test, UNROLL, Variable};
 
 /// The reason why a test has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +54,11 @@ pub enum Error {
         /// The feature that is not modelled.
         what: String,
     },
+    /// Not all executions were tried in the time that the test has.
+    TooLong {
+        /// The time that it had.
+        what: String,
+    },
 }
 
 impl Error {
@@ -60,13 +66,14 @@ impl Error {
     pub fn line(&self) -> usize {
         match self {
             Self::Malformed { line, .. } | Self::Unsupported { line, .. } => *line,
+            Self::TooLong { .. } => 0,
         }
     }
 
-    /// The mistake, or what is not modelled.
+    /// The mistake, what is not modelled, or how long it took.
     pub fn what(&self) -> &str {
         match self {
-            Self::Malformed { what, .. } | Self::Unsupported { what, .. } => what,
+            Self::Malformed { what, .. } | Self::Unsupported { what, .. } | Self::TooLong { what } => what,
         }
     }
 }

@@ -4,7 +4,9 @@ use crate::Error;
 use crate::lexer::{Token, number, tokens};
 use crate::mnemonic::instruction;
 use crate::operands::register_of;
-use crate::test::{Condition, Instruction, Object, Quantifier, Register, Test, UNROLL, Variable, address_of, elements};
+use crate::test::{
+    Condition, Instruction, LIMIT, Object, Quantifier, Register, Test, UNROLL, Variable, address_of, elements,
+};
 use std::collections::BTreeMap;
 
 /// Reads a test.
@@ -150,6 +152,7 @@ impl<'t> Reader<'t> {
                     quantifier = Some(tail.quantifier()?);
                     condition = tail.either()?;
                 }
+                ";" => tail.next += 1,
                 // What herd7 lets stand behind a condition, for other tools.
                 "with" | "<<" => break,
                 other => return Err(self.malformed(token.at, format!("`{other}` is not expected after the program: `exists`, `~exists`, `forall`, `locations` and `filter` are"))),
@@ -160,6 +163,7 @@ impl<'t> Reader<'t> {
         observed.dedup();
         Ok(Test {
             unroll: UNROLL,
+            limit: LIMIT,
             name,
             information,
             locations: names.locations,

@@ -30,6 +30,16 @@ impl Relation {
         }
     }
 
+    /// The relation with the pairs that several of its pairs in a row join.
+    pub fn closed(&self) -> Self {
+        let mut closed = self.clone();
+        for through in 0..closed.0.len() {
+            let next = closed.0[through];
+            closed.0.iter_mut().filter(|row| **row >> through & 1 == 1).for_each(|row| *row |= next);
+        }
+        closed
+    }
+
     /// True if no event leads to itself. What leads nowhere is taken away until nothing is left, or
     /// nothing can be.
     pub fn is_acyclic(&self) -> bool {

@@ -1,6 +1,7 @@
 //! A litmus test as it was read.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// A register: 0 to 30, or [`Register::ZERO`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -397,10 +398,15 @@ pub struct Test {
     pub(crate) filtered: Vec<Variable>,
     /// Jumps backwards in a run of a thread; a run that takes more is cut and does not count.
     pub(crate) unroll: u32,
+    /// The time after which there is no answer.
+    pub(crate) limit: Duration,
 }
 
 /// The jumps backwards that a run takes where nobody says how many: those of herd7.
 pub const UNROLL: u32 = 2;
+
+/// The time that a test may take where nobody says how long.
+pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// The address of the first object; the others follow in steps of [`STEP`].
 const FIRST: u64 = 0x4000_0000_0000;
@@ -442,6 +448,11 @@ impl Test {
     /// The same test with another bound on the jumps backwards of a run.
     pub fn with_unroll(self, unroll: u32) -> Self {
         Self { unroll, ..self }
+    }
+
+    /// The same test with another time that it may take.
+    pub fn with_limit(self, limit: Duration) -> Self {
+        Self { limit, ..self }
     }
 
     /// The object at or below an address, and how far from its beginning that is.

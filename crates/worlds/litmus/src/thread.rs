@@ -46,7 +46,8 @@ pub struct Effect {
     pub bytes: u8,
     /// Reads whose values decide which value is written, or whether one is: those that a
     /// conditional select or a compare-and-swap compares with (B2.3, "Pick data dependency"). Like
-    /// the next two it includes what depends without picking.
+    /// the next two it includes what depends without picking. A read has here and in `data` what it
+    /// gets from the last write of its thread to its location.
     pub pick: u64,
     /// Reads whose values decide its address.
     pub pick_address: u64,
@@ -91,11 +92,6 @@ struct Value {
 impl Value {
     fn known(value: u64) -> Self {
         Self { value, from: 0, picked: 0 }
-    }
-
-    /// The value that a read has returned.
-    fn read(value: u64, read: usize) -> Self {
-        Self { value, from: 1 << read, picked: 1 << read }
     }
 
     /// Another value that depends on the same reads.
@@ -289,7 +285,18 @@ impl State {
     fn read(&mut self, place: Place, orders: Orders, value: u64) -> Result<usize, Error> {
         let Orders { acquire, acquire_pc, .. } = orders;
         let read = self.effect(Kind::Read);
-        self.push(Effect { value: place.width.cut(value), acquire, acquire_pc, ..place.of(read) })
+        // What the thread itself wrote last there carries its dependencies, whoever wrote what is
+        // read.
+        let is_last = |effect: &&Effect| effect.kind == Kind::Write && effect.location == place.location;
+        let last = self.effects.iter().rfind(is_last);
+        let (data, pick) = last.map_or((0, 0), |write| (write.data | write.address, write.pick | write.pick_address));
+        self.push(Effect { value: place.width.cut(value), data, pick, acquire, acquire_pc, ..place.of(read) })
+    }
+
+    /// The value that a register gets from a read.
+    fn returned(&self, value: u64, read: usize) -> Value {
+        let Effect { data, pick, .. } = self.effects[read];
+        Value { value, from: data | 1 << read, picked: pick | 1 << read }
     }
 
     fn write(&mut self, place: Place, release: bool, value: Value) -> Result<usize, Error> {
@@ -469,7 +476,8 @@ impl State {
                     if *exclusive {
                         state.exclusive = vec![(read, location)];
                     }
-                    state.set(*to, Value::read(width.extended(value), read));
+                    let value = state.returned(width.extended(value), read);
+                    state.set(*to, value);
                     Ok(())
                 };
                 self.fork([&values[location]], open, load)
@@ -481,7 +489,8 @@ impl State {
                     for ((value, location), to) in found.into_iter().zip(locations).zip(to) {
                         let read = state.read(Place { location, at, width: *width }, *orders, value)?;
                         reads.push((read, location));
-                        state.set(*to, Value::read(width.extended(value), read));
+                        let value = state.returned(width.extended(value), read);
+                        state.set(*to, value);
                     }
                     if *exclusive {
                         state.make_twins(&reads.iter().map(|(read, _)| *read).collect::<Vec<_>>());
@@ -550,24 +559,46 @@ impl State {
                 let width = Width::of(expected[0]);
                 let (locations, at) = self.addresses::<2>(test, thread, address, width.bytes)?;
                 let places = locations.map(|location| Place { location, at, width });
-                let swap = |state: &mut Self, found: [u64; 2]| {
-                    let found = found.map(|value| width.cut(value));
+                let results = kept(&wanted);
+                let swap = |state: &mut Self, [first, second, keeps]: [u64; 3]| {
+                    let found = [first, second].map(|value| width.cut(value));
                     let reads = [state.read(places[0], *orders, found[0])?, state.read(places[1], *orders, found[1])?];
-                    if found == wanted.map(|wanted| width.cut(wanted.value)) {
+                    let is_found = found == wanted.map(|wanted| width.cut(wanted.value));
+                    if is_found {
                         for ((place, new), read) in places.into_iter().zip(new).zip(reads) {
                             let write = state.write(place, orders.release, new)?;
-                            state.effects[write].pick |= wanted[0].picked | wanted[1].picked;
                             state.make_pair(read, write, true);
                         }
+                        state.pick_last(2, &wanted, &reads);
                     }
-                    for ((to, value), read) in expected.iter().zip(found).zip(reads) {
-                        state.set(*to, Value::read(value, read));
+                    for (to, value) in expected.iter().zip(found) {
+                        let value = state.result(value, &wanted, &reads, is_found && keeps == 1);
+                        state.set(*to, value);
                     }
                     Ok(())
                 };
-                self.fork(locations.map(|location| &values[location]), open, swap)
+                let [one, other] = locations.map(|location| &values[location]);
+                self.fork([one, other, &results], open, swap)
             }
             other => unreachable!("{other:?} is another kind of access"),
+        }
+    }
+
+    /// The values that a compare-and-swap compares pick what its last writes store.
+    fn pick_last(&mut self, writes: usize, wanted: &[Value], reads: &[usize]) {
+        let picked = wanted.iter().map(|wanted| wanted.picked).chain(reads.iter().map(|read| 1 << read));
+        let picked = picked.fold(0, |all, one| all | one);
+        self.effects.iter_mut().rev().take(writes).for_each(|write| write.pick |= picked);
+    }
+
+    /// The result of a compare-and-swap. A register that keeps what was expected, since memory had
+    /// it, depends on that, and what was read picks it; else it has what was read.
+    fn result(&self, value: u64, wanted: &[Value], reads: &[usize], keeps: bool) -> Value {
+        let read = reads.iter().map(|read| self.returned(value, *read));
+        let read = read.reduce(|one, other| Value::of(value, one, other)).unwrap_or_default();
+        match wanted.iter().copied().reduce(|one, other| Value::of(value, one, other)) {
+            Some(wanted) if keeps => Value { value, from: wanted.from, picked: wanted.picked | read.picked },
+            _ => read,
         }
     }
 
@@ -585,18 +616,25 @@ impl State {
                 let (wanted, new) = (self.sized(*expected), self.sized(*new));
                 let (location, at) = self.address(test, thread, address, *width)?;
                 let place = Place { location, at, width: *width };
-                let swap = |state: &mut Self, [value]: [u64; 1]| {
+                // Without a register for the value nothing is acquired.
+                let no_return = expected.register == Register::ZERO;
+                let orders = Orders { acquire: orders.acquire && !no_return, ..*orders };
+                let results = kept(&[wanted]);
+                let swap = |state: &mut Self, [value, keeps]: [u64; 2]| {
                     let value = width.cut(value);
-                    let read = state.read(place, *orders, value)?;
-                    if value == width.cut(wanted.value) {
+                    let read = state.read(place, orders, value)?;
+                    state.effects[read].no_return = no_return;
+                    let is_found = value == width.cut(wanted.value);
+                    if is_found {
                         let write = state.write(place, orders.release, new)?;
-                        state.effects[write].pick |= wanted.picked;
                         state.make_pair(read, write, true);
+                        state.pick_last(1, &[wanted], &[read]);
                     }
-                    state.set(*expected, Value::read(value, read));
+                    let result = state.result(value, &[wanted], &[read], is_found && keeps == 1);
+                    state.set(*expected, result);
                     Ok(())
                 };
-                self.fork([&values[location]], open, swap)
+                self.fork([&values[location], &results], open, swap)
             }
             Instruction::Update { what, operand, to, width, address, orders } => {
                 let operand = self.sized(*operand);
@@ -612,8 +650,11 @@ impl State {
                     state.effects[read].no_return = no_return;
                     let new = updated(*what, *width, old, width.cut(operand.value));
                     let write = state.write(place, orders.release, operand.with(new))?;
+                    state.effects[write].data |= 1 << read;
+                    state.effects[write].pick |= 1 << read;
                     state.make_pair(read, write, true);
-                    state.set(*to, Value::read(old, read));
+                    let value = state.returned(old, read);
+                    state.set(*to, value);
                     Ok(())
                 };
                 self.fork([&values[location]], open, update)
@@ -681,6 +722,14 @@ impl State {
         go_on(self, first)?;
         Ok(true)
     }
+}
+
+/// The results that a compare-and-swap that succeeds may give its register: 1, that it keeps what
+/// was expected, and 0, that it gets what was read. Where nothing was loaded for what is expected,
+/// to keep it allows all that the other does.
+fn kept(wanted: &[Value]) -> BTreeSet<u64> {
+    let depends = wanted.iter().any(|wanted| wanted.picked != 0);
+    if depends { BTreeSet::from([0, 1]) } else { BTreeSet::from([1]) }
 }
 
 /// Location, size and dependencies of an access.

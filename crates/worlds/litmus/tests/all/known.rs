@@ -220,3 +220,16 @@ fn a_verdict_that_rests_on_the_bound_on_loops_says_so() {
     let answer = answer(&test).unwrap();
     assert!(!answer.rests_on_bound(test.quantifier) && answer.verdict(test.quantifier) == "Forbidden");
 }
+
+#[test]
+fn atomics_of_four_threads_add_up_in_every_order_and_a_short_limit_is_said() {
+    let add = "MOV W9,#1 | MOV W9,#1 | MOV W9,#1 | MOV W9,#1 ;\nLDADD W9,W1,[X0] | LDADD W9,W1,[X0] | LDADD W9,W1,[X0] | LDADD W9,W1,[X0] ;\n";
+    let text =
+        format!("AArch64 A\n{{ 0:X0=x; 1:X0=x; 2:X0=x; 3:X0=x; }}\nP0 | P1 | P2 | P3 ;\n{add}{add}forall x=8;\n");
+    let test = parse(&text).unwrap();
+    let found = answer(&test).unwrap();
+    // Eight steps, of which the two of a thread keep their order.
+    assert_eq!((found.verdict(test.quantifier), found.positive), ("Required", 2520));
+    let error = answer(&test.with_limit(std::time::Duration::ZERO)).unwrap_err();
+    assert!(matches!(error, Error::TooLong { .. }), "{error}");
+}
