@@ -75,14 +75,10 @@ impl Memory {
             self.leave_while(cpu, |entry| entry.what.is_maintenance() && usize::from(entry.cell) / per_line == line);
         }
         let own = self.views[cpu].entries().iter().rev().find(|entry| entry.what.is_store() && entry.cell == cell);
-        let Entry { value, after, reserved, .. } = *own?;
-        // A load that acquires what a read-modify-write stores comes after that store (DDI 0487,
-        // B2.3: Atomic-ordered-before).
-        if order != Order::Relaxed && reserved {
-            self.leave_while(cpu, |entry| entry.reserved && entry.cell == cell);
-            return None;
-        }
-        // What depends on it depends on what it depends on.
+        let Entry { value, after, .. } = *own?;
+        // What depends on it depends on what it depends on. A load that acquires what a
+        // read-modify-write stores comes after what that has read (DDI 0487, B2.3:
+        // Atomic-ordered-before).
         if order != Order::Relaxed {
             let view = &mut self.views[cpu];
             view.floor = view.floor.max(after);
