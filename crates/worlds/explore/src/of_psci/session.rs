@@ -115,8 +115,7 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
                 | Operation::FetchAdd { cell, .. }
                 | Operation::Swap { cell, .. }
                 | Operation::CompareExchange { cell, .. }
-                | Operation::Update { cell, .. }
-                | Operation::StoreExclusive { cell, .. } => (cell, true),
+                | Operation::Update { cell, .. } => (cell, true),
                 _ => continue,
             };
             let (word, actor) = (kind_of(cpus, cell), 2 * *actor + u16::from(stores));

@@ -198,8 +198,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
                 | Operation::FetchAdd { cell, .. }
                 | Operation::Swap { cell, .. }
                 | Operation::CompareExchange { cell, .. }
-                | Operation::Update { cell, .. }
-                | Operation::StoreExclusive { cell, .. } => (cell, true),
+                | Operation::Update { cell, .. } => (cell, true),
                 _ => continue,
             };
             let (word, actor) = (super::names::kind_of(names.counts(), cell), 2 * actors[process] + u16::from(stores));

@@ -115,7 +115,7 @@ fn spin_lock(model: &mut Model, how: &'static str) {
     section(model, 2, take, let_go);
 }
 
-/// Runs on a core with LSE and on one without, where the store of a pair may fail for no reason:
+/// Runs on a core with LSE and on one without, where a store may come after what is later:
 /// there is more to try there.
 #[test]
 fn every_read_modify_write_is_one_step_with_lse_and_without() {
@@ -128,7 +128,7 @@ fn every_read_modify_write_is_one_step_with_lse_and_without() {
             let every = Config { strategies, schedules: u64::MAX, core, prune: true, ..Config::default() };
             check(&every, move |model| spin_lock(model, how)).schedules
         });
-        assert!(runs[0] < runs[1], "{how}: {runs:?}");
+        assert!(runs[0] <= runs[1], "{how}: {runs:?}");
     }
 }
 

@@ -28,8 +28,9 @@ impl Machine {
     /// Changes a word in one step: `change` makes the new value of the present one, or leaves it.
     /// The value before. `with` is what it is changed with.
     ///
-    /// A core without LSE does it with exclusives, again until the store succeeds; anybody may go
-    /// between load and store.
+    /// A core without LSE does it with exclusives, again until the store succeeds. An attempt that
+    /// fails changes nothing, and none is tried: others may go between load and store, and what is
+    /// stored may come late, which is the same.
     pub fn update(
         &self,
         cell: u16,
@@ -38,68 +39,49 @@ impl Machine {
         with: u64,
         change: impl Fn(u64) -> Option<u64>,
     ) -> u64 {
-        if !self.settings.exclusives.get() {
-            self.start_atomic(cell, order, did, with);
-            let mut before = 0;
-            let mut ends = false;
-            let change = |before| {
-                let after = change(before);
-                ends = after.is_some();
-                after
-            };
-            self.with_memory(|memory, process, asked| before = memory.atomic(process, cell, order, change, asked));
-            self.mix(before);
-            self.note_update(cell, before, ends);
-            return before;
-        }
-        let of_pair = if order == AtomicOrder::Full { AtomicOrder::Release } else { order };
-        loop {
-            if let Ok(before) = self.update_exclusively(cell, of_pair, did, with, &change) {
-                // As Linux has it: the barrier is only behind what was stored.
-                if order == AtomicOrder::Full && change(before).is_some() {
-                    self.fence(Fence::Full);
-                }
-                return before;
-            }
-        }
+        self.start_atomic(cell, order, did, with);
+        self.change(cell, order, change)
     }
 
-    /// One attempt of a core without LSE.
+    /// A single attempt, which may fail for no reason on a core without LSE.
     ///
     /// # Errors
-    /// The store failed: what the load had returned.
-    pub fn update_exclusively(
+    /// It failed: the value that the word holds.
+    pub fn try_update(
         &self,
         cell: u16,
         order: AtomicOrder,
         did: Operation,
         with: u64,
-        change: &impl Fn(u64) -> Option<u64>,
+        change: impl Fn(u64) -> Option<u64>,
     ) -> Result<u64, u64> {
         self.start_atomic(cell, order, did, with);
-        let process = self.process();
-        let (before, monitored) = self.memory.borrow_mut().load_exclusive(process, cell, order);
-        self.mix(before);
-        self.wake_pollers();
-        let Some(value) = change(before) else {
-            self.note_update(cell, before, false);
-            return Ok(before);
+        let would_store = change(self.memory.borrow().newest(cell)).is_some();
+        let fails = self.settings.exclusives.get() && would_store && self.answer(Kind::ExclusiveFails, 2) == 1;
+        let before = self.change(cell, order, |before| change(before).filter(|_| !fails));
+        if fails { Err(before) } else { Ok(before) }
+    }
+
+    fn change(&self, cell: u16, order: AtomicOrder, change: impl Fn(u64) -> Option<u64>) -> u64 {
+        let is_pair = self.settings.exclusives.get();
+        // As Linux has it: the barrier is only behind what was stored.
+        let (order, fences) = match order {
+            AtomicOrder::Full if is_pair => (AtomicOrder::Release, true),
+            order => (order, false),
         };
-        self.operation(Operation::StoreExclusive { cell, value });
-        self.mix_stored(value);
-        let fails = self.answer(Kind::ExclusiveFails, 2) == 1;
-        let mut stored = false;
-        if !fails {
-            self.with_memory(|memory, process, asked| {
-                stored = memory.store_exclusive(process, monitored, value, order, asked);
-            });
+        let (mut before, mut ends) = (0, false);
+        let change = |before| {
+            let after = change(before);
+            ends = after.is_some();
+            after
+        };
+        self.with_memory(|memory, process, asked| before = memory.atomic(process, cell, order, is_pair, change, asked));
+        self.mix(before);
+        self.note_update(cell, before, ends);
+        if fences && ends {
+            self.fence(Fence::Full);
         }
-        if stored {
-            self.ends_spin();
-            Ok(before)
-        } else {
-            Err(before)
-        }
+        before
     }
 
     #[inline(always)]

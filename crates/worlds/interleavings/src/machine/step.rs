@@ -60,13 +60,6 @@ pub enum Operation {
         /// Operand of the change.
         value: u64,
     },
-    /// It tried to store a word that it had loaded exclusively.
-    StoreExclusive {
-        /// The word.
-        cell: u16,
-        /// The value.
-        value: u64,
-    },
     /// A barrier of one kind.
     Fence {
         /// The barrier.
@@ -180,11 +173,7 @@ impl Operation {
         match self {
             Self::Load { .. } | Self::Loaded { .. } => "load",
             Self::Store { .. } => "store",
-            Self::FetchAdd { .. }
-            | Self::Swap { .. }
-            | Self::CompareExchange { .. }
-            | Self::Update { .. }
-            | Self::StoreExclusive { .. } => "atomic",
+            Self::FetchAdd { .. } | Self::Swap { .. } | Self::CompareExchange { .. } | Self::Update { .. } => "atomic",
             Self::Maintain { .. } => "cache maintenance",
             Self::Barrier | Self::Fence { .. } => "barrier",
             Self::WaitForEvent | Self::SendEvent => "event",
@@ -210,7 +199,6 @@ impl Operation {
             Self::Swap { cell, .. } => 23 << 16 | u64::from(cell),
             Self::CompareExchange { cell, .. } => 24 << 16 | u64::from(cell),
             Self::Update { cell, .. } => 25 << 16 | u64::from(cell),
-            Self::StoreExclusive { cell, .. } => 26 << 16 | u64::from(cell),
             Self::Fence { fence } => 27 << 16 | fence as u64,
             Self::Maintain { cell, invalidate } => (4 + u64::from(invalidate)) << 16 | u64::from(cell),
             Self::Barrier => 6 << 16,

@@ -2,7 +2,7 @@
 
 use super::history::{Message, Moment};
 use super::state::Memory;
-use super::types::{Answers, AtomicOrder, Delay, LoadResult, Monitor, Order, Touch};
+use super::types::{Answers, AtomicOrder, Delay, LoadResult, Order, Touch};
 use super::view::{Entry, EntryKind};
 
 impl Memory {
@@ -108,13 +108,15 @@ impl Memory {
     }
 
     /// Changes a word in one step, as an instruction does that reads and writes (LSE: `CAS`, `SWP`,
-    /// `LDADD` and their like); only for CPUs in coherency. `change` makes the new value of the
-    /// newest one; `None` leaves it.
+    /// `LDADD` and their like), or as two that are exclusive, whose store succeeds (`LDXR` and
+    /// `STXR`); only for CPUs in coherency. `change` makes the new value of the newest one; `None`
+    /// leaves it.
     pub fn atomic(
         &mut self,
         cpu: usize,
         cell: u16,
         order: AtomicOrder,
+        is_pair: bool,
         change: impl FnOnce(u64) -> Option<u64>,
         answers: &mut impl Answers,
     ) -> u64 {
@@ -122,7 +124,7 @@ impl Memory {
         let Some(after) = change(before.value) else { return before.value };
         // Of an instruction that acquires and releases, what comes later waits for the store, too
         // (DDI 0487, B2.3: Barrier-ordered-before); of one that acquires, for the load alone.
-        let whole = order.acquires() && order.releases();
+        let whole = order.acquires() && order.releases() && !is_pair;
         let delay = if whole { (0, 0) } else { self.delay(Delay::Store, answers) };
         self.write_exclusively(cpu, cell, order, before, after, delay);
         if whole {
@@ -131,31 +133,6 @@ impl Memory {
             view.floor = view.floor.max(now);
         }
         before.value
-    }
-
-    /// `LDXR`, or `LDAXR`: the value, and what [`Memory::store_exclusive`] has to be signal.
-    pub(crate) fn load_exclusive(&mut self, cpu: usize, cell: u16, order: AtomicOrder) -> (u64, Monitor) {
-        let message = self.read_exclusively(cpu, cell, order);
-        (message.value, Monitor { message, cell })
-    }
-
-    /// `STXR`, or `STLXR`: whether it stored. It does not if anybody else has stored to the word
-    /// since.
-    pub(crate) fn store_exclusive(
-        &mut self,
-        cpu: usize,
-        Monitor { message, cell }: Monitor,
-        value: u64,
-        order: AtomicOrder,
-        answers: &mut impl Answers,
-    ) -> bool {
-        let is_newest = self.cells[usize::from(cell)].coherent.newest().at == message.at;
-        if !is_newest || self.reserved != 0 && self.reserved_by(cell).is_some_and(|(other, _)| other != cpu) {
-            return false;
-        }
-        let delay = self.delay(Delay::Store, answers);
-        self.write_exclusively(cpu, cell, order, message, value, delay);
-        true
     }
 
     /// Reads the newest value, and waits for what must come first.

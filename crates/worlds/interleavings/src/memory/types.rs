@@ -1,6 +1,6 @@
 //! What a CPU asks of memory, what is chosen of the answer, and what it is told.
 
-use super::history::{Message, Moment};
+use super::history::Moment;
 use super::races::Tag;
 
 /// The order that an access asks for.
@@ -94,13 +94,6 @@ pub struct LostData {
     pub cell: u16,
     /// The CPU that had stored it.
     pub writer: u8,
-}
-
-/// The value that a load exclusive has seen.
-#[derive(Clone, Copy)]
-pub(crate) struct Monitor {
-    pub(super) message: Message,
-    pub(super) cell: u16,
 }
 
 /// A happens-before edge outside memory, such as a wake-up: the view of the sender.

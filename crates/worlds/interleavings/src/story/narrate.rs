@@ -52,9 +52,6 @@ impl<'s, C: Script> Narrator<'s, C> {
                 format!("puts {value:#x} in the place of {} if it holds what is expected", cell(word))
             }
             Operation::Update { cell: word, what, value } => format!("{what} {}: {value:#x}", cell(word)),
-            Operation::StoreExclusive { cell: word, value } => {
-                format!("stores {value:#x} to {} exclusively", cell(word))
-            }
             Operation::Fence { fence } => format!("executes {}", fence.name()),
             Operation::Maintain { cell: word, invalidate: false } => format!("cleans the line of {}", cell(word)),
             Operation::Maintain { cell: word, invalidate: true } => {
@@ -156,8 +153,7 @@ impl<'s, C: Script> Narrator<'s, C> {
                 Operation::FetchAdd { cell, .. }
                 | Operation::Swap { cell, .. }
                 | Operation::CompareExchange { cell, .. }
-                | Operation::Update { cell, .. }
-                | Operation::StoreExclusive { cell, .. } => {
+                | Operation::Update { cell, .. } => {
                     stores.remove(&cell);
                 }
                 Operation::Loaded { cell, value, .. } if step.process == last.process => {
@@ -201,8 +197,7 @@ impl<'s, C: Script> Narrator<'s, C> {
                 | Operation::FetchAdd { cell, .. }
                 | Operation::Swap { cell, .. }
                 | Operation::CompareExchange { cell, .. }
-                | Operation::Update { cell, .. }
-                | Operation::StoreExclusive { cell, .. } => {
+                | Operation::Update { cell, .. } => {
                     let seen = cells.remove(&cell);
                     if seen && !processes.contains(&step.process) {
                         processes.push(step.process);

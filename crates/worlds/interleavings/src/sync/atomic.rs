@@ -120,8 +120,8 @@ impl<T: InWord> Word<T> {
         let did = Operation::CompareExchange { cell: self.word, value: new };
         let change = |before| (before == expected).then_some(new);
         let order = both(success, failure);
-        let result = match weak && machine().settings().exclusives() {
-            true => machine().update_exclusively(self.word, order, did, new, &change),
+        let result = match weak {
+            true => machine().try_update(self.word, order, did, new, change),
             false => Ok(machine().update(self.word, order, did, new, change)),
         };
         match result {
@@ -201,7 +201,7 @@ macro_rules! common {
             ) -> Result<$value, $value> {
                 let mut before = self.load(fetch);
                 while let Some(new) = change(before) {
-                    match self.compare_exchange_weak(before, new, set, fetch) {
+                    match self.compare_exchange(before, new, set, fetch) {
                         Ok(before) => return Ok(before),
                         Err(other) => before = other,
                     }

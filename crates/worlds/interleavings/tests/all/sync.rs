@@ -352,3 +352,46 @@ fn every_run_that_differs_is_tried() {
     assert!(found(&config, || around_updates(Acquire)).unwrap().contains("both are 0"));
     assert_eq!(found(&config, || around_updates(AcqRel)), None);
 }
+
+/// A list of free nodes: two threads take one each and give it back, with a tag against reuse.
+fn free_list() {
+    let list = Arc::new((AtomicUsize::new(1), [AtomicUsize::new(2), AtomicUsize::new(0)]));
+    let threads: Vec<_> = (0..2)
+        .map(|_| {
+            let list = list.clone();
+            thread::spawn(move || {
+                let mut head = list.0.load(Acquire);
+                let node = loop {
+                    let next = list.1[(head & 3) - 1].load(Relaxed);
+                    let taken = head & !3 | next;
+                    match list.0.compare_exchange_weak(head, taken + 4, AcqRel, Acquire) {
+                        Ok(_) => break head & 3,
+                        Err(other) => head = other,
+                    }
+                };
+                let mut head = list.0.load(Relaxed);
+                loop {
+                    list.1[node - 1].store(head & 3, Relaxed);
+                    match list.0.compare_exchange_weak(head, (head & !3 | node) + 4, Release, Relaxed) {
+                        Ok(_) => break,
+                        Err(other) => head = other,
+                    }
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!(list.0.load(Relaxed) >> 2, 4);
+}
+
+#[test]
+fn exclusives_that_fail_do_not_multiply_the_runs() {
+    let runs = [true, false].map(|lse| {
+        let config = Config { core: Core { lse, rcpc: false }, ..all(true) };
+        let tally = explore(&config, free_list);
+        assert!(tally.complete);
+        println!("{} runs, {} cut", tally.schedules, tally.repeated);
+        tally.schedules
+    });
+    assert!(runs[1] < 40 * runs[0], "{runs:?}");
+}
