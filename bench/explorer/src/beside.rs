@@ -64,8 +64,8 @@ fn shuttle(name: &'static str, faulty: bool) -> Result {
 fn explorer(name: &'static str, faulty: bool, late_loads: bool) -> Result {
     let strategies = vec![Strategy::Dpor];
     // The core that orders least.
-    let core = Core { lse: false, rcpc: true };
-    let config = Config { strategies, schedules: MOST, orders: true, late_loads, core, ..Config::default() };
+    let cores = vec![Core { lse: false, rcpc: true }];
+    let config = Config { strategies, schedules: MOST, late_loads, cores, ..Config::default() };
     measure(|| {
         let tally = interleavings::explore(&config, move || {
             RUNS.fetch_add(1, Relaxed);

@@ -91,7 +91,7 @@ fn find(faults: &'static [Fault], name: &str) -> Result<&'static Fault, String> 
 /// One that ends by itself: every run of a script has no end that a seed could share out.
 fn strategy(text: &str) -> Result<Strategy, String> {
     match text.parse() {
-        Ok(Strategy::Every(_)) | Err(_) => Err("random, pct:N, passing-over or few:N".to_owned()),
+        Ok(Strategy::Dpor) | Err(_) => Err("random, pct:N, passing-over or few:N".to_owned()),
         Ok(strategy) => Ok(strategy),
     }
 }

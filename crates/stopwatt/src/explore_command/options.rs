@@ -40,8 +40,8 @@ pub struct SearchOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     schedules: Option<u64>,
     /// The way to choose: random, pct:N (N changes of priority), passing-over or few:N (about N
-    /// deviations); may be given again [default: random, pct:3 and passing-over in turn]. dfs:N,
-    /// alone: every run with at most N preemptions, one scenario after the other.
+    /// deviations); may be given again [default: random, pct:3 and passing-over in turn]. dpor,
+    /// alone: every run that differs from the others, one scenario after the other.
     #[arg(long, value_name = "STRATEGY")]
     strategy: Vec<Strategy>,
     /// Seed of everything that is drawn.
@@ -74,7 +74,7 @@ pub struct SearchOptions {
   stopwatt explore psci --cpus 6 --for 60s
   stopwatt explore psci --fault rejected-cpu-on -o recordings/f
   stopwatt explore psci --strategy pct:3 --seed 7 --schedules 1000000
-  stopwatt explore psci --strategy dfs:2 --scenario on-off.toml --for 5m
+  stopwatt explore psci --strategy dpor --scenario on-off.toml --for 5m
 
 A scenario is a TOML file; without one, each run draws its own:
   os_initiated = false                                  # whether the OS coordinates
@@ -187,10 +187,10 @@ impl SearchOptions {
             [] => Strategy::in_turn(),
             given => given.to_vec(),
         };
-        if strategies.len() > 1 && strategies.iter().any(|strategy| matches!(strategy, Strategy::Every(_))) {
+        if strategies.len() > 1 && strategies.contains(&Strategy::Dpor) {
             return Err(miette!(
                 help = "give it alone",
-                "dfs tries every run in turn, so no other strategy can have a turn"
+                "dpor tries every run in turn, so no other strategy can have a turn"
             ));
         }
         let schedules = self.schedules.unwrap_or(u64::MAX);

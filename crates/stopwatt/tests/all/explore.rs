@@ -121,7 +121,7 @@ fn what_cannot_be_done_is_2_and_says_what_would_be_right() {
     refused(None, &["explore", "psci", "--cpus", "0"], "0 is not in 1..=16");
     refused(None, &["explore", "psci", "--cpus", "65536"], "65536");
     refused(None, &["explore", "psci", "--schedules", "0"], "0 is not in");
-    refused(None, &["explore", "psci", "--strategy", "luck"], "dfs:N and dpor are right");
+    refused(None, &["explore", "psci", "--strategy", "luck"], "few:N and dpor are right");
     refused(None, &["explore", "psci", "--for", "soon"], "60s or 5m would be right");
     refused(None, &psci, "s.toml");
     refused(Some("cpus = [[{ on = 7 }], [], [], [], [], []]"), &psci, "names CPU 7, and there are CPUs 0 to 5");
@@ -166,7 +166,7 @@ fn a_schedule_that_does_not_fit_is_refused_and_says_what_differs() {
 #[test]
 fn a_library_that_does_not_boot_is_found_by_every_strategy() {
     let folder = tempfile::tempdir().unwrap();
-    for strategy in ["random", "dfs:1"] {
+    for strategy in ["random", "dpor"] {
         let arguments =
             ["explore", "psci", "--fault", "no-clean", "--strategy", strategy, "-o", "f", "--replace", "--all"];
         let (code, out, _) = text(&stopwatt(folder.path(), &arguments));

@@ -16,6 +16,6 @@ pub mod thread;
 
 pub use cells::{Scalar, SharedWord};
 pub use limits::{Limits, MOST_CPUS};
-pub use machine::{Machine, Strategy, Word};
-pub use model::{Bodies, Config, Core, Model, check, explore, model};
+pub use machine::{Core, Machine, Strategy, Word};
+pub use model::{Bodies, Config, Model, check, explore, model};
 pub use search::Tally;

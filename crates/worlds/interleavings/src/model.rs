@@ -6,8 +6,8 @@
 use crate::current::{self, TestMachine};
 use crate::limits::Limits;
 use crate::machine::{
-    ChoiceSource, Deviation, Dpor, EveryRun, Failure, Invariant, Machine, MachineChoice, Names, OnMachine, Operation,
-    Step, Strategy, Wait, made_by, watch,
+    ChoiceSource, Core, Deviation, Dpor, Failure, Invariant, Machine, MachineChoice, Names, OnMachine, Operation, Step,
+    Strategy, Wait, made_by, watch,
 };
 use crate::operation::OperationIndex;
 use crate::search::{RunResult, Runs, Script, Tally, shrink};
@@ -19,39 +19,33 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Settings of the exploration of a test.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Strategies, in turn; [`Strategy::Every`] alone.
+    /// Strategies. [`Strategy::Dpor`] goes first, for [`Config::time`]; if it comes to no end, the
+    /// others draw runs, in turn. Alone it has all the time that [`Config::schedules`] gives it. It
+    /// is for tests that share nothing but words, as those of [`explore`] do; with others it only
+    /// goes alone.
     pub strategies: Vec<Strategy>,
-    /// Runs.
+    /// Runs that are drawn, of all cores together; of every run that differs, the most for each.
     pub schedules: u64,
+    /// The time for every run that differs, for each core, where other strategies are left.
+    pub time: Duration,
     /// Draws everything that is drawn.
     pub seed: u64,
     /// The limits of a run.
     pub limits: Limits,
-    /// With [`Strategy::Every`]: a run ends where it comes to a state from which all was tried.
-    /// Right only for a test that keeps nothing outside of shared words but what follows from how
-    /// far each CPU is and what it has read.
-    pub prune: bool,
-    /// With [`Strategy::Every`]: the orders of stores, maintenance and loads are tried as well,
-    /// with everything put off for up to 12 operations of its CPU; otherwise memory is sequentially
-    /// consistent.
-    pub orders: bool,
-    /// A relaxed load may be late: it may return what is stored only afterwards. With
-    /// [`Strategy::Every`] that needs [`Config::orders`], and all runs are tried again with the
-    /// values that were stored, until there are no new ones.
+    /// A relaxed load may be late: it may return what is stored only afterwards.
+    /// [`Strategy::Dpor`] tries all runs again with the values that were stored, until there are no
+    /// new ones.
     pub late_loads: bool,
-    /// With [`Strategy::Every`]: caches evict a line or read one in on their own so often in a run,
-    /// at most, before any operation.
-    pub acts_of_caches: u32,
     /// With types like those of std: the threads that a test may have, the first one among them; 1
     /// to [`MOST_CPUS`](crate::MOST_CPUS).
     pub threads: usize,
-    /// The core's instructions for atomics.
-    pub core: Core,
+    /// The cores on which it is tried, by their instructions for atomics.
+    pub cores: Vec<Core>,
     /// The folder for the schedule of a failure. Without one it is that of the variable
     /// STOPWATT_SCHEDULES; else `target/explore` for what Cargo has built, and the present folder
     /// for other programs.
@@ -62,41 +56,22 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// 100 000 runs by all strategies in turn, in coherency.
+    /// On each of [`Core::ALL`] every run that differs, for up to 5 s, and else 100 000 drawn runs;
+    /// in coherency.
     fn default() -> Self {
-        let strategies = vec![Strategy::Random, Strategy::Pct(3), Strategy::PassingOver];
+        let strategies = [vec![Strategy::Dpor], Strategy::in_turn()].concat();
         Self {
             strategies,
             schedules: 100_000,
+            time: Duration::from_secs(5),
             seed: 1,
             limits: Limits::default(),
-            prune: false,
-            orders: false,
             late_loads: true,
-            acts_of_caches: 0,
             coherent: true,
             threads: 4,
-            core: Core::default(),
+            cores: Core::ALL.to_vec(),
             folder: None,
         }
-    }
-}
-
-/// The instructions for atomics that a core has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Core {
-    /// `LDADD`, `SWP`, `CAS` and their like (FEAT_LSE). Without them a read-modify-write is a load
-    /// and a store that are exclusive, which order less and may fail.
-    pub lse: bool,
-    /// `LDAPR` (FEAT_LRCPC), which orders less than `LDAR`. Compilers use it where they are told
-    /// that they may.
-    pub rcpc: bool,
-}
-
-impl Default for Core {
-    /// LSE and no RCpc: what code that is compiled for Arm servers runs with.
-    fn default() -> Self {
-        Self { lse: true, rcpc: false }
     }
 }
 
@@ -163,7 +138,7 @@ impl Machine {
     }
 }
 
-/// Runs a test under [`Config::schedules`] schedules. `set_up` makes its words and says what each
+/// Runs a test under the schedules that [`Config`] asks for. `set_up` makes its words and says what each
 /// CPU does; it is called before each run, so that what is not a shared word starts anew as well.
 ///
 /// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule
@@ -177,7 +152,7 @@ pub fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(),
 }
 
 /// Runs a test that uses types like those of std, [`crate::sync`] and [`crate::thread`], under
-/// [`Config::schedules`] schedules. It is called anew for each run, and must do the same whenever
+/// the schedules that [`Config`] asks for. It is called anew for each run, and must do the same whenever
 /// it is shown the same.
 ///
 /// # Panics
@@ -203,12 +178,15 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
     check_on(config, make, set_up)
 }
 
-/// Explores a test as [`explore`] does by default: 100 000 runs by all strategies in turn.
+/// Explores a test as [`explore`] does by default: on cores with LSE, with LL/SC and with RCpc,
+/// every run that differs from the others where that ends within 5 s each, and drawn runs where it
+/// does not. What was covered is printed.
 ///
 /// # Panics
 /// As there.
 pub fn model(test: impl Fn() + 'static) {
-    explore(&Config::default(), test);
+    let tally = explore(&Config::default(), test);
+    println!("Nothing was found. {}.", tally.covered.join("; "));
 }
 
 /// As [`check`], on a platform that `make` makes of the number of CPUs and what the words hold
@@ -230,10 +208,7 @@ pub fn check_on<P: OnMachine>(
     let on = make(cpus, &values);
     let machine = on.machine();
     machine.settings().set_names(Names::NUMBERS);
-    machine.memory_mut().forget_stored();
     machine.settings().set_late_loads(config.late_loads);
-    machine.settings().set_exclusives(!config.core.lse);
-    machine.settings().set_rcpc(config.core.rcpc);
     let model = RefCell::new(Rc::new(Model::default()));
     let main = |process: usize, _| frame(&on, &model, process);
     let runner = Runner::with_chooser(machine.scheduler(), &main, MachineChoice(machine));
@@ -244,28 +219,26 @@ pub fn check_on<P: OnMachine>(
         std::process::exit(2);
     });
     let mut session = ModelSession { on: &on, model: &model, runner, set_up: &set_up, config, length: Cell::new(100) };
-    if config.prune {
-        machine.keep_known(true);
-    }
     let script = Bodies(cpus);
     if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
-        let schedule = read(&path, cpus);
+        let (core, schedule) = read(&path, cpus);
+        machine.settings().set_core(core);
         session.keep_steps(true);
         let ran = session.run(&script, ChoiceSource::Schedule(&schedule));
         let tally = Tally { schedules: 1, steps: u64::from(ran.steps), ..Tally::default() };
         if let Some(failure) = ran.failure {
-            panic!("{}", story(&script, &failure, &session.schedule(), &session.steps(), None));
+            panic!("{}", story(&script, core, &failure, &session.schedule(), &session.steps(), None));
         }
         return tally;
     }
     let tally = try_all(config, &mut session, &script);
-    machine.keep_known(false);
     if let Some(found) = &tally.found {
         let shrunk = shrink(&mut session, found);
         session.keep_steps(true);
         session.run(&script, ChoiceSource::Schedule(&shrunk.schedule));
-        let file = leave(&shrunk.schedule, cpus, config.folder.as_ref());
-        panic!("{}", story(&script, &shrunk.failure, &shrunk.schedule, &session.steps(), Some(&file)));
+        let core = machine.settings().core();
+        let file = leave(&shrunk.schedule, core, cpus, config.folder.as_ref());
+        panic!("{}", story(&script, core, &shrunk.failure, &shrunk.schedule, &session.steps(), Some(&file)));
     }
     tally
 }
@@ -278,86 +251,95 @@ fn build<P>(set_up: &impl Fn(&mut Model<P>)) -> (Model<P>, Vec<u64>) {
     })
 }
 
+/// Tries a test on each core. What a test of [`check`] keeps outside of shared words is not
+/// watched, and which runs differ in it is not known: they are all drawn, unless the strategy is
+/// asked for alone.
 fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<(), Bodies> {
     let mut tally = Tally::default();
-    let mut every = match config.strategies[..] {
-        [Strategy::Every(preemptions)] => {
-            Some(EveryRun::new(preemptions).with_orders(config.orders).with_acts_of_caches(config.acts_of_caches))
+    let drawn: Vec<Strategy> = config.strategies.iter().copied().filter(|by| *by != Strategy::Dpor).collect();
+    let mut complete = true;
+    for core in &config.cores {
+        session.machine().settings().set_core(*core);
+        session.machine().memory_mut().forget_stored();
+        let begin = tally.schedules;
+        let is_watched = drawn.is_empty() || session.machine().settings().finds_spins();
+        let tries_all = config.strategies.contains(&Strategy::Dpor) && is_watched;
+        let ends = tries_all && try_all_that_differ(config, !drawn.is_empty(), session, script, &mut tally);
+        let differ = tally.schedules - begin;
+        let runs = config.schedules.div_ceil(config.cores.len() as u64);
+        if !ends && tally.found.is_none() && !drawn.is_empty() {
+            draw(config.seed, runs, &drawn, session, script, &mut tally);
         }
-        _ => None,
-    };
-    if let [Strategy::Dpor] = config.strategies[..] {
-        try_all_that_differ(config, session, script, &mut tally);
-        return tally;
-    }
-    let mut later = Vec::new();
-    while tally.schedules < config.schedules {
-        let run = tally.schedules;
-        let strategy = config.strategies[(run % config.strategies.len() as u64) as usize];
-        let ran = match every.take() {
-            Some(tape) => session.run(script, ChoiceSource::Every(tape)),
-            None => session
-                .run(script, ChoiceSource::RandomChoices(strategy, SplitMix64::fork(config.seed, run + 1).next())),
-        };
-        tally.note(session, (), ran, strategy);
         if tally.found.is_some() {
-            break;
+            return tally;
         }
-        if matches!(strategy, Strategy::Every(_)) {
-            every = session.machine().take_every();
-            if every.as_mut().is_some_and(EveryRun::advance) {
-                continue;
-            }
-            let stored = session.machine().memory().all_later_values();
-            let late = config.orders && config.late_loads;
-            match (late, stored) {
-                (true, None) => break,
-                (true, Some(stored)) if stored != later && stored.iter().any(|values| !values.is_empty()) => {
-                    later = stored;
-                    every = every.map(|every| every.again_with_later_values(later.clone()));
-                    session.machine().forget_known();
-                }
-                _ => {
-                    tally.complete = true;
-                    break;
-                }
-            }
-        }
+        complete &= ends;
+        tally.covered.push(match (ends, differ) {
+            (true, _) => format!("{core}: all {differ} runs that differ"),
+            (false, 0) => format!("{core}: {runs} drawn runs"),
+            (false, _) if drawn.is_empty() => format!("{core}: {differ} of the runs that differ"),
+            (false, _) => format!("{core}: {differ} of the runs that differ, and {runs} drawn ones"),
+        });
     }
+    tally.complete = complete;
     tally
 }
 
-/// Every run that differs from the others, once more with late loads until they bring no new
-/// values.
-fn try_all_that_differ(
-    config: &Config,
+/// Draws runs, by strategies that take turns.
+fn draw(
+    seed: u64,
+    runs: u64,
+    strategies: &[Strategy],
     session: &mut dyn Runs<Bodies>,
     script: &Bodies,
     tally: &mut Tally<(), Bodies>,
 ) {
-    let mut dpor = Box::new(Dpor::new(config.orders));
+    for (run, &strategy) in (1..=runs).zip(strategies.iter().cycle()) {
+        let by = ChoiceSource::RandomChoices(strategy, SplitMix64::fork(seed, run).next());
+        let ran = session.run(script, by);
+        tally.note(session, (), ran, strategy);
+        if tally.found.is_some() {
+            return;
+        }
+    }
+}
+
+/// Every run that differs from the others, once more with late loads until they bring no new
+/// values; `within` the time of the configuration, or however long it takes. True if there is no
+/// other: also of caches, which do nothing on their own here, so that all CPUs must be in
+/// coherency.
+fn try_all_that_differ(
+    config: &Config,
+    within: bool,
+    session: &mut dyn Runs<Bodies>,
+    script: &Bodies,
+    tally: &mut Tally<(), Bodies>,
+) -> bool {
+    let mut dpor = Box::new(Dpor::new());
     let mut later = Vec::new();
-    while tally.schedules < config.schedules {
+    let last = tally.schedules.saturating_add(config.schedules);
+    let begin = Instant::now();
+    let mut coherent = config.coherent;
+    while tally.schedules < last && !(within && begin.elapsed() > config.time) {
         let ran = session.run(script, ChoiceSource::Dpor(dpor));
         tally.note(session, (), ran, Strategy::Dpor);
-        let Some(tape) = session.machine().take_dpor().filter(|_| tally.found.is_none()) else { return };
+        let Some(tape) = session.machine().take_dpor().filter(|_| tally.found.is_none()) else { return false };
         dpor = tape;
+        coherent &= (0..script.0).all(|cpu| session.machine().memory().is_coherent(cpu));
         if dpor.advance() {
             continue;
         }
         let stored = session.machine().memory().all_later_values();
-        match (config.orders && config.late_loads, stored) {
-            (true, None) => return,
+        match (config.late_loads, stored) {
+            (true, None) => return false,
             (true, Some(stored)) if stored != later && stored.iter().any(|values| !values.is_empty()) => {
-                dpor = Box::new(dpor.again_with_later_values(stored.clone()));
+                dpor = Box::new(Dpor::again_with_later_values(stored.clone()));
                 later = stored;
             }
-            _ => {
-                tally.complete = true;
-                return;
-            }
+            _ => return coherent,
         }
     }
+    false
 }
 
 fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
@@ -478,10 +460,22 @@ impl Script for Bodies {
 }
 
 /// A failure in words.
-fn story(script: &Bodies, failure: &Failure, schedule: &[Deviation], steps: &[Step], file: Option<&PathBuf>) -> String {
+fn story(
+    script: &Bodies,
+    core: Core,
+    failure: &Failure,
+    schedule: &[Deviation],
+    steps: &[Step],
+    file: Option<&PathBuf>,
+) -> String {
     let narrator = Narrator::new(script, Names::NUMBERS, 1, "nobody");
     let mut text = format!("{} ({})\n", failure.what, failure.invariant.name());
-    let _ = writeln!(text, "{} deviations from the plainest run, in {} operations:", schedule.len(), steps.len());
+    let _ = writeln!(
+        text,
+        "{} deviations from the plainest run, in {} operations, on a core with {core}:",
+        schedule.len(),
+        steps.len()
+    );
     for (number, deviation) in (1..).zip(schedule) {
         let _ = writeln!(text, "  {number}. {}", narrator.deviation(steps, deviation));
     }
@@ -496,11 +490,13 @@ fn story(script: &Bodies, failure: &Failure, schedule: &[Deviation], steps: &[St
 struct File {
     cpus: usize,
     #[serde(default)]
+    core: Core,
+    #[serde(default)]
     deviation: Vec<Deviation>,
 }
 
 /// Leaves a schedule, whole or not at all.
-fn leave(schedule: &[Deviation], cpus: usize, folder: Option<&PathBuf>) -> PathBuf {
+fn leave(schedule: &[Deviation], core: Core, cpus: usize, folder: Option<&PathBuf>) -> PathBuf {
     let name = std::thread::current().name().unwrap_or("test").replace("::", "-");
     let folder = folder.cloned().or_else(|| std::env::var_os("STOPWATT_SCHEDULES").map(PathBuf::from));
     // What Cargo builds lies below a folder with this file, wherever that is; anything else leaves
@@ -509,7 +505,7 @@ fn leave(schedule: &[Deviation], cpus: usize, folder: Option<&PathBuf>) -> PathB
     let target = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
     let folder = folder.unwrap_or_else(|| target.map_or_else(PathBuf::new, |target| target.join("explore")));
     let path = folder.join(format!("{name}.schedule"));
-    let text = toml::to_string(&File { cpus, deviation: schedule.to_vec() })
+    let text = toml::to_string(&File { cpus, core, deviation: schedule.to_vec() })
         .unwrap_or_else(|error| unreachable!("a schedule is plain data: {error}"));
     let partial = folder.join(format!(".{name}.partial-{}", std::process::id()));
     let written = std::fs::create_dir_all(&folder)
@@ -521,9 +517,9 @@ fn leave(schedule: &[Deviation], cpus: usize, folder: Option<&PathBuf>) -> PathB
     std::path::absolute(&path).unwrap_or(path)
 }
 
-fn read(path: &PathBuf, cpus: usize) -> Vec<Deviation> {
+fn read(path: &PathBuf, cpus: usize) -> (Core, Vec<Deviation>) {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
     let file: File = toml::from_str(&text).unwrap_or_else(|error| panic!("{} is no schedule: {error}", path.display()));
     assert_eq!(file.cpus, cpus, "{} is for {} CPUs, and the model has {cpus}", path.display(), file.cpus);
-    file.deviation
+    (file.core, file.deviation)
 }

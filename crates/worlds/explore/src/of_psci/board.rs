@@ -5,6 +5,7 @@ use super::ledger::{Breach, Ledger};
 use super::names::names;
 use super::options::MachineOptions;
 use super::reached;
+use interleavings::Core;
 use interleavings::subject::{CPUS_PER_CLUSTER, Machine, OnMachine, Wait};
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
@@ -105,7 +106,7 @@ impl Board {
     pub(crate) fn new(cpus: usize, values: &[u64], options: MachineOptions) -> Self {
         let machine = Machine::new(cpus, values, options.cells_per_line);
         machine.settings().set_names(names(cpus).with_waits(&WAITS));
-        machine.settings().set_exclusives(!options.lse);
+        machine.settings().set_core(Core { lse: options.lse, rcpc: false });
         let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
         let state = |cpu| CpuState {
             cluster: cpu / CPUS_PER_CLUSTER,

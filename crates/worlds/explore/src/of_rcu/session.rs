@@ -9,6 +9,7 @@ use super::scenario::{Action, KernelScenario, Mode, POINTERS};
 use super::thread::Thread;
 use crate::Word;
 use engine::Runner;
+use interleavings::Core;
 use interleavings::subject::{
     Access, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Names, Operation, OperationIndex,
     RunResult, Runs, Wait, made_by, marks_made,
@@ -130,7 +131,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         machine.memory_mut().begin(&values);
         machine.memory_mut().watch_plain(marks + POINTERS as u32);
         kernel.objects.set(marks);
-        machine.settings().set_exclusives(scenario.exclusives);
+        machine.settings().set_core(Core { lse: !scenario.exclusives, rcpc: false });
         (0..cpus).for_each(|cpu| machine.memory_mut().join(cpu));
         machine.choose_by(by, self.length);
         machine.forget_run();

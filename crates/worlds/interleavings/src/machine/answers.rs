@@ -24,7 +24,7 @@ impl Answers for LoggedAnswers<'_> {
         };
         let held = HELD as u32;
         let value = match self.chooser {
-            Chooser::Dpor(dpor) => held * dpor.hold(kind),
+            Chooser::Dpor(dpor) => held * dpor.hold(),
             Chooser::ReplayedChoices(_) => self.chooser.answer(self.process, self.operation, kind, held + 1),
             _ => self.chooser.answer(self.process, self.operation, kind, LONGEST + 1),
         };

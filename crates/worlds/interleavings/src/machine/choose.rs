@@ -1,7 +1,7 @@
 //! Who answers the choices of a run.
 
 use super::choice::Deviation;
-use super::chooser::{Chooser, Dpor, EveryRun, RandomChoices, ReplayedChoices, Strategy};
+use super::chooser::{Chooser, Dpor, RandomChoices, ReplayedChoices, Strategy};
 use super::state::Machine;
 use engine::Candidate;
 
@@ -9,8 +9,6 @@ use engine::Candidate;
 pub enum ChoiceSource<'a> {
     /// A strategy, from a seed.
     RandomChoices(Strategy, u64),
-    /// A tape of all choices.
-    Every(EveryRun),
     /// Every run that differs.
     Dpor(Box<Dpor>),
     /// The choices of a schedule that is written down.
@@ -41,7 +39,6 @@ impl Machine {
             ChoiceSource::Schedule(schedule) => {
                 *chooser = Chooser::ReplayedChoices(ReplayedChoices::new(schedule, self.cpus.len() + 1))
             }
-            ChoiceSource::Every(every) => *chooser = Chooser::Every(every),
             ChoiceSource::Dpor(dpor) => *chooser = Chooser::Dpor(dpor),
             ChoiceSource::RandomChoices(strategy, seed) => {
                 if !matches!(*chooser, Chooser::RandomChoices(_)) {
@@ -60,7 +57,7 @@ impl Machine {
     }
 
     pub(crate) fn put_tape_back(&self, tape: Chooser) {
-        if matches!(tape, Chooser::Every(_) | Chooser::Dpor(_)) {
+        if matches!(tape, Chooser::Dpor(_)) {
             self.choices.chooser.replace(tape);
         }
     }
@@ -78,16 +75,7 @@ impl Machine {
     pub(crate) fn take_next_choices(&self) -> Option<ChoiceSource<'static>> {
         self.end_last_step();
         match self.take_tape() {
-            Chooser::Every(mut every) => every.advance().then_some(ChoiceSource::Every(every)),
             Chooser::Dpor(mut dpor) => dpor.advance().then_some(ChoiceSource::Dpor(dpor)),
-            _ => None,
-        }
-    }
-
-    /// The tape of the last run, if it was one of every run.
-    pub fn take_every(&self) -> Option<EveryRun> {
-        match self.choices.chooser.replace(Chooser::RandomChoices(RandomChoices::new())) {
-            Chooser::Every(every) => Some(every),
             _ => None,
         }
     }

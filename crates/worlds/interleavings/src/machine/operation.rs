@@ -1,7 +1,7 @@
 //! Before an operation: another process may go first, stores leave their buffer, caches act.
 
 use super::answers::LoggedAnswers;
-use super::choice::{Deviation, Kind};
+use super::choice::Kind;
 use super::chooser::Chooser;
 use super::failure::Invariant;
 use super::state::Machine;
@@ -25,9 +25,6 @@ impl Machine {
                 Invariant::Livelock,
                 format!("nobody gets on after {steps} operations: {}", self.describe_waits()),
             );
-        }
-        if self.states.known.borrow().is_some() && !self.late.has_any.get() {
-            self.prune(process);
         }
         self.let_somebody_go(process, operation);
         let operation = self.let_held_stores_leave(process, operation);
@@ -162,19 +159,6 @@ impl Machine {
     fn act_on_their_own(&self, process: usize, operation: OperationIndex, memory: &mut Memory) {
         let mut chooser = self.choices.chooser.borrow_mut();
         let mut schedule = self.choices.schedule.borrow_mut();
-        if let Chooser::Every(every) = &mut *chooser {
-            for kind in [Kind::Evict, Kind::Fill] {
-                let acts_on = |&line: &usize| match kind {
-                    Kind::Evict => memory.is_cached(line),
-                    _ => memory.may_fill(line),
-                };
-                let Some(line) = every.act(|| (0..memory.lines()).filter(acts_on)) else { continue };
-                let value = line as u64 + 1;
-                schedule.push(Deviation { process: process as u8, operation, kind, value });
-                if kind == Kind::Evict { memory.evict(line) } else { memory.fill_early(line) }
-            }
-            return;
-        }
         let lines = memory.lines() as u32;
         let mut asked = LoggedAnswers { chooser: &mut chooser, schedule: &mut schedule, process, operation };
         let evicted = asked.answer(Kind::Evict, lines + 1);

@@ -2,13 +2,13 @@
 
 use super::choice::{Deviation, Kind};
 use super::chooser::{Chooser, RandomChoices};
+use super::core::Core;
 use super::failure::Failure;
 use super::names::Names;
 use super::step::Step;
 use crate::limits::Limits;
 use crate::operation::OperationIndex;
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
 
 /// The source of choices, and what came of them.
 pub(super) struct Choices {
@@ -102,9 +102,20 @@ impl Settings {
         self.spins.set(find);
     }
 
-    /// Makes loads that acquire those of RCpc, or not.
-    pub fn set_rcpc(&self, rcpc: bool) {
-        self.rcpc.set(rcpc);
+    /// True if loops that wait are found by all that they load.
+    pub(crate) fn finds_spins(&self) -> bool {
+        self.spins.get()
+    }
+
+    /// Sets the instructions for atomics that the core has.
+    pub fn set_core(&self, core: Core) {
+        self.rcpc.set(core.rcpc);
+        self.exclusives.set(!core.lse);
+    }
+
+    /// The instructions for atomics that the core has.
+    pub(crate) fn core(&self) -> Core {
+        Core { lse: !self.exclusives.get(), rcpc: self.rcpc.get() }
     }
 
     /// True if loads that acquire are those of RCpc.
@@ -143,35 +154,20 @@ impl Settings {
     }
 }
 
-/// Hashes of what was done, and states from which all was tried.
+/// A hash of what was done, and whether a run was cut.
 pub(super) struct States {
     pub(super) hash: Cell<u64>,
-    /// The same for each process by itself: what it did and got. Code that draws on nothing else
-    /// goes on alike from the same number.
-    pub(super) own_hashes: Vec<Cell<u64>>,
-    /// For each piece of plain data, the hash of what its last writer had done by then.
-    pub(super) versions: RefCell<Vec<u64>>,
-    /// States from which all was tried, where they are kept.
-    pub(super) known: RefCell<Option<HashSet<Vec<u64>>>>,
-    /// The run has come to such a state, and ended there.
+    /// The run would have repeated another one, and ended there.
     pub(super) pruned: Cell<bool>,
 }
 
 impl States {
-    pub(super) fn new(processes: usize) -> Self {
-        Self {
-            hash: Cell::new(0),
-            own_hashes: (0..processes).map(|_| Cell::new(0)).collect(),
-            versions: RefCell::default(),
-            known: RefCell::default(),
-            pruned: Cell::new(false),
-        }
+    pub(super) fn new() -> Self {
+        Self { hash: Cell::new(0), pruned: Cell::new(false) }
     }
 
     pub(super) fn forget(&self) {
         self.hash.set(0xcbf2_9ce4_8422_2325);
-        self.own_hashes.iter().for_each(|hash| hash.set(0));
-        self.versions.borrow_mut().clear();
         self.pruned.set(false);
     }
 }

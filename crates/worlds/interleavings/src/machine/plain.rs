@@ -28,7 +28,6 @@ impl Machine {
     /// others do.
     pub(crate) fn access_plain(&self, plain: u32, writes: bool, place: &'static Location<'static>) {
         self.watch_plain(plain, writes, place);
-        self.mix_plain(plain, writes);
     }
 
     /// The process that runs accesses plain data at this place of the source. It is no operation.

@@ -35,7 +35,7 @@ impl Machine {
             choices: Choices::new(),
             turns: Turns::new(cpus + 1),
             settings: Settings::default(),
-            states: States::new(cpus + 1),
+            states: States::new(),
             record: Record::new(),
             late: LateLoads::new(cpus + 1),
         }

@@ -201,8 +201,13 @@ impl Machine {
         }
     }
 
-    /// The next process after this one that waits in a loop.
+    /// The next process after this one that waits in a loop. Where a late load waits for its value,
+    /// and nobody is left who could store it but those who only look, the run is void, and none
+    /// goes on.
     fn next_in_a_loop(&self, process: usize) -> Option<usize> {
+        if self.is_void() {
+            return None;
+        }
         let count = self.cpus.len();
         let waits = |cpu: &usize| matches!(self.cpus[*cpu].waits(), Wait::Spin(_));
         (1..=count).map(|step| (process + step) % count).find(waits)

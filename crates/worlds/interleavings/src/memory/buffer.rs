@@ -3,7 +3,7 @@
 use super::history::{Dirty, Message};
 use super::races::Tag;
 use super::state::Memory;
-use super::types::{Answers, Delay};
+use super::types::{Answers, Delay, Touch};
 use super::view::{BUFFER, Entry, EntryKind};
 
 impl Memory {
@@ -24,6 +24,10 @@ impl Memory {
     pub fn pass(&mut self, cpu: usize) {
         if self.views[cpu].buffered != 0 {
             self.pass_buffer(cpu);
+        }
+        // What it does before its late load gets its value, it may do afterwards.
+        if self.owing != 0 && self.debts[cpu].is_some() {
+            self.touch([Touch::debt(cpu, false)]);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::history::Message;
 use super::state::{Debt, Memory, StoredValues};
+use super::types::Touch;
 
 /// Values of a word that are kept.
 const MOST_STORED: usize = 8;
@@ -79,6 +80,7 @@ impl Memory {
         for cpu in 0..self.debts.len() {
             if cpu != writer && self.debts[cpu].is_some_and(|debt| (debt.cell, debt.value) == (cell, value)) {
                 self.debts[cpu] = None;
+                self.touch([Touch::debt(cpu, true)]);
                 self.owing -= 1;
                 self.paid |= 1 << cpu;
                 let known = self.known_at(cell, true, cpu);

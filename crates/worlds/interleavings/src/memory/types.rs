@@ -2,6 +2,7 @@
 
 use super::history::Moment;
 use super::races::Tag;
+use crate::limits::MOST_CPUS;
 
 /// The order that an access asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,5 +121,10 @@ impl Touch {
     /// The event of a CPU; `takes` if the CPU looks at it or takes it, and not if it is sent.
     pub(crate) fn event(cpu: usize, takes: bool) -> Self {
         Self { cell: u16::MAX - 1 - cpu as u16, writes: takes }
+    }
+
+    /// The late load of a CPU; `pays` if it gets its value, and not if the CPU goes on without.
+    pub(crate) fn debt(cpu: usize, pays: bool) -> Self {
+        Self { cell: u16::MAX - 1 - (MOST_CPUS + cpu) as u16, writes: pays }
     }
 }

@@ -6,7 +6,7 @@ use super::run::{RunResult, Runs};
 use super::script::Script;
 use super::shrink::shrink;
 use crate::limits::Limits;
-use crate::machine::{ChoiceSource, Dpor, EveryRun, Step, Strategy};
+use crate::machine::{ChoiceSource, Dpor, Step, Strategy};
 use engine::SplitMix64;
 use std::fmt::Debug;
 
@@ -22,15 +22,8 @@ pub trait Subject: Testbed {
         mut goes_on: impl FnMut(&TallyOf<Self>) -> bool,
     ) -> TallyOf<Self> {
         let mut tally = Tally { coverage: Coverage::new(self.counted(), self.kinds()), ..Tally::default() };
-        if let [Strategy::Every(preemptions)] = exploration.strategies[..] {
-            let choices = || ChoiceSource::Every(EveryRun::new(preemptions));
-            explore_every(self, exploration, &choices, &mut tally, &mut goes_on);
-            tally.coverage.grow(tally.schedules, true);
-            return tally;
-        }
         if let [Strategy::Dpor] = exploration.strategies[..] {
-            let choices = || ChoiceSource::Dpor(Box::new(Dpor::new(true)));
-            explore_every(self, exploration, &choices, &mut tally, &mut goes_on);
+            explore_every(self, exploration, &mut tally, &mut goes_on);
             tally.coverage.grow(tally.schedules, true);
             return tally;
         }
@@ -182,12 +175,14 @@ pub struct Tally<M, C> {
     pub complete: bool,
     /// The reach of the runs.
     pub coverage: Coverage,
+    /// What was tried of a test on each core, in words.
+    pub covered: Vec<String>,
 }
 
 impl<M, C> Default for Tally<M, C> {
     fn default() -> Self {
         let coverage = Coverage::default();
-        Self { schedules: 0, repeated: 0, steps: 0, found: None, complete: false, coverage }
+        Self { schedules: 0, repeated: 0, steps: 0, found: None, complete: false, coverage, covered: Vec::new() }
     }
 }
 
@@ -203,12 +198,11 @@ const WATCHED_EVERY: u64 = 16;
 /// Runs between two looks at whether to go on.
 const BATCH: u64 = 64;
 
-/// Every run of a script that these choices allow, on each machine; without a script, of one that
+/// Every run of a script that differs from the others, on each machine; without a script, of one that
 /// is drawn after the other.
 fn explore_every<S: Subject + ?Sized>(
     subject: &S,
     exploration: &Exploration<S::Script>,
-    choices: &dyn Fn() -> ChoiceSource<'static>,
     tally: &mut TallyOf<S>,
     goes_on: &mut dyn FnMut(&TallyOf<S>) -> bool,
 ) {
@@ -219,7 +213,7 @@ fn explore_every<S: Subject + ?Sized>(
                 subject.draw(machine, &mut script, &mut SplitMix64::fork(exploration.seed, number), &[]);
             }
             let all = subject.open(machine, exploration.limits, true, |session| {
-                let mut by = choices();
+                let mut by = ChoiceSource::Dpor(Box::new(Dpor::new()));
                 loop {
                     let watched = tally.schedules.is_multiple_of(WATCHED_EVERY);
                     session.keep_steps(watched);

@@ -164,8 +164,8 @@ fn theirs(program: &Program, acquires: &str) -> BTreeSet<Outcome> {
 fn compare(programs: u64, swaps: bool, rcpc: bool) -> u64 {
     let strategies = vec![Strategy::Dpor];
     let schedules = 1_000_000;
-    let core = Core { lse: true, rcpc };
-    let config = Config { strategies, schedules, orders: true, core, ..Config::default() };
+    let cores = vec![Core { lse: true, rcpc }];
+    let config = Config { strategies, schedules, cores, ..Config::default() };
     let (mut less, mut runs, mut compared) = (0, 0, 0);
     for number in 0..programs {
         let program = Numbers(number * 2 + 1).program(swaps);

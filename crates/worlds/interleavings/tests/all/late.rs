@@ -1,7 +1,7 @@
 //! Loads that come late: load buffering where Arm allows it, and releases that are missing after
 //! reads.
 
-use interleavings::{Config, Machine, Model, SharedWord, Strategy, Word, check};
+use interleavings::{Config, Core, Machine, Model, SharedWord, Strategy, Word, check};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -16,13 +16,7 @@ fn found(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Option<String
 }
 
 fn every() -> Config {
-    Config {
-        strategies: vec![Strategy::Every(u32::MAX)],
-        schedules: 10_000_000,
-        orders: true,
-        prune: true,
-        ..Config::default()
-    }
+    Config { strategies: vec![Strategy::Dpor], schedules: 10_000_000, cores: vec![Core::LSE], ..Config::default() }
 }
 
 /// The work of a CPU that loads its own word and stores the other one's; it returns what it saw.
@@ -78,7 +72,7 @@ fn load_buffering(model: &mut Model<Machine>, sides: [Side; 2]) {
 
 #[test]
 fn load_buffering_shows_where_nothing_orders_it() {
-    let drawn = Config { schedules: 10_000, ..Config::default() };
+    let drawn = Config { schedules: 40_000, ..Config::default() };
     let orders: [(&str, Side); 4] =
         [("data", WITH_DATA), ("branch", WITH_A_BRANCH), ("release", WITH_RELEASE), ("acquire", WITH_ACQUIRE)];
     let mut cases = vec![("nothing".to_owned(), [PLAIN, PLAIN], true)];

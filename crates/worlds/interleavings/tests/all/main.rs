@@ -2,4 +2,5 @@
 
 mod every_outcome;
 mod late;
+mod spins;
 mod sync;

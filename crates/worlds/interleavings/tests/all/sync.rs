@@ -182,7 +182,7 @@ fn spin_lock(lock: Ordering, unlock: Ordering) {
 #[test]
 fn a_lock_needs_both_its_orders_with_lse_and_without() {
     for lse in [true, false] {
-        let config = Config { core: Core { lse, rcpc: true }, ..drawn() };
+        let config = Config { cores: vec![Core { lse, rcpc: true }], ..drawn() };
         assert_eq!(found(&config, || spin_lock(Acquire, Release)), None);
         assert!(found(&config, || spin_lock(Relaxed, Release)).unwrap().contains("data-race"));
         assert!(found(&config, || spin_lock(Acquire, Relaxed)).unwrap().contains("data-race"));
@@ -204,7 +204,7 @@ fn around_updates(order: Ordering) {
 
 #[test]
 fn exclusives_order_less_than_lse() {
-    let core = |lse| Config { core: Core { lse, rcpc: false }, ..drawn() };
+    let core = |lse| Config { cores: vec![Core { lse, rcpc: false }], ..drawn() };
     assert_eq!(found(&core(true), || around_updates(AcqRel)), None);
     assert!(found(&core(false), || around_updates(AcqRel)).unwrap().contains("both are 0"));
     assert!(found(&core(true), || around_updates(Acquire)).unwrap().contains("both are 0"));
@@ -223,7 +223,7 @@ fn exclusives_order_less_than_lse() {
 #[test]
 fn updates_are_one_step() {
     for lse in [true, false] {
-        let config = Config { core: Core { lse, rcpc: true }, ..drawn() };
+        let config = Config { cores: vec![Core { lse, rcpc: true }], ..drawn() };
         let nothing = found(&config, || {
             let words = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
             let threads: Vec<_> = (0..3)
@@ -299,7 +299,7 @@ fn who_waits_for_ever_is_told_of() {
 /// Every run that differs, in all orders of memory; late loads on or off.
 fn all(late_loads: bool) -> Config {
     let strategies = vec![Strategy::Dpor];
-    Config { strategies, schedules: 10_000_000, orders: true, late_loads, ..Config::default() }
+    Config { strategies, schedules: 10_000_000, cores: vec![Core::LSE], late_loads, ..Config::default() }
 }
 
 /// A queue of one slot between two threads.
@@ -387,7 +387,7 @@ fn free_list() {
 #[test]
 fn exclusives_that_fail_do_not_multiply_the_runs() {
     let runs = [true, false].map(|lse| {
-        let config = Config { core: Core { lse, rcpc: false }, ..all(true) };
+        let config = Config { cores: vec![Core { lse, rcpc: false }], ..all(true) };
         let tally = explore(&config, free_list);
         assert!(tally.complete);
         println!("{} runs, {} cut", tally.schedules, tally.repeated);

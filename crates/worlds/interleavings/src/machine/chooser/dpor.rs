@@ -73,7 +73,6 @@ struct Step {
 pub struct Dpor {
     tape: Vec<Choice>,
     at: usize,
-    orders: bool,
     later: Vec<Vec<u64>>,
     exclusive_failed: bool,
     /// The choices of what to hold back, in the order of this run; [`usize::MAX`] for none.
@@ -88,12 +87,11 @@ pub struct Dpor {
 }
 
 impl Dpor {
-    /// All runs; with `orders` those that memory makes different, too.
-    pub(crate) fn new(orders: bool) -> Self {
+    /// All runs.
+    pub(crate) fn new() -> Self {
         Self {
             tape: Vec::new(),
             at: 0,
-            orders,
             later: Vec::new(),
             exclusive_failed: false,
             holds: Vec::new(),
@@ -106,8 +104,8 @@ impl Dpor {
     }
 
     /// All runs once more, with late loads: by word, the values that they may return.
-    pub(crate) fn again_with_later_values(self, later: Vec<Vec<u64>>) -> Self {
-        Self { later, ..Self::new(self.orders) }
+    pub(crate) fn again_with_later_values(later: Vec<Vec<u64>>) -> Self {
+        Self { later, ..Self::new() }
     }
 
     /// The step that has begun ends: it has accessed this.
@@ -245,17 +243,12 @@ impl Dpor {
                 self.exclusive_failed = fails != 0;
                 fails
             }
-            kind if kind.is_memory() && !self.orders => 0,
             _ => self.below(options),
         }
     }
 
     /// 1 if a store or maintenance is held back, for later ones to overtake it.
-    pub(crate) fn hold(&mut self, kind: Kind) -> u32 {
-        if kind.is_memory() && !self.orders {
-            self.holds.push(usize::MAX);
-            return 0;
-        }
+    pub(crate) fn hold(&mut self) -> u32 {
         self.holds.push(self.at);
         if self.at == self.tape.len() {
             self.tape.push(Choice::Hold { held: false, is_worth: false });

@@ -1,14 +1,12 @@
 //! Who chooses: at random, one run after the other, or as it is written down.
 
 mod dpor;
-mod every;
 mod random;
 mod replayed;
 mod source;
 mod strategy;
 
 pub use dpor::Dpor;
-pub use every::EveryRun;
 pub(super) use random::RandomChoices;
 pub(super) use replayed::ReplayedChoices;
 pub(super) use source::{Chooser, NOBODY};

@@ -95,9 +95,7 @@ impl RandomChoices {
             return running;
         }
         match self.strategy {
-            Strategy::Random | Strategy::Every(_) | Strategy::Dpor => {
-                nth(set, self.random.below(u64::from(set.count_ones())))
-            }
+            Strategy::Random | Strategy::Dpor => nth(set, self.random.below(u64::from(set.count_ones()))),
             Strategy::Pct(_) => self.highest(set),
             Strategy::Few(_) => match self.differs() {
                 true => nth(set, self.random.below(u64::from(set.count_ones()))),

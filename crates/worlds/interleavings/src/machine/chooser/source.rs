@@ -1,7 +1,6 @@
 //! The source of answers to the choices of one run, whichever it is.
 
 use super::dpor::Dpor;
-use super::every::EveryRun;
 use super::random::RandomChoices;
 use super::replayed::ReplayedChoices;
 use crate::machine::choice::Kind;
@@ -14,7 +13,6 @@ pub(crate) const NOBODY: usize = usize::MAX;
 /// The source of answers to the choices of one run.
 pub enum Chooser {
     RandomChoices(Box<RandomChoices>),
-    Every(EveryRun),
     Dpor(Box<Dpor>),
     ReplayedChoices(ReplayedChoices),
 }
@@ -33,18 +31,8 @@ impl Chooser {
     ) -> Option<u64> {
         match self {
             Self::RandomChoices(drawn) => drawn.late(newest, stored),
-            Self::Every(every) => every.late(cell, newest),
             Self::Dpor(dpor) => dpor.late(cell, newest),
             Self::ReplayedChoices(replayed) => replayed.find(process, operation, Kind::LoadLate),
-        }
-    }
-
-    /// Preemptions and acts of caches that are left in an exhaustive run, if the next choice was
-    /// not made before.
-    pub fn left_at_a_new_choice(&self) -> Option<(u32, u32)> {
-        match self {
-            Self::Every(every) => every.left_at_a_new_choice(),
-            _ => None,
         }
     }
 
@@ -53,7 +41,6 @@ impl Chooser {
         match self {
             Self::Dpor(dpor) => dpor.who(Some(running), ready).unwrap_or(NOBODY),
             Self::RandomChoices(drawn) => drawn.preempt(running, ready),
-            Self::Every(every) => every.preempt(running, ready),
             Self::ReplayedChoices(replayed) => match replayed.find(running, operation, Kind::Preempt) {
                 // In a schedule that was shortened the one that goes on may be unable to.
                 Some(process) if ready.can_go(process as usize) => process as usize,
@@ -65,7 +52,6 @@ impl Chooser {
     pub fn next(&mut self, blocked: usize, operation: OperationIndex, ready: Ready) -> Option<usize> {
         match self {
             Self::RandomChoices(drawn) => drawn.next(ready),
-            Self::Every(every) => every.next(ready),
             Self::Dpor(_) if ready.awake | ready.asleep == 0 => None,
             Self::Dpor(dpor) => Some(dpor.who(None, ready).unwrap_or(NOBODY)),
             Self::ReplayedChoices(replayed) => match replayed.find(blocked, operation, Kind::Next) {
@@ -79,7 +65,6 @@ impl Chooser {
     pub fn answer(&mut self, process: usize, operation: OperationIndex, kind: Kind, options: u32) -> u32 {
         match self {
             Self::RandomChoices(drawn) => drawn.answer(kind, options),
-            Self::Every(every) => every.answer(kind, options),
             Self::Dpor(dpor) => dpor.answer(kind, options),
             Self::ReplayedChoices(replayed) => match replayed.find(process, operation, kind) {
                 Some(value) => (value as u32).min(options.saturating_sub(1)),

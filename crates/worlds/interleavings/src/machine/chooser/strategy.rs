@@ -13,13 +13,8 @@ pub enum Strategy {
     PassingOver,
     /// The plainest run with about this number of deviations, anywhere and of any kind.
     Few(u32),
-    /// Every run with at most this number of preemptions, [`u32::MAX`] for any number, one after
-    /// the other: all choices of who goes on and of what the hardware answers, with memory
-    /// sequentially consistent. Alone, or not at all.
-    Every(u32),
-    /// Every run, as [`Strategy::Every`] with any number of preemptions, but of those that differ
-    /// in the order of independent operations alone one (dynamic partial-order reduction), with
-    /// memory in all its orders. Alone.
+    /// Every run, but of those that differ in the order of independent operations alone one
+    /// (dynamic partial-order reduction), with memory in all its orders. Before all others.
     Dpor,
 }
 
@@ -37,7 +32,6 @@ impl std::fmt::Display for Strategy {
             Self::Pct(changes) => write!(f, "pct:{changes}"),
             Self::PassingOver => f.write_str("passing-over"),
             Self::Few(deviations) => write!(f, "few:{deviations}"),
-            Self::Every(preemptions) => write!(f, "dfs:{preemptions}"),
             Self::Dpor => f.write_str("dpor"),
         }
     }
@@ -51,12 +45,7 @@ impl std::str::FromStr for Strategy {
             None if text == "random" => Ok(Self::Random),
             None if text == "passing-over" => Ok(Self::PassingOver),
             None if text == "pct" => Ok(Self::Pct(3)),
-            None if text == "dfs" => Ok(Self::Every(2)),
             None if text == "dpor" => Ok(Self::Dpor),
-            Some(("dfs", preemptions)) => match preemptions.parse() {
-                Ok(preemptions @ 0..=64) => Ok(Self::Every(preemptions)),
-                _ => Err(format!("`{preemptions}` preemptions: a number from 0 to 64 is right")),
-            },
             Some(("pct", changes)) => match changes.parse() {
                 Ok(changes @ 1..=64) => Ok(Self::Pct(changes)),
                 _ => Err(format!("`{changes}` changes of priority: a number from 1 to 64 is right")),
@@ -65,9 +54,7 @@ impl std::str::FromStr for Strategy {
                 Ok(deviations @ 1..=64) => Ok(Self::Few(deviations)),
                 _ => Err(format!("`{deviations}` deviations: a number from 1 to 64 is right")),
             },
-            _ => Err(format!(
-                "there is no strategy `{text}`: random, pct:N, passing-over, few:N, dfs:N and dpor are right"
-            )),
+            _ => Err(format!("there is no strategy `{text}`: random, pct:N, passing-over, few:N and dpor are right")),
         }
     }
 }
