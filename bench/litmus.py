@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Answers of `stopwatt explore litmus` beside those of herd7, on generated tests and on those of pairs, arrays and selects in
+"""Answers of `stopwatt explore litmus` beside those of herd7, on cycles of edges, on drawn tests and on those of pairs, arrays and selects in
 crates/worlds/litmus/tests/wider: verdicts, all final states, and the time that both take.
 
-    bench/litmus.py [--tests 4000] [--drawn 300] [--work DIR]
+    bench/litmus.py [--drawn 300] [--work DIR]
 
 Fetches Debian's herdtools7 and the C library that it needs (under an apt configuration of its own: the machine's sources stay as they are), and unpacks
-them into the folder DIR, target/bench/litmus by default. Half of the generated tests have read-modify-writes, a quarter accesses of bytes and a quarter of
-halfwords. Beside them stand tests of drawn instructions (drawn_litmus.py). Ends with 1 if one answer differs. Needs apt, dpkg
-and Rust.
+them into the folder DIR, target/bench/litmus by default. The tests are the cycles of crates/worlds/litmus/tests/cycles.txt, of which a part has
+read-modify-writes, bytes and halfwords, and tests of drawn instructions (drawn_litmus.py). Ends with 1 if one answer differs. Needs apt, dpkg and Rust.
 """
 
 import argparse
@@ -50,7 +49,6 @@ def timed(command):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tests", type=int, default=4000)
     parser.add_argument("--drawn", type=int, default=300)
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "target/bench/litmus")
     arguments = parser.parse_args()
@@ -60,7 +58,13 @@ def main():
     governors.run(["cargo", "build", "--quiet", "--release", "--locked"], cwd=ROOT)
     tests = work / "tests"
     shutil.rmtree(tests, ignore_errors=True)
-    governors.run(["cargo", "run", "--quiet", "--release", "--locked", "-p", "litmus", "--example", "cycles", "--", tests, arguments.tests], cwd=ROOT)
+    tests.mkdir()
+    cycles = (ROOT / "crates/worlds/litmus/tests/cycles.txt").read_text().strip().split("\n\n")
+    with (tests / "@all").open("w") as listed:
+        for text in cycles:
+            name = text.split(maxsplit=2)[1]
+            (tests / f"{name}.litmus").write_text(text + "\n")
+            listed.write(f"{name}.litmus\n")
     wider = sorted((ROOT / "crates/worlds/litmus/tests/wider").glob("*.litmus"))
     with (tests / "@all").open("a") as listed:
         for file in wider:
@@ -69,7 +73,7 @@ def main():
         for name, text in map(drawn_litmus.drawn, range(arguments.drawn)):
             (tests / f"{name}.litmus").write_text(text)
             listed.write(f"{name}.litmus\n")
-    count = arguments.tests + len(wider)
+    count = len(cycles) + len(wider)
     theirs, their_time = timed([*herd, "-timeout", "10", tests / "@all"])
     expected = work / "herd7.expected"
     expected.write_text(theirs.stdout)

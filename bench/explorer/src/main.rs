@@ -12,6 +12,7 @@ mod beside;
 mod programs;
 
 use explore::{Board, Config, Strategy, Word, check};
+use interleavings::Core;
 use psci::SharedWord;
 use std::cell::Cell;
 use std::rc::Rc;

@@ -9,6 +9,8 @@ thread_local! {
     static MACHINE: Cell<Option<&'static Machine>> = const { Cell::new(None) };
     /// The bodies of threads that have been spawned and have not started.
     static BODIES: RefCell<Vec<Option<Body>>> = const { RefCell::new(Vec::new()) };
+    /// The words at which threads park, by thread.
+    static TOKENS: RefCell<Vec<Option<u16>>> = const { RefCell::new(Vec::new()) };
     /// Machines that no test uses at present.
     static IDLE: RefCell<Vec<(usize, &'static Machine)>> = const { RefCell::new(Vec::new()) };
 }
@@ -54,6 +56,7 @@ impl OnMachine for TestMachine {
 
 /// Forgets threads of an earlier run.
 pub(crate) fn begin(threads: usize) {
+    TOKENS.replace(vec![None; threads]);
     BODIES.with_borrow_mut(|bodies| {
         bodies.clear();
         bodies.resize_with(threads, || None);
@@ -71,6 +74,11 @@ pub(crate) fn spawn(body: Body) -> usize {
     BODIES.with_borrow_mut(|bodies| bodies[thread] = Some(body));
     machine.start_process(thread);
     thread
+}
+
+/// The word at which a thread parks.
+pub(crate) fn token(thread: usize) -> u16 {
+    TOKENS.with_borrow_mut(|tokens| *tokens[thread].get_or_insert_with(|| machine().make_word(0)))
 }
 
 /// Does the work of a thread.

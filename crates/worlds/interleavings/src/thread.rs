@@ -1,6 +1,8 @@
 //! The part of `std::thread` that tests use, by another path.
 
 use crate::current::{self, machine};
+use crate::machine::Operation;
+use crate::memory::AtomicOrder;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Mutex};
 
@@ -29,12 +31,49 @@ pub fn spawn<T: 'static>(body: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
     JoinHandle { thread, result }
 }
 
+/// A thread, as `std::thread::Thread`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread(usize);
+
+/// The thread that runs.
+pub fn current() -> Thread {
+    Thread(machine().process())
+}
+
+/// Waits until somebody unparks this thread, if nobody has.
+pub fn park() {
+    let cell = current::token(machine().process());
+    let did = Operation::Update { cell, what: "parks at", value: 0 };
+    while machine().update(cell, AtomicOrder::Acquire, did, 0, |token| (token == 1).then_some(0)) == 0 {
+        machine().wait_for_change(cell, 0);
+    }
+}
+
+impl Thread {
+    /// The number of the thread, 0 for the first one.
+    pub fn id(&self) -> usize {
+        self.0
+    }
+
+    /// Lets the thread go on, or pass by its next [`park`].
+    pub fn unpark(&self) {
+        let cell = current::token(self.0);
+        let did = Operation::Update { cell, what: "unparks at", value: 1 };
+        machine().update(cell, AtomicOrder::Release, did, 1, |_| Some(1));
+    }
+}
+
 /// Lets another thread go, if one can.
 pub fn yield_now() {
     machine().yields();
 }
 
 impl<T> JoinHandle<T> {
+    /// The thread.
+    pub fn thread(&self) -> Thread {
+        Thread(self.thread)
+    }
+
     /// Waits until the thread has ended, sees all that it has done, and returns what it returned.
     ///
     /// # Errors

@@ -19,7 +19,6 @@
 
 mod answer;
 pub mod arm;
-pub mod cycle;
 mod enumerate;
 pub mod expected;
 mod lexer;

@@ -8,7 +8,7 @@
 //! use std::cell::Cell;
 //! use std::rc::Rc;
 //!
-//! let tally = check(&Config { schedules: 2_000, ..Config::default() }, |model| {
+//! let tally = check(&Config { schedules: 3_000, ..Config::default() }, |model| {
 //!     let words: Rc<Vec<BakeryWord<explore::Board>>> = Rc::new((0..2).map(|_| BakeryWord::new()).collect());
 //!     let inside = Rc::new(Cell::new(0));
 //!     for cpu in 0..2 {
@@ -25,7 +25,7 @@
 //!     }
 //!     model.at_the_end(move |_| inside.get() == 0, "somebody is still inside");
 //! });
-//! assert_eq!(tally.schedules, 2_000);
+//! assert_eq!(tally.schedules, 3_000);
 //! ```
 //!
 //! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a

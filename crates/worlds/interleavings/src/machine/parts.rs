@@ -123,16 +123,6 @@ impl Settings {
         self.rcpc.get()
     }
 
-    /// Makes read-modify-writes of exclusives, as on a core without LSE, or not.
-    pub fn set_exclusives(&self, exclusives: bool) {
-        self.exclusives.set(exclusives);
-    }
-
-    /// True if read-modify-writes are made of exclusives.
-    pub fn exclusives(&self) -> bool {
-        self.exclusives.get()
-    }
-
     /// Lets loads be late, or not.
     pub fn set_late_loads(&self, late_loads: bool) {
         self.late_loads.set(late_loads);

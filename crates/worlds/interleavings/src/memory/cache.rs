@@ -57,16 +57,6 @@ impl Memory {
         self.views[cpu].maintained = self.now;
     }
 
-    /// True if a cache has the line.
-    pub fn is_cached(&self, line: usize) -> bool {
-        self.lines[line].cached
-    }
-
-    /// True if a cache may read the line in on its own: none has it, and one is in coherency.
-    pub fn may_fill(&self, line: usize) -> bool {
-        !self.lines[line].cached && self.views.iter().any(|view| view.coherent)
-    }
-
     /// A line leaves the caches on its own: written back if it is dirty.
     pub fn evict(&mut self, line: usize) {
         self.write_back(line);
@@ -78,7 +68,7 @@ impl Memory {
 
     /// A line is read into the caches on its own; only while a CPU is in coherency.
     pub fn fill_early(&mut self, line: usize) {
-        if self.may_fill(line) {
+        if !self.lines[line].cached && self.views.iter().any(|view| view.coherent) {
             self.fill(line);
         }
     }

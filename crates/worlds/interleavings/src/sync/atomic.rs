@@ -85,11 +85,6 @@ pub fn fence(order: Ordering) {
     }
 }
 
-/// A hint that the thread waits for others.
-pub fn spin_loop_hint() {
-    crate::hint::spin_loop();
-}
-
 /// A word that holds a `T`.
 struct Word<T> {
     word: u16,

@@ -14,9 +14,14 @@
 //! [`Core::lse`]: crate::Core::lse
 
 pub mod atomic;
-mod mutex;
+mod guard;
+mod locks;
+pub mod mpsc;
+mod once;
 mod unsafe_cell;
 
-pub use mutex::{LockResult, Mutex, MutexGuard};
-pub use std::sync::{Arc, PoisonError, Weak};
+pub use guard::{Guard, LockResult, TryLockResult};
+pub use locks::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use once::{Barrier, BarrierWaitResult, LazyLock, Once, OnceLock};
+pub use std::sync::{Arc, PoisonError, TryLockError, Weak};
 pub use unsafe_cell::UnsafeCell;

@@ -4,3 +4,4 @@ mod every_outcome;
 mod late;
 mod spins;
 mod sync;
+mod types;

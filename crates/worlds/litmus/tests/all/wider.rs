@@ -1,5 +1,5 @@
-//! Tests of what is more than whole words: their final states are those of herd7 7.58, which
-//! `wider/herd7.expected` holds.
+//! Tests whose final states are those of herd7 7.58: of what is more than whole words, with
+//! `wider/herd7.expected`, and of cycles of edges, with `cycles.expected`.
 
 use litmus::{answer, expected, parse};
 use std::path::Path;
@@ -24,4 +24,19 @@ fn bytes_pairs_arrays_and_selects_end_as_herd7_says() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(answered, all.len());
+}
+
+/// Cycles of two to four threads, as in "Fences in weak memory models" (Alglave, Maranget, Sarkar,
+/// Sewell, 2010): accesses in program order, with barriers and dependencies, of which the last part
+/// has read-modify-writes, and bytes and halfwords.
+#[test]
+fn cycles_end_as_herd7_says() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let all = expected::read(&text("cycles.expected")).unwrap();
+    for cycle in text("cycles.txt").split_inclusive("\n\n") {
+        let test = parse(cycle).unwrap_or_else(|error| panic!("{error}:\n{cycle}"));
+        let answer = answer(&test).unwrap_or_else(|error| panic!("{error}:\n{cycle}"));
+        assert_eq!(all[&test.name].difference(&test, &answer), None, "{cycle}");
+    }
 }

@@ -1,0 +1,137 @@
+//! The part of `std::sync::mpsc` that tests use, by another path.
+
+use super::locks::{Condvar, Mutex, MutexGuard};
+use std::collections::VecDeque;
+use std::sync::Arc;
+pub use std::sync::mpsc::{RecvError, SendError, TryRecvError};
+
+#[derive(Debug)]
+struct State<T> {
+    queue: VecDeque<T>,
+    senders: usize,
+    received: u64,
+    has_receiver: bool,
+}
+
+#[derive(Debug)]
+struct Channel<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+    bound: usize,
+}
+
+impl<T> Channel<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn wait<'c>(
+        &self,
+        state: MutexGuard<'c, State<T>>,
+        waits: impl FnMut(&mut State<T>) -> bool,
+    ) -> MutexGuard<'c, State<T>> {
+        self.changed.wait_while(state, waits).unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// The end of a channel that sends, bounded or not.
+#[derive(Debug)]
+pub struct Sender<T>(Arc<Channel<T>>);
+
+/// The end of a bounded channel that sends.
+pub type SyncSender<T> = Sender<T>;
+
+/// The end of a channel that receives.
+#[derive(Debug)]
+pub struct Receiver<T>(Arc<Channel<T>>);
+
+/// A channel without a bound.
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    sync_channel(usize::MAX)
+}
+
+/// A channel whose senders wait while it holds `bound` values; with 0, until theirs is received.
+pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
+    let state = State { queue: VecDeque::new(), senders: 1, received: 0, has_receiver: true };
+    let channel = Arc::new(Channel { state: Mutex::new(state), changed: Condvar::new(), bound });
+    (Sender(channel.clone()), Receiver(channel))
+}
+
+impl<T> Sender<T> {
+    /// Sends a value, and waits for room.
+    ///
+    /// # Errors
+    /// Nobody receives: the value.
+    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        let bound = self.0.bound.max(1);
+        let mut state = self.0.wait(self.0.lock(), |state| state.has_receiver && state.queue.len() >= bound);
+        if !state.has_receiver {
+            return Err(SendError(value));
+        }
+        state.queue.push_back(value);
+        let last = state.received + state.queue.len() as u64;
+        self.0.changed.notify_all();
+        if self.0.bound == 0 {
+            drop(self.0.wait(state, |state| state.has_receiver && state.received < last));
+        }
+        Ok(())
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.0.lock().senders += 1;
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.0.lock().senders -= 1;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.0.lock().has_receiver = false;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+impl<T> Receiver<T> {
+    /// The next value, for which it waits.
+    ///
+    /// # Errors
+    /// There is none, and nobody sends any more.
+    pub fn recv(&self) -> Result<T, RecvError> {
+        let state = self.0.wait(self.0.lock(), |state| state.queue.is_empty() && state.senders > 0);
+        self.take(state).ok_or(RecvError)
+    }
+
+    /// The next value, if there is one.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        let state = self.0.lock();
+        let none = if state.senders == 0 { TryRecvError::Disconnected } else { TryRecvError::Empty };
+        self.take(state).ok_or(none)
+    }
+
+    fn take(&self, mut state: MutexGuard<'_, State<T>>) -> Option<T> {
+        let value = state.queue.pop_front()?;
+        state.received += 1;
+        self.0.changed.notify_all();
+        Some(value)
+    }
+
+    /// All values, until nobody sends any more.
+    pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        std::iter::from_fn(|| self.recv().ok())
+    }
+}

@@ -1,0 +1,143 @@
+//! What is done once.
+
+use super::locks::{Condvar, Mutex, change};
+use crate::current::machine;
+use crate::memory::{AtomicOrder, Order};
+use std::cell::RefCell;
+use std::ops::Deref;
+
+const RUNS: u64 = 1;
+const DONE: u64 = 2;
+
+/// A `std::sync::Once`: a word.
+#[derive(Debug)]
+pub struct Once(u16);
+
+impl Once {
+    /// Nothing was done.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(machine().make_word(0))
+    }
+
+    /// Does it, or waits until another thread has done it.
+    pub fn call_once(&self, work: impl FnOnce()) {
+        loop {
+            match change(self.0, AtomicOrder::Acquire, "begins", |state| (state == 0).then_some(RUNS)) {
+                Ok(_) => {
+                    work();
+                    machine().store(self.0, DONE, Order::Ordered);
+                    return;
+                }
+                Err(RUNS) => machine().wait_for_change(self.0, RUNS),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// True if it was done.
+    pub fn is_completed(&self) -> bool {
+        machine().load(self.0, machine().acquiring()) == DONE
+    }
+}
+
+/// A `std::sync::OnceLock`.
+#[derive(Debug)]
+pub struct OnceLock<T> {
+    once: Once,
+    value: std::sync::OnceLock<T>,
+}
+
+impl<T> OnceLock<T> {
+    /// A value that is not there yet.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self { once: Once::new(), value: std::sync::OnceLock::new() }
+    }
+
+    /// The value, if it is there.
+    pub fn get(&self) -> Option<&T> {
+        self.value.get().filter(|_| self.once.is_completed())
+    }
+
+    /// The value, which is made if nobody has.
+    pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+        if !self.once.is_completed() {
+            self.once.call_once(|| drop(self.value.set(make())));
+        }
+        self.value.get().expect("what was done once has left its value")
+    }
+
+    /// Sets the value.
+    ///
+    /// # Errors
+    /// It is there already: the other one.
+    pub fn set(&self, value: T) -> Result<(), T> {
+        let mut value = Some(value);
+        self.get_or_init(|| value.take().expect("a value is set once"));
+        value.map_or(Ok(()), Err)
+    }
+}
+
+/// A `std::sync::LazyLock`.
+#[derive(Debug)]
+pub struct LazyLock<T, F = fn() -> T> {
+    value: OnceLock<T>,
+    make: RefCell<Option<F>>,
+}
+
+impl<T, F: FnOnce() -> T> LazyLock<T, F> {
+    /// A value that is made when it is first asked for.
+    pub fn new(make: F) -> Self {
+        Self { value: OnceLock::new(), make: RefCell::new(Some(make)) }
+    }
+}
+
+impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.value.get_or_init(|| self.make.take().expect("a value is made once")())
+    }
+}
+
+/// A `std::sync::Barrier`, of the same parts: a lock, and a condition for it.
+#[derive(Debug)]
+pub struct Barrier {
+    /// Those who have come, and how often it has opened.
+    state: Mutex<(usize, usize)>,
+    opens: Condvar,
+    threads: usize,
+}
+
+/// Whether a thread was the last that came.
+#[derive(Debug)]
+pub struct BarrierWaitResult(bool);
+
+impl BarrierWaitResult {
+    /// True for one of those who waited.
+    pub fn is_leader(&self) -> bool {
+        self.0
+    }
+}
+
+impl Barrier {
+    /// A barrier that opens for so many threads.
+    pub fn new(threads: usize) -> Self {
+        Self { state: Mutex::new((0, 0)), opens: Condvar::new(), threads }
+    }
+
+    /// Waits until as many threads have come.
+    pub fn wait(&self) -> BarrierWaitResult {
+        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let opened = state.1;
+        state.0 += 1;
+        if state.0 < self.threads {
+            let _opened = self.opens.wait_while(state, |state| state.1 == opened);
+            return BarrierWaitResult(false);
+        }
+        *state = (0, opened + 1);
+        self.opens.notify_all();
+        BarrierWaitResult(true)
+    }
+}

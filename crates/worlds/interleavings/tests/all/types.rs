@@ -1,0 +1,351 @@
+//! Correct programs over all types, which every strategy finds nothing in, and wrong ones.
+
+use interleavings::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use interleavings::sync::atomic::{
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize, fence,
+};
+use interleavings::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock, mpsc};
+use interleavings::{Config, Strategy, explore, hint, thread};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+fn found(config: &Config, test: impl Fn() + 'static) -> Option<String> {
+    let result = catch_unwind(AssertUnwindSafe(|| explore(config, test)));
+    result.err().map(|text| *text.downcast::<String>().expect("a text"))
+}
+
+/// Runs this in so many threads, and waits for them.
+fn in_threads(count: usize, body: impl Fn(usize) + 'static) {
+    let body = Arc::new(body);
+    let threads: Vec<_> = (0..count)
+        .map(|number| {
+            let body = body.clone();
+            thread::spawn(move || body(number))
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+fn mutex() {
+    let count = Arc::new(Mutex::new(0));
+    let other = count.clone();
+    in_threads(2, move |_| *other.lock().unwrap() += 1);
+    assert_eq!(*count.lock().unwrap(), 2);
+}
+
+fn mutex_below_stores() {
+    let (lock, word) = (Arc::new(Mutex::new(0)), Arc::new(AtomicU32::new(0)));
+    let other = lock.clone();
+    let thread = thread::spawn(move || *other.lock().unwrap() += 1);
+    let held = lock.lock().unwrap();
+    word.store(1, Release);
+    word.store(2, Release);
+    drop(held);
+    thread.join().unwrap();
+}
+
+fn try_lock() {
+    let lock = Arc::new(Mutex::new(0));
+    let other = lock.clone();
+    in_threads(2, move |_| {
+        if let Ok(mut held) = other.try_lock() {
+            *held += 1;
+        }
+    });
+    assert!((1..=2).contains(&*lock.lock().unwrap()));
+}
+
+fn readers_and_a_writer() {
+    let lock = Arc::new((RwLock::new((0, 0)), AtomicU32::new(0)));
+    in_threads(3, move |number| {
+        if number == 0 {
+            let mut held = lock.0.write().unwrap();
+            lock.1.store(1, Release);
+            held.0 += 1;
+            lock.1.store(2, Release);
+            held.1 += 1;
+        } else {
+            let held = lock.0.read().unwrap();
+            assert_eq!(held.0, held.1);
+        }
+    });
+}
+
+fn condition() {
+    let ready = Arc::new((Mutex::new(false), Condvar::new()));
+    let other = ready.clone();
+    let thread = thread::spawn(move || {
+        *other.0.lock().unwrap() = true;
+        other.1.notify_one();
+    });
+    let mut held = ready.0.lock().unwrap();
+    while !*held {
+        held = ready.1.wait(held).unwrap();
+    }
+    drop(held);
+    thread.join().unwrap();
+}
+
+fn condition_for_all() {
+    let ready = Arc::new((Mutex::new(false), Condvar::new()));
+    in_threads(3, move |number| {
+        let mut held = ready.0.lock().unwrap();
+        if number == 0 {
+            *held = true;
+            ready.1.notify_all();
+        } else {
+            drop(ready.1.wait_while(held, |ready| !*ready).unwrap());
+        }
+    });
+}
+
+fn barrier() {
+    let shared = Arc::new((Barrier::new(2), [AtomicU32::new(0), AtomicU32::new(0)], AtomicU32::new(0)));
+    let other = shared.clone();
+    in_threads(2, move |number| {
+        other.1[number].store(1, Relaxed);
+        let is_leader = other.0.wait().is_leader();
+        other.2.fetch_add(u32::from(is_leader), Relaxed);
+        assert_eq!(other.1[1 - number].load(Relaxed), 1);
+    });
+    assert_eq!(shared.2.load(Relaxed), 1);
+}
+
+fn once() {
+    let shared = Arc::new((Once::new(), AtomicU32::new(0)));
+    in_threads(2, move |_| {
+        shared.0.call_once(|| shared.1.store(shared.1.load(Relaxed) + 1, Relaxed));
+        assert_eq!(shared.1.load(Relaxed), 1);
+        assert!(shared.0.is_completed());
+    });
+}
+
+fn once_lock() {
+    let shared = Arc::new(OnceLock::new());
+    in_threads(2, move |number| {
+        let value = *shared.get_or_init(|| number);
+        assert_eq!(shared.get(), Some(&value));
+        assert_eq!(shared.set(7), Err(7));
+    });
+}
+
+fn lazy() {
+    let lazy = Arc::new(LazyLock::new(|| AtomicU32::new(5)));
+    in_threads(2, move |_| {
+        lazy.fetch_add(1, Relaxed);
+        assert!((6..=7).contains(&lazy.load(Relaxed)));
+    });
+}
+
+fn channel() {
+    let (sender, receiver) = mpsc::channel();
+    let other = sender.clone();
+    let threads = [thread::spawn(move || sender.send(1).unwrap()), thread::spawn(move || other.send(2).unwrap())];
+    assert_eq!(receiver.iter().sum::<u32>(), 3);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+fn bounded_channel() {
+    for bound in [0, 1] {
+        let (sender, receiver) = mpsc::sync_channel(bound);
+        let thread = thread::spawn(move || (0..2).for_each(|number| sender.send(number).unwrap()));
+        assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1]);
+        thread.join().unwrap();
+    }
+}
+
+fn channel_without_receiver() {
+    let (sender, receiver) = mpsc::channel();
+    let thread = thread::spawn(move || drop(receiver));
+    let _ = sender.send(1);
+    thread.join().unwrap();
+    assert!(sender.send(2).is_err());
+}
+
+fn park() {
+    let word = Arc::new(AtomicBool::new(false));
+    let (other, parked) = (word.clone(), thread::current());
+    let thread = thread::spawn(move || {
+        other.store(true, Relaxed);
+        parked.unpark();
+    });
+    while !word.load(Relaxed) {
+        thread::park();
+    }
+    thread.join().unwrap();
+}
+
+fn spin_lock() {
+    let lock = Arc::new((AtomicU8::new(0), AtomicI64::new(0)));
+    in_threads(2, move |_| {
+        while lock.0.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
+            hint::spin_loop();
+        }
+        lock.1.store(lock.1.load(Relaxed) - 1, Relaxed);
+        lock.0.store(0, Release);
+    });
+}
+
+fn ticket_lock() {
+    let lock = Arc::new((AtomicU16::new(0), AtomicU16::new(0), AtomicU32::new(0)));
+    in_threads(2, move |_| {
+        let ticket = lock.0.fetch_add(1, Relaxed);
+        while lock.1.load(Acquire) != ticket {
+            thread::yield_now();
+        }
+        let before = lock.2.load(Relaxed);
+        lock.2.store(before + 1, Relaxed);
+        lock.1.store(ticket + 1, Release);
+    });
+}
+
+fn message_by_fences() {
+    let words = Arc::new((AtomicU32::new(0), AtomicBool::new(false)));
+    let other = words.clone();
+    let thread = thread::spawn(move || {
+        other.0.store(1, Relaxed);
+        fence(Release);
+        other.1.store(true, Relaxed);
+    });
+    while !words.1.load(Relaxed) {}
+    fence(Acquire);
+    assert_eq!(words.0.load(Relaxed), 1);
+    thread.join().unwrap();
+}
+
+fn store_buffering() {
+    let words = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+    let other = words.clone();
+    let thread = thread::spawn(move || {
+        other[0].store(1, SeqCst);
+        other[1].load(SeqCst)
+    });
+    words[1].store(1, SeqCst);
+    assert!(words[0].load(SeqCst) + thread.join().unwrap() > 0);
+}
+
+fn stack() {
+    let head = Arc::new(AtomicPtr::new(std::ptr::null_mut::<u32>()));
+    in_threads(2, move |number| {
+        let node = Box::into_raw(Box::new(number as u32));
+        let mut old = head.load(Relaxed);
+        while let Err(now) = head.compare_exchange(old, node, AcqRel, Acquire) {
+            old = now;
+        }
+    });
+}
+
+fn counts() {
+    let count = Arc::new(AtomicU32::new(0));
+    let other = count.clone();
+    in_threads(3, move |number| {
+        other.fetch_max(number as u32, Relaxed);
+        other.fetch_or(4, Relaxed);
+    });
+    assert!((4..=6).contains(&count.load(Relaxed)));
+}
+
+type Test = (&'static str, fn());
+
+const CORRECT: [Test; 20] = [
+    ("mutex", mutex),
+    ("mutex below stores", mutex_below_stores),
+    ("try_lock", try_lock),
+    ("readers and a writer", readers_and_a_writer),
+    ("condition", condition),
+    ("condition for all", condition_for_all),
+    ("barrier", barrier),
+    ("once", once),
+    ("once lock", once_lock),
+    ("lazy", lazy),
+    ("channel", channel),
+    ("bounded channel", bounded_channel),
+    ("channel without receiver", channel_without_receiver),
+    ("park", park),
+    ("spin lock", spin_lock),
+    ("ticket lock", ticket_lock),
+    ("message by fences", message_by_fences),
+    ("store buffering", store_buffering),
+    ("stack", stack),
+    ("counts", counts),
+];
+
+#[test]
+fn correct_programs_are_clean_in_every_strategy() {
+    let alone = |strategy| Config { strategies: vec![strategy], schedules: 3_000, ..Config::default() };
+    let drawn = [Strategy::Random, Strategy::Pct(3), Strategy::PassingOver, Strategy::Few(3)];
+    let default = Config { time: Duration::from_millis(500), schedules: 3_000, ..Config::default() };
+    for config in drawn.map(alone).into_iter().chain([default]) {
+        for (name, test) in CORRECT {
+            assert_eq!(found(&config, test), None, "{name} {:?}", config.strategies);
+        }
+    }
+}
+
+#[test]
+fn lost_wake_ups_are_found() {
+    let config = Config::default();
+    // The flag is looked at, the lock let go, and only then is it waited.
+    let lost = found(&config, || {
+        let ready = Arc::new((Mutex::new(false), Condvar::new()));
+        let other = ready.clone();
+        let thread = thread::spawn(move || {
+            *other.0.lock().unwrap() = true;
+            other.1.notify_one();
+        });
+        let is_ready = *ready.0.lock().unwrap();
+        if !is_ready {
+            drop(ready.1.wait(ready.0.lock().unwrap()).unwrap());
+        }
+        thread.join().unwrap();
+    });
+    assert!(lost.unwrap().contains("everybody-wakes"));
+    // One of two is told.
+    let one = found(&config, || {
+        let ready = Arc::new((Mutex::new(false), Condvar::new()));
+        in_threads(3, move |number| {
+            let mut held = ready.0.lock().unwrap();
+            if number == 0 {
+                *held = true;
+                ready.1.notify_one();
+            } else {
+                drop(ready.1.wait_while(held, |ready| !*ready).unwrap());
+            }
+        });
+    });
+    assert!(one.unwrap().contains("everybody-wakes"));
+    // A token that is taken before the flag is up.
+    let parked = found(&config, || {
+        let word = Arc::new(AtomicBool::new(false));
+        let (other, parked) = (word.clone(), thread::current());
+        let thread = thread::spawn(move || {
+            parked.unpark();
+            other.store(true, Release);
+        });
+        while !word.load(Acquire) {
+            thread::park();
+        }
+        thread.join().unwrap();
+    });
+    assert!(parked.unwrap().contains("everybody-wakes"));
+}
+
+#[test]
+fn small_programs_are_tried_in_full() {
+    let config = Config { strategies: vec![Strategy::Dpor], schedules: 1_000_000, ..Config::default() };
+    let tests: [Test; 8] = [
+        ("mutex", mutex),
+        ("try_lock", try_lock),
+        ("condition", condition),
+        ("once", once),
+        ("once lock", once_lock),
+        ("park", park),
+        ("message by fences", message_by_fences),
+        ("stack", stack),
+    ];
+    for (name, test) in tests {
+        let tally = explore(&config, test);
+        println!("{name}: {}", tally.covered.join("; "));
+        assert!(tally.complete, "{name}");
+    }
+}
