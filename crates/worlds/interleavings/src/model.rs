@@ -489,7 +489,6 @@ fn story(
 #[serde(deny_unknown_fields)]
 struct File {
     cpus: usize,
-    #[serde(default)]
     core: Core,
     #[serde(default)]
     deviation: Vec<Deviation>,

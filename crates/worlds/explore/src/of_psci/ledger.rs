@@ -87,6 +87,7 @@ struct CpuBooks {
     left_early: bool,
     looked: bool,
     pending: bool,
+    asked: bool,
     vetoed: bool,
     power_on_failed: bool,
     /// A standby that others know of has ended, and the CPU is not out of it yet.
@@ -158,6 +159,7 @@ impl Ledger {
             left_early: false,
             looked: false,
             pending: false,
+            asked: false,
             vetoed: false,
             power_on_failed: false,
             is_back: false,
@@ -222,7 +224,7 @@ impl Ledger {
         own.rests_since = None;
         own.called = now;
         (own.mode, own.changes) = (self.mode, self.changes);
-        (own.committed, own.slept, own.left_early) = (false, false, false);
+        (own.asked, own.committed, own.slept, own.left_early) = (false, false, false, false);
         (own.looked, own.pending) = (false, false);
         (own.vetoed, own.power_on_failed, own.is_back, own.verdict) = (false, false, false, None);
         if matches!(asks, Request::Suspend { .. }) {
@@ -245,8 +247,18 @@ impl Ledger {
         self.cpus[cpu].mode.filter(|_| self.cpus[cpu].changes == self.changes)
     }
 
-    pub(crate) fn vetoed(&mut self, cpu: usize) {
-        self.cpus[cpu].vetoed = true;
+    /// The platform is asked whether the CPU may go down, and says so.
+    pub(crate) fn is_asked(&mut self, cpu: usize, allows: bool) {
+        (self.cpus[cpu].asked, self.cpus[cpu].vetoed) = (true, !allows);
+    }
+
+    /// The power of a CPU is to go: in this call the platform was asked whether it may. A veto that
+    /// nobody asked for was due, whether it would have come or not.
+    pub(crate) fn may_go(&self, cpu: usize) -> Result<(), Breach> {
+        if self.cpus[cpu].asked && !self.cpus[cpu].vetoed {
+            return Ok(());
+        }
+        Err((Invariant::Answer, format!("CPU {cpu} goes down, and the platform was not asked, or has refused it")))
     }
 
     pub(crate) fn power_on_failed(&mut self, cpu: usize) {

@@ -122,6 +122,8 @@ impl Board {
     fn announce(&self, states: [u8; 4], wakes: bool) {
         self.act(Operation::Act { act: &POWER_DOWN, with: 0 });
         let process = self.process();
+        let result = self.ledger.borrow().may_go(process);
+        self.hold(result);
         let result = self.ledger.borrow_mut().goes_down(process, [states[0], states[1], states[2]]);
         self.hold(result);
         if self.resident.get() == Some(process as u8) && self.ledger.borrow().is_off(process) {
@@ -194,9 +196,7 @@ impl Board {
     fn allows_power_down(&self) -> bool {
         self.act(Operation::Own);
         let allowed = self.answer(Kind::Denied, 2) == 0;
-        if !allowed {
-            self.ledger.borrow_mut().vetoed(self.process());
-        }
+        self.ledger.borrow_mut().is_asked(self.process(), allowed);
         allowed
     }
 }

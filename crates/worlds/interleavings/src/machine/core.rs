@@ -18,15 +18,8 @@ impl Core {
     pub const LSE: Self = Self { lse: true, rcpc: false };
 }
 
-impl Default for Core {
-    fn default() -> Self {
-        Self::LSE
-    }
-}
-
 impl std::fmt::Display for Core {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.lse { "LSE" } else { "LL/SC" })?;
-        if self.rcpc { f.write_str(" and RCpc") } else { Ok(()) }
+        write!(f, "{}{}", if self.lse { "LSE" } else { "LL/SC" }, if self.rcpc { " and RCpc" } else { "" })
     }
 }
