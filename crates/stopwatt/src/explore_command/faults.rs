@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
   stopwatt explore faults
   stopwatt explore faults --find")]
 pub struct FaultsOptions {
-    /// Look for each of them with three seeds, at most ten seconds each, and say what it took.
+    /// Look for each of them with three seeds, at most thirty seconds each, and say what it took.
     #[arg(long)]
     find: bool,
     /// The first of the three seeds.
@@ -54,7 +54,7 @@ fn list(console: &Console, options: &FaultsOptions) -> Printout {
 }
 
 /// The time that a fault is looked for with one seed.
-const LOOKED_FOR: Duration = Duration::from_secs(10);
+const LOOKED_FOR: Duration = Duration::from_secs(30);
 
 /// The result of a search for a fault with one seed.
 struct Try {

@@ -138,8 +138,9 @@ impl Machine {
     }
 }
 
-/// Runs a test under the schedules that [`Config`] asks for. `set_up` makes its words and says what each
-/// CPU does; it is called before each run, so that what is not a shared word starts anew as well.
+/// Runs a test under the schedules that [`Config`] asks for. `set_up` makes its words and says what
+/// each CPU does; it is called before each run, so that what is not a shared word starts anew as
+/// well.
 ///
 /// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule
 /// alone is run.
@@ -151,9 +152,9 @@ pub fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(),
     check_on(config, |cpus, values| Machine::new(cpus, values, 1), set_up)
 }
 
-/// Runs a test that uses types like those of std, [`crate::sync`] and [`crate::thread`], under
-/// the schedules that [`Config`] asks for. It is called anew for each run, and must do the same whenever
-/// it is shown the same.
+/// Runs a test that uses types like those of std, [`crate::sync`] and [`crate::thread`], under the
+/// schedules that [`Config`] asks for. It is called anew for each run, and must do the same
+/// whenever it is shown the same.
 ///
 /// # Panics
 /// As [`check`]; a data race fails, and so does a panic of any thread.

@@ -198,8 +198,8 @@ const WATCHED_EVERY: u64 = 16;
 /// Runs between two looks at whether to go on.
 const BATCH: u64 = 64;
 
-/// Every run of a script that differs from the others, on each machine; without a script, of one that
-/// is drawn after the other.
+/// Every run of a script that differs from the others, on each machine; without a script, of one
+/// that is drawn after the other.
 fn explore_every<S: Subject + ?Sized>(
     subject: &S,
     exploration: &Exploration<S::Script>,

@@ -3,7 +3,6 @@
 use super::locks::{Condvar, Mutex, change};
 use crate::current::machine;
 use crate::memory::{AtomicOrder, Order};
-use std::cell::RefCell;
 use std::ops::Deref;
 
 const RUNS: u64 = 1;
@@ -83,13 +82,13 @@ impl<T> OnceLock<T> {
 #[derive(Debug)]
 pub struct LazyLock<T, F = fn() -> T> {
     value: OnceLock<T>,
-    make: RefCell<Option<F>>,
+    make: std::sync::Mutex<Option<F>>,
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// A value that is made when it is first asked for.
     pub fn new(make: F) -> Self {
-        Self { value: OnceLock::new(), make: RefCell::new(Some(make)) }
+        Self { value: OnceLock::new(), make: std::sync::Mutex::new(Some(make)) }
     }
 }
 
@@ -97,7 +96,8 @@ impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.value.get_or_init(|| self.make.take().expect("a value is made once")())
+        let make = || self.make.lock().ok().and_then(|mut make| make.take()).expect("a value is made once");
+        self.value.get_or_init(|| make()())
     }
 }
 
