@@ -72,7 +72,8 @@ mod theirs {
 
 /// The same, on the explorer's machine; a CPU that polls waits there until the word changes.
 fn ours(strategy: Strategy, seed: u64) {
-    let config = Config { strategies: vec![strategy], schedules: SCHEDULES, seed, cores: vec![Core::LSE], ..Config::default() };
+    let config =
+        Config { strategies: vec![strategy], schedules: SCHEDULES, seed, cores: vec![Core::LSE], ..Config::default() };
     check(&config, |model| {
         let words: Rc<Vec<Word<u32>>> = Rc::new((0..CPUS).map(|_| SharedWord::<u32, Board>::new(0)).collect());
         let inside = Rc::new(Cell::new(0));

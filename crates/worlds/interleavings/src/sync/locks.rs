@@ -98,11 +98,8 @@ macro_rules! lock {
         }
     };
 }
-lock!(
-    Mutex,
-    "A `std::sync::Mutex`: one word, taken by a compare-and-swap that acquires, and given up by a store that releases. A thread that finds it taken waits until the word changes."
-);
-lock!(RwLock, "A `std::sync::RwLock`: one word, which counts those who read or says that somebody writes.");
+lock!(Mutex, "A `std::sync::Mutex`: one word. Who finds it taken waits until the word changes.");
+lock!(RwLock, "A `std::sync::RwLock`: one word, which counts readers or says that somebody writes.");
 
 impl<T: ?Sized> Mutex<T> {
     /// Takes the lock, and waits for it if need be.
