@@ -59,7 +59,8 @@ pub struct CompareOptions {
     /// Measures to compare, all but time_in_state by default; may be given again.
     #[arg(long, value_name = "NAME")]
     metric: Vec<String>,
-    /// Also tell what a change of PSCI calls' instructions means on a platform whose costs are known.
+    /// Also tell what a change of PSCI calls' instructions means on a platform whose costs are
+    /// known.
     #[arg(long, value_name = "PLATFORM")]
     on: Option<String>,
     /// Print every table, with the rows that did not change.
