@@ -263,10 +263,13 @@ pub const SCENARIO: Target = Target {
 pub const LITMUS: Target = Target {
     name: "litmus",
     seeds: || {
-        let cycles = (0..40).filter_map(|number| litmus::cycle::Cycle::drawn(number, true));
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/worlds/litmus/tests/wider");
+        let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
         let expected = "Test MP Allowed\nStates 1\n1:X0=1; [x]=2;\nOk\nWitnesses\nPositive: 1 Negative: 0\nObservation MP Always 1 0\n";
-        cycles
-            .map(|cycle| cycle.stock().into_bytes())
+        let tests = files.iter().filter(|path| path.extension().is_some_and(|end| end == "litmus"));
+        tests
+            .map(|path| std::fs::read(path).unwrap())
             .chain([b"test,kind\nMP,Allowed\n".into(), expected.into()])
             .collect()
     },

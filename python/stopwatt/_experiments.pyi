@@ -320,6 +320,7 @@ class _LinuxBoot(Experiment):
         cpus: Optional[int] = None,
         gic: Optional[Literal["2", "3"]] = None,
         virtualization: Optional[bool] = None,
+        cpu: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         cycles: Optional[int] = None,
         stay: Optional[int] = None,
         suspend_mode: Optional[Literal["platform", "os-initiated"]] = None,
