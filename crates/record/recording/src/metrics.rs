@@ -173,6 +173,8 @@ metrics! {
     IDLE_TIME = Metric::new("idle_time", ("Idle time", "time"), "us", Neither);
     /// Entries into an idle state that ended at once, because an interrupt was pending.
     IDLE_REJECTED = Metric::new("idle_rejected", ("Idle rejected", "rejected"), "1", Neither);
+    /// Entries into an idle state while the system was suspended to idle.
+    IDLE_S2IDLE = Metric::new("idle_s2idle", ("Entries in suspend-to-idle", "in s2idle"), "1", Neither);
     /// Stays in an idle state that were shorter than its target residency, while a shallower state
     /// was there.
     IDLE_ABOVE = Metric::new("idle_above", ("Above", "above"), "1", Lower);

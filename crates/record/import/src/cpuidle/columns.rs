@@ -115,6 +115,7 @@ fn take(parts: &mut Vec<Part>, row: Row, when: Option<bool>, file: &str, line: u
         above: Some(row.above),
         below: Some(row.below),
         rejected: row.rejected,
+        s2idle: None,
         file: file.to_owned(),
         line,
         ..State::default()

@@ -90,6 +90,7 @@ fn minus(before: &State, after: &State) -> State {
         above: less(before.above, after.above),
         below: less(before.below, after.below),
         rejected: less(before.rejected, after.rejected),
+        s2idle: less(before.s2idle, after.s2idle),
         ..after.clone()
     }
 }

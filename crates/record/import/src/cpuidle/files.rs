@@ -6,8 +6,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of a state's folder that are read. Which of them a kernel has depends on its version,
 /// and is the same for all of its states.
-const READ: [&str; 10] =
-    ["name", "usage", "time", "above", "below", "rejected", "latency", "residency", "disable", "default_status"];
+const READ: [&str; 11] = [
+    "name",
+    "usage",
+    "time",
+    "above",
+    "below",
+    "rejected",
+    "s2idle",
+    "latency",
+    "residency",
+    "disable",
+    "default_status",
+];
 
 /// The place of a file in a dump.
 #[derive(Debug, PartialEq, Eq)]
@@ -186,6 +197,7 @@ fn state(owner: &Owner, number: usize, values: &BTreeMap<&str, Value>) -> Result
         above: count("above")?,
         below: count("below")?,
         rejected: count("rejected")?,
+        s2idle: count("s2idle")?,
         file: usage.map_or_else(String::new, |value| value.file.clone()),
         line: usage.map_or(0, |value| value.line),
     })

@@ -121,6 +121,7 @@ impl Listed {
                 "above" => Column::File("above"),
                 "below" => Column::File("below"),
                 "rejected" => Column::File("rejected"),
+                "s2idle" => Column::File("s2idle"),
                 // What stands behind a column's name, as in `Time Spent(ms)` and `Time (us)`.
                 "" | "spent" if !columns.is_empty() => {
                     is_domain |= name == "spent";

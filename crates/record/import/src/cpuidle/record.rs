@@ -56,12 +56,13 @@ pub(crate) fn add(
     state: &State,
 ) {
     let subject = recording.name(&state.name);
-    let values: [(Metric, Option<u64>); 5] = [
+    let values: [(Metric, Option<u64>); 6] = [
         (metrics::IDLE_ENTERED, Some(state.entered)),
         (metrics::IDLE_TIME, state.time_us),
         (metrics::IDLE_ABOVE, state.above),
         (metrics::IDLE_BELOW, state.below),
         (metrics::IDLE_REJECTED, state.rejected),
+        (metrics::IDLE_S2IDLE, state.s2idle),
     ];
     for (metric, value) in values {
         let Some(value) = value else { continue };

@@ -25,6 +25,8 @@ pub struct State {
     pub below: Option<u64>,
     /// Entries that were refused; kernels before 5.10 do not count them.
     pub rejected: Option<u64>,
+    /// Entries while the system was suspended to idle, which only tables of power domains have.
+    pub s2idle: Option<u64>,
     /// The file that it stands in.
     pub file: String,
     /// The line of its first counter, from 1.
@@ -83,13 +85,14 @@ pub(super) const MOST_CPUS: usize = 8192;
 
 impl State {
     /// The counters, with the names of their files.
-    pub(super) fn counters(&self) -> [(&'static str, Option<u64>); 5] {
+    pub(super) fn counters(&self) -> [(&'static str, Option<u64>); 6] {
         [
             ("usage", Some(self.entered)),
             ("time", self.time_us),
             ("above", self.above),
             ("below", self.below),
             ("rejected", self.rejected),
+            ("s2idle", self.s2idle),
         ]
     }
 
@@ -110,7 +113,8 @@ impl Dump {
         let mut dump = self.clone();
         for state in dump.cpus.values_mut().chain(dump.domains.values_mut()).flatten() {
             state.entered = 0;
-            let counts = [&mut state.time_us, &mut state.above, &mut state.below, &mut state.rejected];
+            let State { time_us, above, below, rejected, s2idle, .. } = state;
+            let counts = [time_us, above, below, rejected, s2idle];
             counts.into_iter().flatten().for_each(|count| *count = 0);
         }
         dump

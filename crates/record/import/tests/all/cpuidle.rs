@@ -464,7 +464,7 @@ fn power_domains_are_counted_beside_cpus() {
     };
     let new = |ms: u64, usage: u64| {
         format!(
-            "State          Time Spent(ms) Usage      Rejected   Above      Below      S2idle\ncluster-ret    {ms}          {usage}        8          270        0          0\n"
+            "State          Time Spent(ms) Usage      Rejected   Above      Below      S2idle\ncluster-ret    {ms}          {usage}        8          270        0          {usage}\n"
         )
     };
     let path = |text: String| {
@@ -472,7 +472,7 @@ fn power_domains_are_counted_beside_cpus() {
             .map(|line| format!("/sys/kernel/debug/pm_genpd/pd-cluster/idle_states:{line}\n"))
             .collect::<String>()
     };
-    for form in [&old as &dyn Fn(u64, u64) -> String, &new] {
+    for (form, s2idle) in [(&old as &dyn Fn(u64, u64) -> String, None), (&new, Some(5))] {
         for (is_named, name) in [(false, "1"), (true, "pd-cluster")] {
             let text = |ms, usage| if is_named { path(form(ms, usage)) } else { form(ms, usage) };
             let [before, after] =
@@ -481,6 +481,7 @@ fn power_domains_are_counted_beside_cpus() {
             assert_eq!((counts.len(), counts[0].0.as_str(), counts[0].1.cpu), (1, name, None));
             let state = &counts[0].1.states[0];
             assert_eq!((state.entered, state.time_us, state.rejected), (5, Some(531_000), Some(0)));
+            assert_eq!(state.s2idle, s2idle);
             // Beside the counters of CPUs, whatever they are.
             let both = |round, text: String| read("dump", (grepped(round) + &text).as_bytes()).unwrap();
             let [before, after] = [both(5, text(29_817, 537)), both(7, text(30_348, 542))];
