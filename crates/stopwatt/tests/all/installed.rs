@@ -88,7 +88,7 @@ fn what_needs_the_source_tree_says_so() {
 #[test]
 fn what_is_for_firmware_of_ones_own_says_so() {
     for (arguments, part) in [
-        (&["--firmware-at", "0xe000000"][..], "--firmware-at is for firmware of your own"),
+        (&["--firmware-at", "0xe000000"][..], "it is for firmware of your own"),
         (&["--firmware", "f.bin", "--payload-in-memory", "--payload-offset", "4"], "say two places"),
         (&["--firmware", "f.bin", "--payload-offset", "here"], "a number, such as 0x60000000"),
         (&["--firmware", "there-is-none.bin"], "there-is-none.bin: No such file"),
