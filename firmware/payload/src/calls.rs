@@ -73,7 +73,6 @@ extern "C" fn arrive(_: u64) -> ! {
 /// Turns the second CPU on and off `count` times: ticks of the call, and until the CPU is in the
 /// normal world. The caller sleeps meanwhile; its few instructions before that are counted too.
 fn turn_on(count: u64) -> Option<(u64, u64)> {
-    const OFF: u64 = 1;
     let (mut call, mut arrival) = (0, 0);
     for _ in 0..count {
         ARRIVED.store(0, Ordering::Release);
@@ -85,18 +84,11 @@ fn turn_on(count: u64) -> Option<(u64, u64)> {
         if code != 0 {
             return None;
         }
-        let nap = || {
-            cpu::start_timer(100);
-            cpu::wait_for_interrupt();
-            cpu::stop_timer();
-        };
         while ARRIVED.load(Ordering::Acquire) == 0 {
-            nap();
+            cpu::nap(100);
         }
         arrival += ARRIVED.load(Ordering::Acquire) - begin;
-        while cpu::smc(id::AFFINITY_INFO | id::SMC64, [mpidr_of(1), 0, 0])[0] != OFF {
-            nap();
-        }
+        cpu::wait_until_off(1);
     }
     mark::<NEXT>();
     Some((call, arrival))

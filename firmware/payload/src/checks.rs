@@ -4,7 +4,6 @@
 use crate::cpu::{self, Starts};
 use crate::{interrupts, traps};
 use boot::states::STATES;
-use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 use machine::{CLUSTER, mpidr_of, say};
 use psci::{PowerStateFormat, id};
@@ -24,22 +23,24 @@ const TRUSTED_OS_CALL_COUNT: u32 = 0xbf00_ff00;
 const SUCCESS: i64 = 0;
 const NOT_SUPPORTED: i64 = -1;
 const INVALID_PARAMETERS: i64 = -2;
+const DENIED: i64 = -3;
 const ALREADY_ON: i64 = -4;
 const INVALID_ADDRESS: i64 = -9;
 const OFF: i64 = 1;
 
-/// The next step of the second CPU, and its result.
+/// The number of the sleep that the sleeper is to begin, [`ENOUGH`] to turn off; the state; and the
+/// number of the one that it came back from.
 static STEP: AtomicU64 = AtomicU64::new(0);
+static POWER_STATE: AtomicU64 = AtomicU64::new(0);
 static DONE: AtomicU64 = AtomicU64::new(0);
-/// Address to which a rejected CPU_ON pointed; nobody may ever come there.
-static ASTRAY: AtomicU64 = AtomicU64::new(0);
-static EXTENDED: AtomicU64 = AtomicU64::new(0);
+const ENOUGH: u64 = u64::MAX;
 
-static SECOND: Starts = cpu::starts_of(second);
+static SLEEPER: Starts = cpu::starts_of(sleeper);
 static STRAY: Starts = cpu::starts_of(astray);
 
 /// A list of what went wrong.
 struct Checks {
+    format: PowerStateFormat,
     failed: u32,
     made: u32,
 }
@@ -53,32 +54,33 @@ impl Checks {
         }
     }
 
-    fn stamps(&mut self, what: &str, hold: bool, stamps: &[u64]) {
-        self.that(what, hold);
-        if !hold {
-            say!("  {stamps:?}");
-        }
-    }
-
     fn that(&mut self, what: &str, holds: bool) {
         self.check(what, i64::from(holds), 1);
+    }
+
+    /// The `power_state` of a state.
+    fn state(&self, index: usize, last_at_level: u8) -> u32 {
+        STATES[index].power_state(self.format, last_at_level)
     }
 }
 
 /// Makes all checks; true if all hold.
 pub fn run(cpus: usize, format: PowerStateFormat, memory_end: u64) -> bool {
-    EXTENDED.store(u64::from(format == PowerStateFormat::Extended), Ordering::Release);
-    let mut checks = Checks { failed: 0, made: 0 };
+    let mut checks = Checks { format, failed: 0, made: 0 };
     answers(&mut checks, cpus);
     traps::run(|what, got, expected| checks.check(what, got, expected));
     checks.check("PSCI_VERSION after all traps", call(id::PSCI_VERSION, [0; 3]), 0x1_0003);
-    checks.that("an SMC keeps X4 to X30", registers_are_kept());
+    let kept = cpu::smc_keeps_registers(id::PSCI_FEATURES.into(), SUSPEND.into(), 0, 0);
+    checks.that("an SMC keeps X4 to X30", kept);
     entry_points(&mut checks, memory_end);
     stamps(&mut checks);
-    statistics(&mut checks);
+    (0..STATES.len()).for_each(|index| sleep(&mut checks, index, 0));
     if cpus > 1 {
-        byte_order(&mut checks);
+        entries(&mut checks, cpus);
         rejected_cpu_on(&mut checks);
+    }
+    if cpus > CLUSTER {
+        sibling_cluster(&mut checks);
     }
     say!("@checks {} {}", checks.made, checks.failed);
     checks.failed == 0
@@ -88,10 +90,8 @@ fn call(function: u32, arguments: [u64; 3]) -> i64 {
     cpu::smc(function, arguments)[0] as i64
 }
 
-fn state(index: usize) -> u32 {
-    let format =
-        if EXTENDED.load(Ordering::Acquire) != 0 { PowerStateFormat::Extended } else { PowerStateFormat::Original };
-    STATES[index].power_state(format, 0)
+fn node(cpu: usize, level: u64) -> i64 {
+    call(NODE, [mpidr_of(cpu), level, 0])
 }
 
 fn answers(checks: &mut Checks, cpus: usize) {
@@ -109,18 +109,20 @@ fn answers(checks: &mut Checks, cpus: usize) {
         }
         checks.check("AFFINITY_INFO after all that", call(INFO, [mpidr_of(1), 0, 0]), OFF);
     }
-    checks.check("CPU_SUSPEND to a wild address", call(SUSPEND, [u64::from(state(1)), 4, 0]), INVALID_ADDRESS);
+    checks.check(
+        "CPU_SUSPEND to a wild address",
+        call(SUSPEND, [u64::from(checks.state(1, 0)), 4, 0]),
+        INVALID_ADDRESS,
+    );
     checks.check("CPU_SUSPEND to no state", call(SUSPEND, [0x0fff_0fff, entry, 0]), INVALID_PARAMETERS);
     // In the original format StateID counts up to the power level; in the extended one bit 16 is
     // part of it.
-    let original = EXTENDED.load(Ordering::Acquire) == 0;
-    let accepted = if original { INVALID_ADDRESS } else { INVALID_PARAMETERS };
+    let accepted = if checks.format == PowerStateFormat::Original { INVALID_ADDRESS } else { INVALID_PARAMETERS };
     checks.check(
         "CPU_SUSPEND of level 0 with all states, to a wild address",
         call(SUSPEND, [0x0001_2222, 4, 0]),
         accepted,
     );
-    let node = |cpu: usize, level| call(NODE, [mpidr_of(cpu), level, 0]);
     for level in 0..3 {
         checks.check("NODE_HW_STATE of the caller and its domains", node(cpu::this(), level), HW_ON);
     }
@@ -160,37 +162,6 @@ fn answers(checks: &mut Checks, cpus: usize) {
     }
 }
 
-/// Patterns in X4 to X17, X19 to X28 and X30 through a call; the others are the results, X18 with
-/// them, and the frame.
-fn registers_are_kept() -> bool {
-    let sum: u64;
-    // SAFETY: every register that is written is named.
-    unsafe {
-        asm!(
-            "mov x4, #4", "mov x5, #5", "mov x6, #6", "mov x7, #7", "mov x8, #8", "mov x9, #9", "mov x10, #10",
-            "mov x11, #11", "mov x12, #12", "mov x13, #13", "mov x14, #14", "mov x15, #15", "mov x16, #16",
-            "mov x17, #17", "mov x18, #18", "mov x20, #20", "mov x21, #21", "mov x22, #22", "mov x30, #30",
-            "smc #0",
-            "eor x4, x4, #4", "cmp x5, #5", "cset x5, ne", "orr x4, x4, x5",
-            "eor x6, x6, #6", "orr x4, x4, x6", "eor x7, x7, #7", "orr x4, x4, x7", "eor x8, x8, #8", "orr x4, x4, x8",
-            "cmp x9, #9", "cset x9, ne", "orr x4, x4, x9", "cmp x10, #10", "cset x10, ne", "orr x4, x4, x10",
-            "cmp x11, #11", "cset x11, ne", "orr x4, x4, x11", "eor x12, x12, #12", "orr x4, x4, x12",
-            "cmp x13, #13", "cset x13, ne", "orr x4, x4, x13", "eor x14, x14, #14", "orr x4, x4, x14",
-            "eor x15, x15, #15", "orr x4, x4, x15", "eor x16, x16, #16", "orr x4, x4, x16",
-            "cmp x17, #17", "cset x17, ne", "orr x4, x4, x17", "cmp x18, #18", "cset x18, ne", "orr x4, x4, x18",
-            "cmp x20, #20", "cset x20, ne", "orr x4, x4, x20", "cmp x21, #21", "cset x21, ne", "orr x4, x4, x21",
-            "cmp x22, #22", "cset x22, ne", "orr x4, x4, x22", "eor x30, x30, #30", "orr x4, x4, x30",
-            inout("x0") u64::from(id::PSCI_FEATURES) => _,
-            inout("x1") u64::from(SUSPEND) => _,
-            out("x2") _, out("x3") _, out("x4") sum, out("x5") _, out("x6") _, out("x7") _, out("x8") _,
-            out("x9") _, out("x10") _, out("x11") _, out("x12") _, out("x13") _, out("x14") _, out("x15") _,
-            out("x16") _, out("x17") _, out("x18") _, out("x20") _, out("x21") _, out("x22") _, out("x30") _,
-            options(nostack),
-        );
-    }
-    sum == 0
-}
-
 /// Enter, exit, low power, awake, flush, flushed, of the calling CPU.
 fn read_stamps() -> Option<[u64; 6]> {
     let mut stamps = [0; 6];
@@ -204,15 +175,12 @@ fn read_stamps() -> Option<[u64; 6]> {
     Some(stamps)
 }
 
-fn ordered(moments: &[u64]) -> bool {
-    moments.windows(2).all(|pair| pair[0] <= pair[1])
-}
-
 /// Every word of memory may be where the normal world is entered, and none behind it. A suspend
 /// that an interrupt ends at once enters nowhere.
 fn entry_points(checks: &mut Checks, memory_end: u64) {
     interrupts::send(cpu::this());
-    let to = |entry| call(SUSPEND, [u64::from(state(1)), entry, 0]);
+    let power_state = checks.state(1, 0).into();
+    let to = |entry| call(SUSPEND, [power_state, entry, 0]);
     for entry in (0x4000_0000..memory_end).step_by(1 << 29).chain([memory_end - 4]) {
         checks.check("CPU_SUSPEND to an address in memory", to(entry), SUCCESS);
     }
@@ -225,44 +193,98 @@ fn stamps(checks: &mut Checks) {
     let me = cpu::this();
     for _ in 0..3 {
         let begin = cpu::counter();
-        cpu::start_timer(200);
-        checks.check("power-down", cpu::suspend(SUSPEND, state(1)), SUCCESS);
-        interrupts::init_cpu();
-        while interrupts::take().is_some() {}
+        let is_stamped = || read_stamps().is_none_or(|[_, _, low, ..]| low != 0);
+        checks.check("power-down", sleep_until(checks.state(1, 0), is_stamped), SUCCESS);
         let Some([enter, exit, low, awake, flush, flushed]) = read_stamps() else { return };
-        checks
-            .that("stamps of a power-down", ordered(&[begin, enter, flush, flushed, low, awake, exit, cpu::counter()]));
+        let ways = [begin, enter, flush, flushed, low, awake, exit, cpu::counter()];
+        checks.that("stamps of a power-down", ways.is_sorted());
 
         // Early exit: the stamps of the power-down before must not show.
         interrupts::send(me);
-        checks.check("early exit", cpu::suspend(SUSPEND, state(3)), SUCCESS);
-        let Some([enter, exit, low, awake, flush, flushed]) = read_stamps() else { return };
-        checks
-            .that("stamps of an early exit", ordered(&[begin, enter, exit]) && [low, awake, flush, flushed] == [0; 4]);
+        checks.check("early exit", cpu::suspend(SUSPEND, checks.state(3, 0)), SUCCESS);
+        let Some([enter, exit, rest @ ..]) = read_stamps() else { return };
+        checks.that("stamps of an early exit", [begin, enter, exit].is_sorted() && rest == [0; 4]);
 
-        checks.check("standby, pending", call(SUSPEND, [u64::from(state(0)), 0, 0]), SUCCESS);
+        checks.check("standby, pending", call(SUSPEND, [u64::from(checks.state(0, 0)), 0, 0]), SUCCESS);
         let Some([enter, exit, low, awake, flush, flushed]) = read_stamps() else { return };
         let ways = [begin, enter, low, awake, exit, flush, flushed];
-        checks.stamps("stamps of a standby", ordered(&ways[..5]) && ways[5..] == [0; 2], &ways);
+        checks.that("stamps of a standby", ways[..5].is_sorted() && ways[5..] == [0; 2]);
         while interrupts::take().is_some() {}
 
         checks.check("a call that suspends nothing", call(id::PSCI_VERSION, [0; 3]), 0x1_0003);
         let Some([enter, exit, rest @ ..]) = read_stamps() else { return };
-        checks.stamps("stamps of PSCI_VERSION", ordered(&[begin, enter, exit]) && rest == [0; 4], &rest);
+        checks.that("stamps of PSCI_VERSION", [begin, enter, exit].is_sorted() && rest == [0; 4]);
     }
 }
 
-/// Every state of the table is entered and counted.
-fn statistics(checks: &mut Checks) {
+/// Enters a state until the timer ends it, which is counted.
+fn sleep(checks: &mut Checks, index: usize, last_at_level: u8) {
     let me = mpidr_of(cpu::this());
-    for (index, described) in STATES.iter().enumerate() {
-        let count = || call(id::PSCI_STAT_COUNT | id::SMC64, [me, u64::from(state(index)), 0]);
-        let before = count();
-        cpu::start_timer(200);
-        checks.check(described.name, cpu::suspend(SUSPEND, state(index)), SUCCESS);
+    let state = checks.state(index, 0).into();
+    let count = || call(id::PSCI_STAT_COUNT | id::SMC64, [me, state, 0]);
+    let before = count();
+    let code = sleep_until(checks.state(index, last_at_level), || count() != before);
+    checks.check(STATES[index].name, code, SUCCESS);
+    checks.check("PSCI_STAT_COUNT", count(), before + 1);
+}
+
+/// Suspends until the timer ends it; the value is PSCI's return code. On a busy host the timer may
+/// come before the CPU is down, so that it never `slept`; then it tries again, with twice the time.
+pub fn sleep_until(power_state: u32, slept: impl Fn() -> bool) -> i64 {
+    for doublings in 0..16 {
+        cpu::start_timer(200 << doublings);
+        let code = cpu::suspend(SUSPEND, power_state);
         interrupts::init_cpu();
         while interrupts::take().is_some() {}
-        checks.check("PSCI_STAT_COUNT", count(), before + 1);
+        if code != SUCCESS || slept() {
+            return code;
+        }
+    }
+    SUCCESS
+}
+
+/// Another CPU, which sleeps when it is told to.
+struct Sleeper {
+    cpu: usize,
+    sleeps: u64,
+}
+
+impl Sleeper {
+    /// Turns the CPU on and waits until it is.
+    fn start(checks: &mut Checks, cpu: usize) -> Self {
+        STEP.store(0, Ordering::Release);
+        DONE.store(0, Ordering::Release);
+        checks.check("CPU_ON", cpu::turn_on(cpu, &SLEEPER), SUCCESS);
+        while call(INFO, [mpidr_of(cpu), 0, 0]) != SUCCESS {
+            cpu::nap(100);
+        }
+        Self { cpu, sleeps: 0 }
+    }
+
+    fn send_to_sleep(&mut self, power_state: u32) {
+        self.sleeps += 1;
+        POWER_STATE.store(power_state.into(), Ordering::Release);
+        STEP.store(self.sleeps, Ordering::Release);
+        cpu::send_event();
+    }
+
+    fn wait_until_asleep(&self) {
+        while node(self.cpu, 0) == HW_ON {
+            cpu::nap(100);
+        }
+    }
+
+    fn wake(&self) {
+        while DONE.load(Ordering::Acquire) < self.sleeps {
+            interrupts::send(self.cpu);
+            cpu::nap(100);
+        }
+    }
+
+    fn turn_off(self) {
+        STEP.store(ENOUGH, Ordering::Release);
+        cpu::send_event();
+        cpu::wait_until_off(self.cpu);
     }
 }
 
@@ -272,81 +294,84 @@ const ROUNDS: u64 = 20;
 /// A CPU_ON that is rejected must not reach a CPU that sleeps: it resumes where its own CPU_SUSPEND
 /// said.
 fn rejected_cpu_on(checks: &mut Checks) {
-    checks.check("CPU_ON", cpu::turn_on(1, &SECOND), SUCCESS);
-    while call(INFO, [mpidr_of(1), 0, 0]) != SUCCESS {
-        nap(100);
-    }
+    let mut second = Sleeper::start(checks, 1);
     for round in 1..=ROUNDS {
-        STEP.store(round, Ordering::Release);
-        cpu::send_event();
-        // Long enough for it to be down, and some of the rounds before it is.
-        nap(if round % 2 == 0 { 300 } else { 1 });
+        let (index, power) = match round {
+            ROUNDS => (0, HW_STANDBY),
+            _ if round % 3 == 0 => (3, HW_OFF),
+            _ => (1, HW_OFF),
+        };
+        second.send_to_sleep(checks.state(index, 0));
+        cpu::nap(1);
+        // In the other rounds it may be on its way down.
+        let asleep = round % 2 == 0;
+        if asleep {
+            second.wait_until_asleep();
+        }
         for _ in 0..3 {
-            if round % 2 == 0 && round != ROUNDS {
-                checks.check("NODE_HW_STATE of a CPU that sleeps", call(NODE, [mpidr_of(1), 0, 0]), HW_OFF);
-            }
-            if round == ROUNDS {
-                checks.check("NODE_HW_STATE in standby", call(NODE, [mpidr_of(1), 0, 0]), HW_STANDBY);
+            if asleep {
+                checks.check("NODE_HW_STATE of a CPU that sleeps", node(1, 0), power);
             }
             checks.check("CPU_ON of a CPU that sleeps", cpu::turn_on(1, &STRAY), ALREADY_ON);
         }
-        while DONE.load(Ordering::Acquire) < round {
-            interrupts::send(1);
-            nap(100);
+        second.wake();
+    }
+    second.turn_off();
+}
+
+/// In OS-initiated mode the system goes down with the last of its CPUs, if the other cluster's
+/// state goes with that.
+fn sibling_cluster(checks: &mut Checks) {
+    let [core_off, cluster_retain, cluster_off, system_off] = [1, 2, 3, 4];
+    let set_mode = |mode| call(id::PSCI_SET_SUSPEND_MODE, [mode, 0, 0]);
+    let system = checks.state(system_off, 2);
+    let take_system_down = || cpu::suspend(SUSPEND, system);
+    checks.check("to OS-initiated mode", set_mode(1), SUCCESS);
+    let mut sibling = Sleeper::start(checks, CLUSTER);
+    checks.check("system-off while a sibling cluster runs", take_system_down(), DENIED);
+    sleep(checks, cluster_off, 1);
+    for (index, last_at_level, expected) in
+        [(core_off, 0, DENIED), (cluster_retain, 1, INVALID_PARAMETERS), (cluster_off, 1, SUCCESS)]
+    {
+        sibling.send_to_sleep(checks.state(index, last_at_level));
+        sibling.wait_until_asleep();
+        if expected == SUCCESS {
+            sleep(checks, system_off, 2);
+        } else {
+            checks.check("system-off beside a sibling cluster that stays up", take_system_down(), expected);
         }
+        sibling.wake();
+        checks.check("system-off after it woke", take_system_down(), DENIED);
     }
-    STEP.store(u64::MAX, Ordering::Release);
-    cpu::send_event();
-    while call(INFO, [mpidr_of(1), 0, 0]) != OFF {
-        nap(100);
-    }
-    checks.check("resumed at the rejected address", ASTRAY.load(Ordering::Acquire) as i64, 0);
+    sibling.turn_off();
+    sleep(checks, system_off, 2);
+    checks.check("back to platform-coordinated mode", set_mode(0), SUCCESS);
 }
 
-/// A CPU that is turned on by a big-endian caller starts big-endian, and by a little-endian one
-/// little-endian.
-fn byte_order(checks: &mut Checks) {
-    for (big, expected) in [(true, 1), (false, 0), (true, 1)] {
-        ORDER.store(u64::MAX, Ordering::Release);
-        checks.check(
-            "CPU_ON",
-            cpu::turn_on_in_order(big, mpidr_of(1), cpu::report_order as *const () as u64, (&raw const ORDER) as u64),
-            SUCCESS,
-        );
-        while ORDER.load(Ordering::Acquire) == u64::MAX || call(INFO, [mpidr_of(1), 0, 0]) != OFF {
-            nap(100);
-        }
-        checks.check("byte order of a CPU that is turned on", ORDER.load(Ordering::Acquire) as i64, expected);
+/// Each CPU starts where its CPU_ON says, another address each time, and in the byte order of the
+/// caller.
+fn entries(checks: &mut Checks, cpus: usize) {
+    for number in 0..cpu::ENTRIES.max(2 * cpus) {
+        let started = cpu::turn_on_and_off(number % 2 == 0, 1 + number % (cpus - 1), number % cpu::ENTRIES);
+        checks.check("the start of a CPU", started.err().unwrap_or(SUCCESS), SUCCESS);
     }
 }
 
-/// The byte order that the CPU which was turned on found: 1 for big-endian.
-static ORDER: AtomicU64 = AtomicU64::new(0);
-
-fn nap(microseconds: u64) {
-    cpu::start_timer(microseconds);
-    cpu::wait_for_interrupt();
-    cpu::stop_timer();
-}
-
-extern "C" fn second(_: u64) -> ! {
+extern "C" fn sleeper(_: u64) -> ! {
     interrupts::init_cpu();
-    for round in 1.. {
-        while STEP.load(Ordering::Acquire) < round {
+    for step in 1.. {
+        while STEP.load(Ordering::Acquire) < step {
             cpu::wait_for_event();
         }
-        if STEP.load(Ordering::Acquire) == u64::MAX {
+        if STEP.load(Ordering::Acquire) == ENOUGH {
             break;
         }
-        let index = match round {
-            ROUNDS => 0,
-            _ if round % 3 == 0 => 3,
-            _ => 1,
-        };
-        cpu::suspend(SUSPEND, state(index));
+        // One that was sent when it was awake already.
+        while interrupts::take().is_some() {}
+        cpu::suspend(SUSPEND, POWER_STATE.load(Ordering::Acquire) as u32);
         interrupts::init_cpu();
         while interrupts::take().is_some() {}
-        DONE.store(round, Ordering::Release);
+        DONE.store(step, Ordering::Release);
     }
     call(id::CPU_OFF, [0; 3]);
     loop {
@@ -354,8 +379,8 @@ extern "C" fn second(_: u64) -> ! {
     }
 }
 
+/// The address to which a rejected CPU_ON points; nobody may ever come here.
 extern "C" fn astray(_: u64) -> ! {
-    ASTRAY.fetch_add(1, Ordering::AcqRel);
     say!("@failure CPU 1 resumed at the address of a rejected CPU_ON");
     loop {
         cpu::wait_for_interrupt();

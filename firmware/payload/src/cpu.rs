@@ -3,6 +3,7 @@
 use aarch64_rt::{SuspendContext, warm_boot_entry};
 use arm_sysregs::el1::accessors::read_mpidr_el1;
 use core::arch::{asm, naked_asm};
+use core::sync::atomic::{AtomicU64, Ordering};
 use machine::{MAX_CPUS, index_of, mpidr_of};
 
 /// Bytes of stack of a CPU.
@@ -63,6 +64,55 @@ pub fn smc(function: u32, [x1, x2, x3]: [u64; 3]) -> [u64; 4] {
     results
 }
 
+/// Lays the registers that a caller counts on onto the stack.
+macro_rules! save {
+    () => {
+        "stp x29, x30, [sp, #-96]!
+         stp x27, x28, [sp, #16]
+         stp x25, x26, [sp, #32]
+         stp x23, x24, [sp, #48]
+         stp x21, x22, [sp, #64]
+         stp x19, x20, [sp, #80]"
+    };
+}
+
+/// Takes them from there.
+macro_rules! restore {
+    () => {
+        "ldp x19, x20, [sp, #80]
+         ldp x21, x22, [sp, #64]
+         ldp x23, x24, [sp, #48]
+         ldp x25, x26, [sp, #32]
+         ldp x27, x28, [sp, #16]
+         ldp x29, x30, [sp], #96"
+    };
+}
+
+/// True if an SMC, with its id and arguments in X0 to X3, keeps X4 to X30 (SMCCC DEN0028, 2.6), or
+/// does not return here.
+#[unsafe(naked)]
+pub extern "C" fn smc_keeps_registers(function: u64, x1: u64, x2: u64, x3: u64) -> bool {
+    naked_asm!(
+        save!(),
+        ".irp n, 4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
+         mov x\\n, #\\n
+         movk x\\n, #0xa5a5, lsl #48
+         .endr
+         smc #0
+         mov x0, xzr
+         mov x1, #0xa5a5000000000000
+         .irp n, 4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
+         sub x2, x\\n, #\\n
+         eor x2, x2, x1
+         orr x0, x0, x2
+         .endr
+         cmp x0, #0
+         cset x0, eq",
+        restore!(),
+        "ret"
+    )
+}
+
 /// The counter, in order with what came before.
 #[inline(always)]
 pub fn counter() -> u64 {
@@ -90,6 +140,13 @@ pub fn start_timer(microseconds: u64) {
 pub fn stop_timer() {
     // SAFETY: as in `start_timer`.
     unsafe { asm!("msr cntp_ctl_el0, xzr", "isb", options(nostack, preserves_flags)) }
+}
+
+/// Waits for `microseconds`, or until another interrupt.
+pub fn nap(microseconds: u64) {
+    start_timer(microseconds);
+    wait_for_interrupt();
+    stop_timer();
 }
 
 /// WFI.
@@ -126,7 +183,7 @@ pub fn mpidr() -> u64 {
 
 /// CPU_ON by a caller whose data are big-endian if `big`. The MMU is off meanwhile: its tables
 /// would be read in that order, too.
-pub fn turn_on_in_order(big: bool, mpidr: u64, entry: u64, context: u64) -> i64 {
+fn turn_on_in_order(big: bool, mpidr: u64, entry: u64, context: u64) -> i64 {
     const EE: u64 = 1 << 25;
     const MMU_AND_CACHES: u64 = 1 << 12 | 1 << 2 | 1;
     macro_rules! call {
@@ -162,32 +219,76 @@ pub fn turn_on_in_order(big: bool, mpidr: u64, entry: u64, context: u64) -> i64 
     if exception_level() == 2 { call!("sctlr_el2") } else { call!("sctlr_el1") }
 }
 
-/// First and last code of a CPU that says in which byte order it started: stores EE at the address
-/// in X0, little-endian.
+/// First and last code of a CPU that says how it started: [`ENTRIES`] instructions, each of which
+/// may be the first. The report is the address behind it, with EE in bit 0; it is stored at the
+/// address in X0, little-endian.
 #[unsafe(naked)]
-pub unsafe extern "C" fn report_order() -> ! {
+unsafe extern "C" fn report() -> ! {
     naked_asm!(
-        "mrs x1, CurrentEL
+        ".rept {entries}
+         bl 1f
+         .endr
+      1: mrs x1, CurrentEL
          cmp x1, #8
-         b.eq 1f
+         b.eq 2f
          mrs x1, sctlr_el1
          bic x2, x1, #(1 << 25)
          msr sctlr_el1, x2
-         b 2f
-      1: mrs x1, sctlr_el2
+         b 3f
+      2: mrs x1, sctlr_el2
          bic x2, x1, #(1 << 25)
          msr sctlr_el2, x2
-      2: isb
+      3: isb
          ubfx x1, x1, #25, #1
+         orr x1, x1, x30
          str x1, [x0]
          dsb sy
          mov x0, #{off}
          movk x0, #0x8400, lsl #16
          smc #0
-      3: wfi
-         b 3b",
+      4: wfi
+         b 4b",
+        entries = const ENTRIES,
         off = const psci::id::CPU_OFF & 0xffff,
     )
+}
+
+/// Entries of a CPU that reports.
+pub const ENTRIES: usize = 16;
+
+/// The report of a CPU that was turned on.
+static REPORT: AtomicU64 = AtomicU64::new(0);
+
+/// Turns a CPU on at one of [`ENTRIES`] addresses, by a caller whose data are big-endian if `big`,
+/// and waits until it is off again.
+///
+/// # Errors
+/// What CPU_ON returned, or what the CPU reported, which is not how it should have started.
+pub fn turn_on_and_off(big: bool, cpu: usize, entry: usize) -> Result<(), i64> {
+    REPORT.store(u64::MAX, Ordering::Release);
+    let address = report as *const () as u64 + 4 * entry as u64;
+    let code = turn_on_in_order(big, mpidr_of(cpu), address, (&raw const REPORT) as u64);
+    if code != 0 {
+        return Err(code);
+    }
+    while REPORT.load(Ordering::Acquire) == u64::MAX {
+        nap(100);
+    }
+    wait_until_off(cpu);
+    let report = REPORT.load(Ordering::Acquire);
+    if report == address + 4 + u64::from(big) { Ok(()) } else { Err(report as i64) }
+}
+
+/// True if AFFINITY_INFO says that a CPU is off.
+pub fn is_off(cpu: usize) -> bool {
+    smc(psci::id::AFFINITY_INFO | psci::id::SMC64, [mpidr_of(cpu), 0, 0])[0] == 1
+}
+
+/// Sleeps until a CPU is off.
+pub fn wait_until_off(cpu: usize) {
+    while !is_off(cpu) {
+        nap(100);
+    }
 }
 
 /// Contexts in which CPUs start that are turned on, by CPU.
@@ -198,18 +299,12 @@ unsafe impl Sync for Starts {}
 
 /// Each CPU that is turned on starts `main` at the top of its own stack.
 pub const fn starts_of(main: extern "C" fn(u64) -> !) -> Starts {
-    extern "C" fn nowhere(_: u64) -> ! {
-        loop {
-            core::hint::spin_loop();
-        }
-    }
-    let none = const { SuspendContext { stack_ptr: core::ptr::null_mut(), entry: nowhere, arg: 0 } };
-    let mut starts = [none; MAX_CPUS];
+    let mut starts = [SuspendContext { stack_ptr: core::ptr::null_mut(), entry: main, arg: 0 }; MAX_CPUS];
     let mut cpu = 0;
     while cpu < MAX_CPUS {
         // The end of the CPU's stack; computed as a pointer, so that a static can hold it.
-        let stack_ptr = STACKS.0.get().cast::<u8>().wrapping_add((cpu + 1) * STACK).cast::<u64>();
-        starts[cpu] = SuspendContext { stack_ptr, entry: main, arg: cpu as u64 };
+        starts[cpu].stack_ptr = STACKS.0.get().cast::<u8>().wrapping_add((cpu + 1) * STACK).cast::<u64>();
+        starts[cpu].arg = cpu as u64;
         cpu += 1;
     }
     Starts(starts)
@@ -232,13 +327,8 @@ pub fn suspend(function: u32, power_state: u32) -> i64 {
 #[unsafe(naked)]
 unsafe extern "C" fn suspend_and_keep(function: u64, power_state: u64, entry: u64) -> u64 {
     naked_asm!(
-        "stp x29, x30, [sp, #-96]!
-         stp x27, x28, [sp, #16]
-         stp x25, x26, [sp, #32]
-         stp x23, x24, [sp, #48]
-         stp x21, x22, [sp, #64]
-         stp x19, x20, [sp, #80]
-         mov x9, sp
+        save!(),
+        "mov x9, sp
          adr x10, {resumed}
          sub sp, sp, #32
          stp x9, x10, [sp]           // stack_ptr, entry
@@ -246,13 +336,9 @@ unsafe extern "C" fn suspend_and_keep(function: u64, power_state: u64, entry: u6
          mov x3, sp                  // context_id: where the context is
          smc #0
          add sp, sp, #32
-         ldp x19, x20, [sp, #80]
-         ldp x21, x22, [sp, #64]
-         ldp x23, x24, [sp, #48]
-         ldp x25, x26, [sp, #32]
-         ldp x27, x28, [sp, #16]
-         ldp x29, x30, [sp], #96
-         ret",
+",
+        restore!(),
+        "ret",
         resumed = sym resumed,
     )
 }
@@ -260,16 +346,7 @@ unsafe extern "C" fn suspend_and_keep(function: u64, power_state: u64, entry: u6
 /// Continuation of the runtime's entry after a power-down, with the stack as the suspend left it.
 #[unsafe(naked)]
 extern "C" fn resumed(_: u64) -> ! {
-    naked_asm!(
-        "ldp x19, x20, [sp, #80]
-         ldp x21, x22, [sp, #64]
-         ldp x23, x24, [sp, #48]
-         ldp x25, x26, [sp, #32]
-         ldp x27, x28, [sp, #16]
-         ldp x29, x30, [sp], #96
-         mov x0, xzr
-         ret"
-    )
+    naked_asm!(restore!(), "mov x0, xzr", "ret")
 }
 
 const _: () = assert!(core::mem::offset_of!(SuspendContext, stack_ptr) < core::mem::offset_of!(SuspendContext, entry));

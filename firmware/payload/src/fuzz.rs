@@ -31,8 +31,6 @@ static STOP: AtomicBool = AtomicBool::new(false);
 static CPUS: AtomicU64 = AtomicU64::new(1);
 
 const ON: u32 = id::CPU_ON | id::SMC64;
-const INFO: u32 = id::AFFINITY_INFO | id::SMC64;
-const OFF: u64 = 1;
 
 /// Looks without progress before a CPU counts as lost; each look is [`LOOK_US`] apart, and wakes
 /// and turns on.
@@ -49,7 +47,7 @@ pub fn run(cpus: usize, count: u64, seed: u64) -> bool {
     let mut seen = [0; MAX_CPUS];
     let mut idle = [0u32; MAX_CPUS];
     while done() < count && cpus > 1 {
-        nap();
+        cpu::nap(LOOK_US);
         for cpu in 1..cpus {
             turn_on(cpu);
             interrupts::send(cpu);
@@ -65,9 +63,9 @@ pub fn run(cpus: usize, count: u64, seed: u64) -> bool {
     STOP.store(true, Ordering::Release);
     let mut looks = 0;
     for cpu in 1..cpus {
-        while cpu::smc(INFO, [mpidr_of(cpu), 0, 0])[0] != OFF {
+        while !cpu::is_off(cpu) {
             interrupts::send(cpu);
-            nap();
+            cpu::nap(LOOK_US);
             looks += 1;
             if looks > PATIENCE {
                 say!("@failure CPU {cpu} does not turn off");
@@ -78,12 +76,6 @@ pub fn run(cpus: usize, count: u64, seed: u64) -> bool {
     let starts: u64 = PROGRESS.iter().map(|progress| progress.starts.load(Ordering::Acquire)).sum();
     say!("@fuzz {} calls, {starts} starts and resumes, {cpus} CPUs", done());
     true
-}
-
-fn nap() {
-    cpu::start_timer(LOOK_US);
-    cpu::wait_for_interrupt();
-    cpu::stop_timer();
 }
 
 fn turn_on(cpu: usize) {
@@ -139,7 +131,10 @@ extern "C" fn call_at_random(cpu: usize) -> ! {
         // Before the call: from some of them there is no way back.
         progress.random.store(random.0, Ordering::Release);
         progress.calls.fetch_add(1, Ordering::AcqRel);
-        cpu::smc(function, arguments);
+        let [x1, x2, x3] = arguments;
+        if !cpu::smc_keeps_registers(function.into(), x1, x2, x3) {
+            say!("@failure CPU {cpu}: {function:#x} with {arguments:x?} does not keep X4 to X30");
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Warm and cold resets, and what they leave of memory: each step ends in a reset, and the next one
 //! finds it in memory that no reset touches.
 
+use crate::checks::sleep_until;
 use crate::cpu::{self, Starts};
 use crate::interrupts;
 use boot::states::STATES;
@@ -54,6 +55,11 @@ pub fn run(cpus: usize, memory_end: u64) -> bool {
             last.write_volatile(secret);
         }
     };
+    let state = STATES[1].power_state(PowerStateFormat::Original, 0);
+    let sleeps = || call(id::PSCI_STAT_COUNT | id::SMC64, [mpidr_of(cpu::this()), state.into(), 0]);
+    check("statistics begin with a reset", sleeps(), 0);
+    check("CPU_SUSPEND", sleep_until(state, || sleeps() != 0), 0);
+    check("PSCI_STAT_COUNT", sleeps(), 1);
     check("the image is loaded anew", IS_CLEAN.swap(false, Ordering::AcqRel).into(), 1);
     match step {
         0 => {
@@ -101,16 +107,18 @@ fn reset_from_another(cpus: usize) {
         cpu::turn_on(cpu, &STARTS);
     }
     while ARRIVED.load(Ordering::Acquire) + 1 < cpus as u64 {
-        nap();
+        cpu::nap(200);
     }
-    nap();
+    cpu::nap(200);
     if cpus == 1 {
         cpu::smc(id::SYSTEM_RESET2 | id::SMC64, [0; 3]);
+        return;
     }
     READY.store(true, Ordering::Release);
     cpu::send_event();
-    for _ in 0..1000 {
-        nap();
+    // However long a busy host takes.
+    loop {
+        cpu::nap(200);
     }
 }
 
@@ -134,29 +142,7 @@ extern "C" fn other(cpu: u64) -> ! {
 
 /// Every CPU can be turned on, and off again.
 fn turn_all_on(cpus: usize, check: &mut dyn FnMut(&str, i64, i64)) {
-    const OFF: u64 = 1;
     for cpu in 1..cpus {
-        let before = ARRIVED.load(Ordering::Acquire);
-        check("CPU_ON", cpu::turn_on(cpu, &OFF_AGAIN), 0);
-        while ARRIVED.load(Ordering::Acquire) == before
-            || cpu::smc(id::AFFINITY_INFO | id::SMC64, [mpidr_of(cpu), 0, 0])[0] != OFF
-        {
-            nap();
-        }
+        check("the start of a CPU", cpu::turn_on_and_off(false, cpu, 0).err().unwrap_or(0), 0);
     }
-}
-
-static OFF_AGAIN: Starts = cpu::starts_of(off_again);
-
-extern "C" fn off_again(_: u64) -> ! {
-    ARRIVED.fetch_add(1, Ordering::AcqRel);
-    loop {
-        cpu::smc(id::CPU_OFF, [0; 3]);
-    }
-}
-
-fn nap() {
-    cpu::start_timer(200);
-    cpu::wait_for_interrupt();
-    cpu::stop_timer();
 }

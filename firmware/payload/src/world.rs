@@ -3,7 +3,7 @@
 use crate::cpu::{self, Starts};
 use crate::interrupts::{self, Taken};
 use boot::states::STATES;
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use machine::{CLUSTER, MAX_CPUS, mpidr_of, say};
 use psci::{PowerStateFormat, id};
 use psci_cases::{CASES, Case, Depth, Failure, Mode, NormalWorld, STAMPS, Stamps, Word};
@@ -11,7 +11,7 @@ use psci_cases::{CASES, Case, Depth, Failure, Mode, NormalWorld, STAMPS, Stamps,
 static WORDS: [AtomicU64; Word::COUNT] = [const { AtomicU64::new(0) }; Word::COUNT];
 static CASE: AtomicUsize = AtomicUsize::new(0);
 static CPUS: AtomicUsize = AtomicUsize::new(1);
-static EXTENDED: AtomicUsize = AtomicUsize::new(0);
+static EXTENDED: AtomicBool = AtomicBool::new(false);
 static PUBLISHED: [[AtomicU64; STAMPS]; MAX_CPUS] = [const { [const { AtomicU64::new(0) }; STAMPS] }; MAX_CPUS];
 
 static STARTS: Starts = cpu::starts_of(start);
@@ -23,7 +23,7 @@ impl Qemu {
     /// The machine with `cpus` CPUs.
     pub fn new(cpus: usize, format: PowerStateFormat) -> Self {
         CPUS.store(cpus, Ordering::Release);
-        EXTENDED.store(usize::from(format == PowerStateFormat::Extended), Ordering::Release);
+        EXTENDED.store(format == PowerStateFormat::Extended, Ordering::Release);
         Self(())
     }
 }
@@ -46,10 +46,8 @@ impl NormalWorld for Qemu {
             Depth::Level0 => "core-off",
             Depth::Deepest => "cluster-off",
         };
-        let format = match EXTENDED.load(Ordering::Acquire) {
-            0 => PowerStateFormat::Original,
-            _ => PowerStateFormat::Extended,
-        };
+        let extended = EXTENDED.load(Ordering::Acquire);
+        let format = if extended { PowerStateFormat::Extended } else { PowerStateFormat::Original };
         STATES.iter().find(|state| state.name == name).map_or(0, |state| state.power_state(format, 0))
     }
 
@@ -85,11 +83,7 @@ impl NormalWorld for Qemu {
     fn wait_event(&self) {
         match current_case().mode {
             Mode::Parallel => cpu::wait_for_event(),
-            Mode::Serial => {
-                cpu::start_timer(NAP_US);
-                cpu::wait_for_interrupt();
-                cpu::stop_timer();
-            }
+            Mode::Serial => cpu::nap(NAP_US),
         }
     }
 
