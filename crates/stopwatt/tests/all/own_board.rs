@@ -137,7 +137,7 @@ fn what_does_not_go_together_is_refused_with_the_settings() {
 }
 
 /// Writes the kernel's files of four CPUs, a slow cluster and a fast one, and their energy model.
-fn kernels_files(folder: &Path) -> [String; 2] {
+pub fn kernels_files(folder: &Path) -> [String; 2] {
     let mut model = String::new();
     for cpu in 0..4 {
         let (policy, scale) = if cpu < 2 { ("0 1", 1) } else { ("2 3", 2) };
