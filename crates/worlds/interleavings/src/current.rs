@@ -2,6 +2,7 @@
 
 use crate::machine::{Machine, OnMachine, Wait};
 use std::cell::{Cell, RefCell};
+use std::panic::Location;
 
 type Body = Box<dyn FnOnce()>;
 
@@ -76,9 +77,11 @@ pub(crate) fn spawn(body: Body) -> usize {
     thread
 }
 
-/// The word at which a thread parks.
+/// The word at which a thread parks, for who parks or unparks there.
+#[track_caller]
 pub(crate) fn token(thread: usize) -> u16 {
-    TOKENS.with_borrow_mut(|tokens| *tokens[thread].get_or_insert_with(|| machine().make_word(0)))
+    let place = Location::caller();
+    TOKENS.with_borrow_mut(|tokens| *tokens[thread].get_or_insert_with(|| machine().make_word(0, place)))
 }
 
 /// Does the work of a thread.

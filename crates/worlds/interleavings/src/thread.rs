@@ -41,6 +41,7 @@ pub fn current() -> Thread {
 }
 
 /// Waits until somebody unparks this thread, if nobody has.
+#[track_caller]
 pub fn park() {
     let cell = current::token(machine().process());
     let did = Operation::Update { cell, what: "parks at", value: 0 };
@@ -56,6 +57,7 @@ impl Thread {
     }
 
     /// Lets the thread go on, or pass by its next [`park`].
+    #[track_caller]
     pub fn unpark(&self) {
         let cell = current::token(self.0);
         let did = Operation::Update { cell, what: "unparks at", value: 1 };

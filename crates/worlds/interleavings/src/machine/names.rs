@@ -1,6 +1,29 @@
 //! Names of words and locks, for those who read a schedule.
 
 use crate::memory::NOBODY;
+use std::cell::RefCell;
+use std::panic::Location;
+
+thread_local! {
+    /// The places in the source at which the words of this run were made in the middle of it.
+    static PLACES: RefCell<Vec<&'static Location<'static>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The next word of this run is made at this place.
+pub(super) fn note_place(place: &'static Location<'static>) {
+    PLACES.with_borrow_mut(|places| places.push(place));
+}
+
+/// Another run begins.
+pub(super) fn forget_places() {
+    PLACES.with_borrow_mut(Vec::clear);
+}
+
+fn number_and_place(word: u16) -> String {
+    let place = PLACES.with_borrow(|places| places.get(usize::from(word)).copied());
+    let place = place.map(|place| format!(" of {}:{}", place.file(), place.line())).unwrap_or_default();
+    format!("word {word}{place}")
+}
 
 /// The subject's names of words, of locks, and of what CPUs wait for.
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +38,9 @@ pub struct Names {
 }
 
 impl Names {
-    /// Nobody: words and locks have numbers, in the order in which they were made.
-    pub const NUMBERS: Self = Self::new([0; 3], |_, word| format!("word {word}"));
+    /// Nobody: words and locks have numbers, in the order in which they were made, and those of
+    /// std's types the place where that was.
+    pub const NUMBERS: Self = Self::new([0; 3], |_, word| number_and_place(word));
 
     /// A subject that names a word by its number and by some counts.
     pub const fn new(counts: [u16; 3], word: fn([u16; 3], u16) -> String) -> Self {

@@ -1,12 +1,14 @@
 //! Plain data that is watched for data races, and words that are made in the middle of a run.
 
 use super::failure::Invariant;
+use super::names::note_place;
 use super::state::Machine;
 use std::panic::Location;
 
 impl Machine {
     /// Another word, in the middle of a run.
-    pub(crate) fn make_word(&self, value: u64) -> u16 {
+    pub(crate) fn make_word(&self, value: u64, place: &'static Location<'static>) -> u16 {
+        note_place(place);
         self.memory.borrow_mut().add_word(value)
     }
 

@@ -1,17 +1,27 @@
 //! The types of `std::sync::atomic` by another path.
 
 use crate::current::machine;
-use crate::machine::{Fence, OnMachine as _, Operation};
+use crate::machine::{Fence, Names, Operation};
 use crate::memory::{AtomicOrder, Order};
 use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
+use std::ops::{BitAnd, BitOr, BitXor, Not};
+use std::panic::Location;
 pub use std::sync::atomic::{Ordering, compiler_fence};
 
 /// A value that lies in a word.
-trait InWord: Copy + 'static {
+#[doc(hidden)]
+pub trait InWord: Copy {
+    /// True for what is the same in every run, so that a load of it may be late.
+    const IS_PLAIN: bool = true;
+
     fn to_word(self) -> u64;
     fn from_word(word: u64) -> Self;
 }
+
+/// A number that lies in a word.
+#[doc(hidden)]
+pub trait Number: InWord + Ord {}
 
 macro_rules! in_word {
     ($($int:ident),+) => {$(
@@ -24,6 +34,8 @@ macro_rules! in_word {
                 word as $int
             }
         }
+
+        impl Number for $int {}
     )+};
 }
 in_word!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize);
@@ -34,6 +46,18 @@ impl InWord for bool {
     }
     fn from_word(word: u64) -> Self {
         word != 0
+    }
+}
+
+impl<T> InWord for *mut T {
+    // An address differs from run to run.
+    const IS_PLAIN: bool = false;
+
+    fn to_word(self) -> u64 {
+        self.expose_provenance() as u64
+    }
+    fn from_word(word: u64) -> Self {
+        std::ptr::with_exposed_provenance_mut(word as usize)
     }
 }
 
@@ -85,23 +109,35 @@ pub fn fence(order: Ordering) {
     }
 }
 
-/// A word that holds a `T`.
-struct Word<T> {
+/// A word that holds a `T`, which only atomic operations access.
+pub struct Atomic<T> {
     word: u16,
     of: PhantomData<fn() -> T>,
 }
 
-impl<T: InWord> Word<T> {
-    fn new(value: T) -> Self {
-        Self { word: machine().make_word(value.to_word()), of: PhantomData }
+impl<T: InWord> Atomic<T> {
+    /// A word that holds `value`.
+    #[track_caller]
+    pub fn new(value: T) -> Self {
+        Self { word: machine().make_word(value.to_word(), Location::caller()), of: PhantomData }
     }
 
-    fn load(&self, order: Ordering) -> T {
-        T::from_word(machine().load(self.word, load_order(order)))
+    /// The value.
+    pub fn load(&self, order: Ordering) -> T {
+        T::from_word(match T::IS_PLAIN {
+            true => machine().load(self.word, load_order(order)),
+            false => machine().load_address(self.word, load_order(order)),
+        })
     }
 
-    fn store(&self, value: T, order: Ordering) {
+    /// Stores a value.
+    pub fn store(&self, value: T, order: Ordering) {
         machine().store(self.word, value.to_word(), store_order(order));
+    }
+
+    /// Stores a value, and returns the one before.
+    pub fn swap(&self, value: T, order: Ordering) -> T {
+        self.update(order, "puts another value in the place of", value, |_| value)
     }
 
     fn update(&self, order: Ordering, what: &'static str, with: T, change: impl Fn(T) -> T) -> T {
@@ -110,11 +146,26 @@ impl<T: InWord> Word<T> {
         T::from_word(machine().update(self.word, atomic_order(order), did, with.to_word(), change))
     }
 
-    fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering, weak: bool) -> Result<T, T> {
+    /// Stores `new` if the value is `current`; the value before, as an error if it was another one.
+    ///
+    /// # Errors
+    /// It was another one.
+    pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
+        self.exchange(current, new, both(success, failure), false)
+    }
+
+    /// Compares and exchanges; on a core without LSE it may fail for no reason.
+    ///
+    /// # Errors
+    /// It failed.
+    pub fn compare_exchange_weak(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
+        self.exchange(current, new, both(success, failure), true)
+    }
+
+    fn exchange(&self, current: T, new: T, order: AtomicOrder, weak: bool) -> Result<T, T> {
         let (expected, new) = (current.to_word(), new.to_word());
         let did = Operation::CompareExchange { cell: self.word, value: new };
         let change = |before| (before == expected).then_some(new);
-        let order = both(success, failure);
         let result = match weak {
             true => machine().try_update(self.word, order, did, new, change),
             false => Ok(machine().update(self.word, order, did, new, change)),
@@ -125,261 +176,119 @@ impl<T: InWord> Word<T> {
         }
     }
 
-    /// The value for the one who has the word to itself.
-    fn now(&self) -> T {
-        T::from_word(machine().machine().value_of(self.word))
+    /// Stores what `change` makes of the value until nobody comes between; the value before.
+    ///
+    /// # Errors
+    /// `change` makes nothing of it.
+    pub fn fetch_update(&self, set: Ordering, fetch: Ordering, mut change: impl FnMut(T) -> Option<T>) -> Result<T, T> {
+        let mut before = self.load(fetch);
+        while let Some(new) = change(before) {
+            match self.compare_exchange(before, new, set, fetch) {
+                Ok(before) => return Ok(before),
+                Err(other) => before = other,
+            }
+        }
+        Err(before)
+    }
+
+    /// The value, for the one who has it to itself.
+    pub fn into_inner(self) -> T {
+        T::from_word(machine().value_of(self.word))
+    }
+
+    /// Changes the value, for the one who has it to itself; in the place of `get_mut`, as loom's.
+    pub fn with_mut<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
+        let mut value = T::from_word(machine().value_of(self.word));
+        let result = change(&mut value);
+        self.store(value, Ordering::Relaxed);
+        result
     }
 }
 
-macro_rules! common {
-    ($name:ident, $value:ty) => {
-        impl $name {
-            #[doc = concat!("An ", stringify!($name), " that holds `value`.")]
-            pub fn new(value: $value) -> Self {
-                Self(Word::new(value))
-            }
+impl<T: Number> Atomic<T> {
+    /// Adds, wrapping; the value before.
+    pub fn fetch_add(&self, value: T, order: Ordering) -> T {
+        let sum = |before: T| T::from_word(before.to_word().wrapping_add(value.to_word()));
+        self.update(order, "adds to", value, sum)
+    }
 
-            /// The value.
-            pub fn load(&self, order: Ordering) -> $value {
-                self.0.load(order)
-            }
+    /// Subtracts, wrapping; the value before.
+    pub fn fetch_sub(&self, value: T, order: Ordering) -> T {
+        let difference = |before: T| T::from_word(before.to_word().wrapping_sub(value.to_word()));
+        self.update(order, "subtracts from", value, difference)
+    }
 
-            /// Stores a value.
-            pub fn store(&self, value: $value, order: Ordering) {
-                self.0.store(value, order);
-            }
+    /// Stores the greater one; the value before.
+    pub fn fetch_max(&self, value: T, order: Ordering) -> T {
+        self.update(order, "raises", value, |before| before.max(value))
+    }
 
-            /// Stores a value, and returns the one before.
-            pub fn swap(&self, value: $value, order: Ordering) -> $value {
-                self.0.update(order, "puts another value in the place of", value, |_| value)
-            }
-
-            /// Stores `new` if the value is `current`; the value before, as an error if it was
-            /// another one.
-            ///
-            /// # Errors
-            /// It was another one.
-            pub fn compare_exchange(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                self.0.compare_exchange(current, new, success, failure, false)
-            }
-
-            /// Compares and exchanges; on a core without LSE it may fail for no reason.
-            ///
-            /// # Errors
-            /// It failed.
-            pub fn compare_exchange_weak(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                self.0.compare_exchange(current, new, success, failure, true)
-            }
-
-            /// Stores what `change` makes of the value until nobody comes between; the value
-            /// before.
-            ///
-            /// # Errors
-            /// `change` makes nothing of it.
-            pub fn fetch_update(
-                &self,
-                set: Ordering,
-                fetch: Ordering,
-                mut change: impl FnMut($value) -> Option<$value>,
-            ) -> Result<$value, $value> {
-                let mut before = self.load(fetch);
-                while let Some(new) = change(before) {
-                    match self.compare_exchange(before, new, set, fetch) {
-                        Ok(before) => return Ok(before),
-                        Err(other) => before = other,
-                    }
-                }
-                Err(before)
-            }
-
-            /// The value, for the one who has it to itself.
-            pub fn into_inner(self) -> $value {
-                self.0.now()
-            }
-        }
-
-        impl Debug for $name {
-            fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-                write!(f, concat!(stringify!($name), "(word {})"), self.0.word)
-            }
-        }
-    };
+    /// Stores the lesser one; the value before.
+    pub fn fetch_min(&self, value: T, order: Ordering) -> T {
+        self.update(order, "lowers", value, |before| before.min(value))
+    }
 }
 
-macro_rules! integers {
-    ($($name:ident $value:ident),+ $(,)?) => {$(
+impl<T: InWord + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T> + Not<Output = T>> Atomic<T> {
+    /// Keeps the bits that are in `value`; the value before.
+    pub fn fetch_and(&self, value: T, order: Ordering) -> T {
+        self.update(order, "masks", value, |before| before & value)
+    }
+
+    /// Not and; the value before.
+    pub fn fetch_nand(&self, value: T, order: Ordering) -> T {
+        self.update(order, "masks and negates", value, |before| !(before & value))
+    }
+
+    /// Sets bits; the value before.
+    pub fn fetch_or(&self, value: T, order: Ordering) -> T {
+        self.update(order, "sets bits of", value, |before| before | value)
+    }
+
+    /// Flips bits; the value before.
+    pub fn fetch_xor(&self, value: T, order: Ordering) -> T {
+        self.update(order, "flips bits of", value, |before| before ^ value)
+    }
+}
+
+impl Atomic<bool> {
+    /// Negates; the value before.
+    pub fn fetch_not(&self, order: Ordering) -> bool {
+        self.fetch_xor(true, order)
+    }
+}
+
+impl<T: InWord> Default for Atomic<T> {
+    /// 0, false or null.
+    #[track_caller]
+    fn default() -> Self {
+        Self::new(T::from_word(0))
+    }
+}
+
+impl<T> Debug for Atomic<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&Names::NUMBERS.cell(self.word))
+    }
+}
+
+macro_rules! named {
+    ($($name:ident $(<$of:ident>)?: $value:ty),+ $(,)?) => {$(
         #[doc = concat!("A `std::sync::atomic::", stringify!($name), "`.")]
-        pub struct $name(Word<$value>);
-
-        common!($name, $value);
-
-        impl $name {
-            /// Adds, wrapping; the value before.
-            pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.0.update(order, "adds to", value, |before| before.wrapping_add(value))
-            }
-
-            /// Subtracts, wrapping; the value before.
-            pub fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.0.update(order, "subtracts from", value, |before| before.wrapping_sub(value))
-            }
-
-            /// Keeps the bits that are in `value`; the value before.
-            pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.0.update(order, "masks", value, |before| before & value)
-            }
-
-            /// Not and; the value before.
-            pub fn fetch_nand(&self, value: $value, order: Ordering) -> $value {
-                self.0.update(order, "masks and negates", value, |before| !(before & value))
-            }
-
-            /// Sets bits; the value before.
-            pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.0.update(order, "sets bits of", value, |before| before | value)
-            }
-
-            /// Flips bits; the value before.
-            pub fn fetch_xor(&self, value: $value, order: Ordering) -> $value {
-                self.0.update(order, "flips bits of", value, |before| before ^ value)
-            }
-
-            /// Stores the greater one; the value before.
-            pub fn fetch_max(&self, value: $value, order: Ordering) -> $value {
-                self.0.update(order, "raises", value, |before| before.max(value))
-            }
-
-            /// Stores the lesser one; the value before.
-            pub fn fetch_min(&self, value: $value, order: Ordering) -> $value {
-                self.0.update(order, "lowers", value, |before| before.min(value))
-            }
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self::new(0)
-            }
-        }
+        pub type $name$(<$of>)? = Atomic<$value>;
     )+};
 }
-integers!(
-    AtomicU8 u8,
-    AtomicU16 u16,
-    AtomicU32 u32,
-    AtomicU64 u64,
-    AtomicUsize usize,
-    AtomicI8 i8,
-    AtomicI16 i16,
-    AtomicI32 i32,
-    AtomicI64 i64,
-    AtomicIsize isize,
+named!(
+    AtomicBool: bool,
+    AtomicU8: u8,
+    AtomicU16: u16,
+    AtomicU32: u32,
+    AtomicU64: u64,
+    AtomicUsize: usize,
+    AtomicI8: i8,
+    AtomicI16: i16,
+    AtomicI32: i32,
+    AtomicI64: i64,
+    AtomicIsize: isize,
+    AtomicPtr<T>: *mut T,
 );
-
-/// A `std::sync::atomic::AtomicBool`.
-pub struct AtomicBool(Word<bool>);
-
-common!(AtomicBool, bool);
-
-impl AtomicBool {
-    /// And; the value before.
-    pub fn fetch_and(&self, value: bool, order: Ordering) -> bool {
-        self.0.update(order, "masks", value, |before| before & value)
-    }
-
-    /// Or; the value before.
-    pub fn fetch_or(&self, value: bool, order: Ordering) -> bool {
-        self.0.update(order, "sets bits of", value, |before| before | value)
-    }
-
-    /// Exclusive or; the value before.
-    pub fn fetch_xor(&self, value: bool, order: Ordering) -> bool {
-        self.0.update(order, "flips bits of", value, |before| before ^ value)
-    }
-}
-
-impl Default for AtomicBool {
-    fn default() -> Self {
-        Self::new(false)
-    }
-}
-
-/// A `std::sync::atomic::AtomicPtr`.
-pub struct AtomicPtr<T> {
-    word: AtomicUsize,
-    of: PhantomData<fn() -> *mut T>,
-}
-
-// As with std, threads may share it: it does nothing with what it points at.
-impl<T> AtomicPtr<T> {
-    fn pointer(address: usize) -> *mut T {
-        std::ptr::with_exposed_provenance_mut(address)
-    }
-
-    /// A word that holds this pointer.
-    pub fn new(pointer: *mut T) -> Self {
-        Self { word: AtomicUsize::new(pointer.expose_provenance()), of: PhantomData }
-    }
-
-    /// The pointer.
-    pub fn load(&self, order: Ordering) -> *mut T {
-        Self::pointer(machine().load_address(self.word.0.word, load_order(order)) as usize)
-    }
-
-    /// Stores a pointer.
-    pub fn store(&self, pointer: *mut T, order: Ordering) {
-        self.word.store(pointer.expose_provenance(), order);
-    }
-
-    /// Stores a pointer, and returns the one before.
-    pub fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
-        Self::pointer(self.word.swap(pointer.expose_provenance(), order))
-    }
-
-    /// Stores `new` if the pointer is `current`; the pointer before.
-    ///
-    /// # Errors
-    /// It was another one.
-    pub fn compare_exchange(
-        &self,
-        current: *mut T,
-        new: *mut T,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<*mut T, *mut T> {
-        let result = self.word.compare_exchange(current.addr(), new.expose_provenance(), success, failure);
-        result.map(Self::pointer).map_err(Self::pointer)
-    }
-
-    /// Compares and exchanges; on a core without LSE it may fail for no reason.
-    ///
-    /// # Errors
-    /// It failed.
-    pub fn compare_exchange_weak(
-        &self,
-        current: *mut T,
-        new: *mut T,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<*mut T, *mut T> {
-        let result = self.word.compare_exchange_weak(current.addr(), new.expose_provenance(), success, failure);
-        result.map(Self::pointer).map_err(Self::pointer)
-    }
-}
-
-impl<T> Debug for AtomicPtr<T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        Debug::fmt(&self.word, f)
-    }
-}

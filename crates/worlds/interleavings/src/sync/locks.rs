@@ -5,6 +5,7 @@ use crate::current::machine;
 use crate::machine::Operation;
 use crate::memory::{AtomicOrder, Order};
 use std::fmt::{self, Debug, Formatter};
+use std::panic::Location;
 use std::sync::TryLockError;
 
 /// The word of a lock that is held for writing; else it counts those who read.
@@ -72,8 +73,9 @@ macro_rules! lock {
 
         impl<T> $name<T> {
             /// A lock that nobody holds.
+            #[track_caller]
             pub fn new(data: T) -> Self {
-                Self { word: machine().make_word(0), data: std::sync::$name::new(data) }
+                Self { word: machine().make_word(0, Location::caller()), data: std::sync::$name::new(data) }
             }
 
             /// The data.
@@ -86,6 +88,7 @@ macro_rules! lock {
         }
 
         impl<T: Default> Default for $name<T> {
+            #[track_caller]
             fn default() -> Self {
                 Self::new(T::default())
             }
@@ -174,8 +177,9 @@ fn told(word: u64) -> u64 {
 impl Condvar {
     /// A condition that nobody waits for.
     #[allow(clippy::new_without_default)]
+    #[track_caller]
     pub fn new() -> Self {
-        Self(machine().make_word(0))
+        Self(machine().make_word(0, Location::caller()))
     }
 
     /// Lets the lock go, waits until it is told, and takes the lock again.

@@ -46,11 +46,13 @@ pub type SyncSender<T> = Sender<T>;
 pub struct Receiver<T>(Arc<Channel<T>>);
 
 /// A channel without a bound.
+#[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     sync_channel(usize::MAX)
 }
 
 /// A channel whose senders wait while it holds `bound` values; with 0, until theirs is received.
+#[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     let state = State { queue: VecDeque::new(), senders: 1, received: 0, has_receiver: true };
     let channel = Arc::new(Channel { state: Mutex::new(state), changed: Condvar::new(), bound });

@@ -4,6 +4,7 @@ use super::locks::{Condvar, Mutex, change};
 use crate::current::machine;
 use crate::memory::{AtomicOrder, Order};
 use std::ops::Deref;
+use std::panic::Location;
 
 const RUNS: u64 = 1;
 const DONE: u64 = 2;
@@ -15,8 +16,9 @@ pub struct Once(u16);
 impl Once {
     /// Nothing was done.
     #[allow(clippy::new_without_default)]
+    #[track_caller]
     pub fn new() -> Self {
-        Self(machine().make_word(0))
+        Self(machine().make_word(0, Location::caller()))
     }
 
     /// Does it, or waits until another thread has done it.
@@ -50,6 +52,7 @@ pub struct OnceLock<T> {
 impl<T> OnceLock<T> {
     /// A value that is not there yet.
     #[allow(clippy::new_without_default)]
+    #[track_caller]
     pub fn new() -> Self {
         Self { once: Once::new(), value: std::sync::OnceLock::new() }
     }
@@ -87,6 +90,7 @@ pub struct LazyLock<T, F = fn() -> T> {
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// A value that is made when it is first asked for.
+    #[track_caller]
     pub fn new(make: F) -> Self {
         Self { value: OnceLock::new(), make: std::sync::Mutex::new(Some(make)) }
     }
@@ -123,6 +127,7 @@ impl BarrierWaitResult {
 
 impl Barrier {
     /// A barrier that opens for so many threads.
+    #[track_caller]
     pub fn new(threads: usize) -> Self {
         Self { state: Mutex::new((0, 0)), opens: Condvar::new(), threads }
     }

@@ -331,6 +331,52 @@ fn lost_wake_ups_are_found() {
 }
 
 #[test]
+fn a_failure_names_the_lines_that_made_its_words() {
+    let first = line!() + 2;
+    let text = found(&Config::default(), || {
+        let count = Arc::new(AtomicU32::new(0));
+        let lock = Arc::new(Mutex::new(0));
+        let (other, held) = (count.clone(), lock.clone());
+        in_threads(2, move |_| {
+            *held.lock().unwrap() += 1;
+            other.store(other.load(Relaxed) + 1, Relaxed);
+        });
+        let _both = (*lock.lock().unwrap(), assert_eq!(count.load(Relaxed), 2));
+    });
+    let place = format!("of {}:{first}", file!());
+    let text = text.unwrap();
+    assert!(text.contains(&place), "{place}: {text}");
+    // What is waited for is named as well.
+    let first = line!() + 2;
+    let text = found(&Config::default(), || {
+        let lock = Mutex::new(0);
+        let _held = lock.lock().unwrap();
+        let _again = lock.lock().unwrap();
+    });
+    let (place, text) = (format!("of {}:{first}", file!()), text.unwrap());
+    assert!(text.contains(&place), "{place}: {text}");
+}
+
+#[test]
+fn what_one_has_to_oneself_needs_no_atomics() {
+    let text = found(&Config::default(), || {
+        let mut word = AtomicU32::new(3);
+        word.with_mut(|value| *value += 4);
+        assert_eq!(word.fetch_update(Relaxed, Relaxed, |value| value.checked_sub(5)), Ok(7));
+        assert_eq!((word.fetch_sub(3, Relaxed), word.into_inner()), (2, u32::MAX));
+        let signed = AtomicI64::new(-1);
+        assert_eq!((signed.fetch_max(-5, Relaxed), signed.fetch_min(-5, Relaxed)), (-1, -1));
+        let small = AtomicU8::new(250);
+        assert_eq!((small.fetch_add(10, Relaxed), small.fetch_nand(6, Relaxed), small.into_inner()), (250, 4, 251));
+        let flag = AtomicBool::default();
+        assert_eq!((flag.fetch_not(Relaxed), flag.fetch_nand(true, Relaxed), flag.into_inner()), (false, true, false));
+        let pointer = AtomicPtr::<u32>::default();
+        assert!(pointer.fetch_update(Relaxed, Relaxed, |old| old.is_null().then_some(old)).is_ok());
+    });
+    assert_eq!(text, None);
+}
+
+#[test]
 fn small_programs_are_tried_in_full() {
     let config = Config { strategies: vec![Strategy::Dpor], schedules: 1_000_000, ..Config::default() };
     let tests: [Test; 8] = [
