@@ -7,7 +7,7 @@ use crate::current::{self, TestMachine};
 use crate::limits::Limits;
 use crate::machine::{
     ChoiceSource, Core, Deviation, Dpor, Failure, Invariant, Machine, MachineChoice, Names, OnMachine, Operation, Step,
-    Strategy, Wait, made_by, watch,
+    Strategy, Wait, made_by, run_quietly, watch,
 };
 use crate::operation::OperationIndex;
 use crate::search::{RunResult, Runs, Script, Tally, shrink};
@@ -394,7 +394,7 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
         machine.cpus()[present..].iter().for_each(|cpu| cpu.begin(Wait::Absent));
         (0..present).for_each(|cpu| machine.can_go(cpu));
         machine.begin();
-        let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
+        let result = run_quietly(|| self.runner.run());
         let mut failure = machine.take_failure();
         if let Err(payload) = result {
             failure = Some(Failure::of_panic(&*payload));

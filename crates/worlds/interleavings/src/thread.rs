@@ -1,10 +1,12 @@
 //! The part of `std::thread` that tests use, by another path.
 
 use crate::current::{self, machine};
-use crate::machine::Operation;
+use crate::machine::{Limit, Operation};
 use crate::memory::AtomicOrder;
+use crate::sync::{change, change_within};
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// The result of [`JoinHandle::join`]: never an error, since a panic ends the run.
 pub type Result<T> = std::thread::Result<T>;
@@ -43,11 +45,25 @@ pub fn current() -> Thread {
 /// Waits until somebody unparks this thread, if nobody has.
 #[track_caller]
 pub fn park() {
-    let cell = current::token(machine().process());
-    let did = Operation::Update { cell, what: "parks at", value: 0 };
-    while machine().update(cell, AtomicOrder::Acquire, did, 0, |token| (token == 1).then_some(0)) == 0 {
-        machine().wait_for_change(cell, 0);
+    park_within(current::token(machine().process()), Limit::Never);
+}
+
+/// As [`park`], but its time may end at any moment.
+#[track_caller]
+pub fn park_timeout(_: Duration) {
+    park_within(current::token(machine().process()), Limit::Time);
+}
+
+fn park_within(cell: u16, limit: Limit) {
+    let take = |token| (token == 1).then_some(0);
+    if change_within(cell, "parks at", limit, take).is_none() {
+        let _ = change(cell, AtomicOrder::Acquire, "parks no longer at", take);
     }
+}
+
+/// A point at which others may go first, for as long as they like.
+pub fn sleep(_: Duration) {
+    machine().pause();
 }
 
 impl Thread {

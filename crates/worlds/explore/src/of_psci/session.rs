@@ -13,10 +13,10 @@ use super::scenario::{Ask, Scenario};
 use engine::Runner;
 use interleavings::subject::{
     Access, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Memory, Operation, RunResult, Runs, Wait,
+    run_quietly,
 };
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The machine after its boot, with some CPUs running.
 struct Snapshot {
@@ -111,11 +111,7 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
                     continue;
                 }
                 Operation::Loaded { cell, .. } => (cell, false),
-                Operation::Store { cell, .. }
-                | Operation::FetchAdd { cell, .. }
-                | Operation::Swap { cell, .. }
-                | Operation::CompareExchange { cell, .. }
-                | Operation::Update { cell, .. } => (cell, true),
+                Operation::Store { cell, .. } | Operation::Update { cell, .. } => (cell, true),
                 _ => continue,
             };
             let (word, actor) = (kind_of(cpus, cell), 2 * *actor + u16::from(stores));
@@ -202,7 +198,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
 
     fn go(&mut self) -> RunResult {
         let board = self.board;
-        let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
+        let result = run_quietly(|| self.runner.run());
         if let Err(payload) = result {
             board.set_failure(Failure::of_panic(&*payload));
         }

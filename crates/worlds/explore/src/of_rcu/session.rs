@@ -12,10 +12,9 @@ use engine::Runner;
 use interleavings::Core;
 use interleavings::subject::{
     Access, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Names, Operation, OperationIndex,
-    RunResult, Runs, Wait, made_by, marks_made,
+    RunResult, Runs, Wait, made_by, marks_made, run_quietly,
 };
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 struct Session<'s, M: Fn(usize, u32)> {
@@ -141,7 +140,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         }
         (0..=cpus).for_each(|process| machine.can_go(process));
         machine.begin();
-        let result = catch_unwind(AssertUnwindSafe(|| self.runner.run()));
+        let result = run_quietly(|| self.runner.run());
         let mut failure = machine.take_failure();
         if let Err(payload) = result {
             failure = Some(Failure::of_panic(&*payload));
@@ -195,11 +194,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
                     continue;
                 }
                 Operation::Loaded { cell, .. } => (cell, false),
-                Operation::Store { cell, .. }
-                | Operation::FetchAdd { cell, .. }
-                | Operation::Swap { cell, .. }
-                | Operation::CompareExchange { cell, .. }
-                | Operation::Update { cell, .. } => (cell, true),
+                Operation::Store { cell, .. } | Operation::Update { cell, .. } => (cell, true),
                 _ => continue,
             };
             let (word, actor) = (super::names::kind_of(names.counts(), cell), 2 * actors[process] + u16::from(stores));

@@ -6,23 +6,28 @@ use super::state::Machine;
 use super::step::{Fence, Operation};
 use crate::memory::AtomicOrder;
 
+/// What a swap does.
+pub const SWAPS: &str = "puts another value in the place of";
+/// What a compare-and-swap does.
+pub const COMPARES: &str = "puts another value, if the one expected is there, in the place of";
+
 impl Machine {
     /// Adds to a word; `wrap` cuts the sum to its width. The value before.
     pub fn fetch_add(&self, cell: u16, value: u64, order: AtomicOrder, wrap: impl Fn(u64) -> u64) -> u64 {
-        self.update(cell, order, Operation::FetchAdd { cell, value }, value, |before| {
+        self.update(cell, order, Operation::Update { cell, what: "adds to", value }, value, |before| {
             Some(wrap(before.wrapping_add(value)))
         })
     }
 
     /// Stores `value`, and returns what the word held.
     pub fn swap(&self, cell: u16, value: u64, order: AtomicOrder) -> u64 {
-        self.update(cell, order, Operation::Swap { cell, value }, value, |_| Some(value))
+        self.update(cell, order, Operation::Update { cell, what: SWAPS, value }, value, |_| Some(value))
     }
 
     /// Stores `value` if the word holds `expected`; whether it did.
     pub fn compare_exchange(&self, cell: u16, expected: u64, value: u64, order: AtomicOrder) -> bool {
         let change = |before| (before == expected).then_some(value);
-        self.update(cell, order, Operation::CompareExchange { cell, value }, value, change) == expected
+        self.update(cell, order, Operation::Update { cell, what: COMPARES, value }, value, change) == expected
     }
 
     /// Changes a word in one step: `change` makes the new value of the present one, or leaves it.

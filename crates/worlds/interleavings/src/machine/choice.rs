@@ -47,6 +47,8 @@ pub enum Kind {
     StoreLeaves,
     /// A load is late: the value that it returns is stored only afterwards.
     LoadLate,
+    /// 1: the time of a wait with a limit ends before it has waited.
+    TimesOut,
 }
 
 /// A choice that differs from the default.
@@ -68,7 +70,7 @@ pub struct Deviation {
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Preempt,
         Self::Next,
         Self::StoreDelay,
@@ -85,6 +87,7 @@ impl Kind {
         Self::ExclusiveFails,
         Self::LoadLate,
         Self::StoreLeaves,
+        Self::TimesOut,
     ];
 
     /// The number of them.
@@ -109,6 +112,7 @@ impl Kind {
             Self::ExclusiveFails => "a store exclusive fails for no reason",
             Self::LoadLate => "a load is performed late",
             Self::StoreLeaves => "a store leaves its buffer",
+            Self::TimesOut => "the time of a wait ends at once",
         }
     }
 

@@ -1,6 +1,35 @@
 //! The kinds of failures.
 
 use crate::operation::OperationIndex;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+thread_local! {
+    /// Code under test runs on this thread.
+    static RUNS: Cell<bool> = const { Cell::new(false) };
+    /// The place of its last panic.
+    static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Runs code under test. Its panics print nothing: the failure tells of one, if the run counts.
+///
+/// # Errors
+/// It panicked.
+pub fn run_quietly<R>(run: impl FnOnce() -> R) -> std::thread::Result<R> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let of_others = take_hook();
+        set_hook(Box::new(move |panic| match panic.location().filter(|_| RUNS.get()) {
+            Some(place) => drop(PLACE.replace(format!(" in {}:{}", place.file(), place.line()))),
+            None => of_others(panic),
+        }));
+    });
+    RUNS.set(true);
+    let result = catch_unwind(AssertUnwindSafe(run));
+    RUNS.set(false);
+    result
+}
 
 /// A property of the firmware that a run broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -54,32 +83,6 @@ pub enum Invariant {
 }
 
 impl Invariant {
-    /// The property as a sentence.
-    pub const fn sentence(self) -> &'static str {
-        match self {
-            Self::OneHolder => "At most one CPU holds a lock.",
-            Self::EntryPoint => "A CPU enters the normal world where it was asked to.",
-            Self::OneCpuOnWins => "A CPU_ON that succeeds turns its target on, once; one that fails does not.",
-            Self::DomainUp => "No cluster loses its port, and the system does not go down, under a CPU that runs.",
-            Self::Affinity => "AFFINITY_INFO and CPU_ON know whether a CPU is on.",
-            Self::EverybodyWakes => "Every CPU that waits gets on.",
-            Self::Livelock => "The run comes to an end.",
-            Self::DirtyLineLost => "Nothing that was stored is lost.",
-            Self::Atomic => "Atomics are used in coherency only.",
-            Self::Statistics => "Statistics count the stays that there were, no more and no fewer.",
-            Self::DomainState => "A power domain is in the state that its CPUs asked for, and in no other.",
-            Self::Answer => "A call is refused where it must be, and only there.",
-            Self::ReadersSafe => "No reader sees an object that was freed.",
-            Self::InvokedOnce => "No callback is invoked twice.",
-            Self::NoCallbackLost => "Every callback is invoked in the end.",
-            Self::GracePeriod => "A grace period waits for every CPU and every reader that were there when it started.",
-            Self::SoonEnough => "No callback waits for more grace periods than it must.",
-            Self::DataRace => "Something orders accesses of plain data of which one writes.",
-            Self::Own => "What the test asks for holds.",
-            Self::Panic => "The code under test does not panic.",
-        }
-    }
-
     /// Name of the invariant in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
@@ -125,7 +128,7 @@ impl Failure {
     pub fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a text");
-        let what = format!("the code under test panicked: {text}");
+        let what = format!("the code under test panicked{}: {text}", PLACE.take());
         Self { invariant: Invariant::Panic, what, process: 0, operation: OperationIndex::default() }
     }
 }

@@ -26,6 +26,7 @@ mod turns;
 mod waiting;
 mod watchdog;
 
+pub use atomic::{COMPARES, SWAPS};
 pub use cell::{Mark, OnMachine, Word, made_by, make_word, marks_made};
 pub use choice::{Deviation, HELD, Kind};
 pub use choose::{ChoiceSource, MachineChoice};
@@ -33,8 +34,9 @@ pub(crate) use chooser::Dpor;
 pub use chooser::Strategy;
 pub use core::Core;
 pub use cpu::{Cpu, Wait};
-pub use failure::{Failure, Invariant};
+pub use failure::{Failure, Invariant, run_quietly};
 pub use names::{Names, writer_name};
 pub use state::Machine;
 pub use step::{Act, Fence, Operation, Step};
+pub(crate) use waiting::Limit;
 pub use watchdog::{Watchdog, watch};

@@ -30,27 +30,6 @@ pub enum Operation {
         /// The value.
         value: u64,
     },
-    /// It added to a word in one step.
-    FetchAdd {
-        /// The word.
-        cell: u16,
-        /// The value that it added.
-        value: u64,
-    },
-    /// It stored a word in one step with the load before.
-    Swap {
-        /// The word.
-        cell: u16,
-        /// The value.
-        value: u64,
-    },
-    /// It stored a word if it held what was expected, in one step.
-    CompareExchange {
-        /// The word.
-        cell: u16,
-        /// The value.
-        value: u64,
-    },
     /// It changed a word in one step.
     Update {
         /// The word.
@@ -173,7 +152,7 @@ impl Operation {
         match self {
             Self::Load { .. } | Self::Loaded { .. } => "load",
             Self::Store { .. } => "store",
-            Self::FetchAdd { .. } | Self::Swap { .. } | Self::CompareExchange { .. } | Self::Update { .. } => "atomic",
+            Self::Update { .. } => "atomic",
             Self::Maintain { .. } => "cache maintenance",
             Self::Barrier | Self::Fence { .. } => "barrier",
             Self::WaitForEvent | Self::SendEvent => "event",
@@ -195,9 +174,6 @@ impl Operation {
         match self {
             Self::Load { cell } | Self::Loaded { cell, .. } => 1 << 16 | u64::from(cell),
             Self::Store { cell, .. } => 2 << 16 | u64::from(cell),
-            Self::FetchAdd { cell, .. } => 3 << 16 | u64::from(cell),
-            Self::Swap { cell, .. } => 23 << 16 | u64::from(cell),
-            Self::CompareExchange { cell, .. } => 24 << 16 | u64::from(cell),
             Self::Update { cell, .. } => 25 << 16 | u64::from(cell),
             Self::Fence { fence } => 27 << 16 | fence as u64,
             Self::Maintain { cell, invalidate } => (4 + u64::from(invalidate)) << 16 | u64::from(cell),

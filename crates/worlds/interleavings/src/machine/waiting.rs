@@ -1,7 +1,17 @@
 //! Loops that wait: their CPUs let others go until a word changes.
 
+use super::choice::Kind;
 use super::cpu::Wait;
 use super::state::Machine;
+
+/// The end of a wait for which nothing happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// There is none.
+    Never,
+    /// A time, however long or short.
+    Time,
+}
 
 impl Machine {
     /// Takes a load into account. A process that three times loads the same values of the same
@@ -54,13 +64,22 @@ impl Machine {
         }
     }
 
-    /// Waits until a word has another value than the one that was seen.
-    pub(crate) fn wait_for_change(&self, cell: u16, seen: u64) {
+    /// Waits until a word has another value than the one that was seen, or for as long as `limit`
+    /// says: one of a time ends at the latest when nobody else can go on. False if it ended by its
+    /// time.
+    pub(crate) fn wait_for_change(&self, cell: u16, seen: u64, limit: Limit) -> bool {
         // Whatever lets others go may let the word change: then it is looked at again. It may have
         // changed already, while the process was taken for one that spins.
         let is_past = self.memory.borrow().newest(cell) != seen;
         if !is_past && !self.settle() && !self.drain() {
-            self.block(Wait::Change(cell));
+            self.block(if limit == Limit::Time { Wait::Spin(cell) } else { Wait::Change(cell) });
+            return limit == Limit::Never || self.memory.borrow().newest(cell) != seen;
         }
+        true
+    }
+
+    /// True if the time of a wait that is about to begin ends at once.
+    pub(crate) fn times_out(&self, limit: Limit) -> bool {
+        limit == Limit::Time && self.answer(Kind::TimesOut, 2) == 1
     }
 }

@@ -46,11 +46,6 @@ impl<'s, C: Script> Narrator<'s, C> {
                 format!("loads {}: {value:#x}, while {} has stored {newest:#x}", cell(word), writer_name(writer))
             }
             Operation::Store { cell: word, value } => format!("stores {value:#x} to {}", cell(word)),
-            Operation::FetchAdd { cell: word, value } => format!("adds {value:#x} to {}", cell(word)),
-            Operation::Swap { cell: word, value } => format!("puts {value:#x} in the place of {}", cell(word)),
-            Operation::CompareExchange { cell: word, value } => {
-                format!("puts {value:#x} in the place of {} if it holds what is expected", cell(word))
-            }
             Operation::Update { cell: word, what, value } => format!("{what} {}: {value:#x}", cell(word)),
             Operation::Fence { fence } => format!("executes {}", fence.name()),
             Operation::Maintain { cell: word, invalidate: false } => format!("cleans the line of {}", cell(word)),
@@ -111,6 +106,7 @@ impl<'s, C: Script> Narrator<'s, C> {
             Kind::LateTick => format!("{who} {doing}, and its tick does not come yet."),
             Kind::StoreLeaves => format!("Before {who} {doing}, the others see a store that it made before."),
             Kind::ExclusiveFails => format!("{who} {doing}, and that fails."),
+            Kind::TimesOut => format!("{who} {doing}, and the time of its next wait ends at once."),
             Kind::Spurious => format!("{who}'s wait for an event ends without one."),
         }
     }
@@ -150,10 +146,7 @@ impl<'s, C: Script> Narrator<'s, C> {
                     let before = stores.get(&cell).map(|&(before, _)| before);
                     stores.insert(cell, (at, before));
                 }
-                Operation::FetchAdd { cell, .. }
-                | Operation::Swap { cell, .. }
-                | Operation::CompareExchange { cell, .. }
-                | Operation::Update { cell, .. } => {
+                Operation::Update { cell, .. } => {
                     stores.remove(&cell);
                 }
                 Operation::Loaded { cell, value, .. } if step.process == last.process => {
@@ -193,11 +186,7 @@ impl<'s, C: Script> Narrator<'s, C> {
             let matters = match step.did {
                 Operation::Load { .. } => false,
                 Operation::Loaded { cell, .. } => processes.contains(&step.process) && cells.insert(cell),
-                Operation::Store { cell, .. }
-                | Operation::FetchAdd { cell, .. }
-                | Operation::Swap { cell, .. }
-                | Operation::CompareExchange { cell, .. }
-                | Operation::Update { cell, .. } => {
+                Operation::Store { cell, .. } | Operation::Update { cell, .. } => {
                     let seen = cells.remove(&cell);
                     if seen && !processes.contains(&step.process) {
                         processes.push(step.process);

@@ -1,7 +1,7 @@
 //! The types of `std::sync::atomic` by another path.
 
 use crate::current::machine;
-use crate::machine::{Fence, Names, Operation};
+use crate::machine::{COMPARES, Fence, Names, Operation, SWAPS};
 use crate::memory::{AtomicOrder, Order};
 use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
@@ -137,7 +137,7 @@ impl<T: InWord> Atomic<T> {
 
     /// Stores a value, and returns the one before.
     pub fn swap(&self, value: T, order: Ordering) -> T {
-        self.update(order, "puts another value in the place of", value, |_| value)
+        self.update(order, SWAPS, value, |_| value)
     }
 
     fn update(&self, order: Ordering, what: &'static str, with: T, change: impl Fn(T) -> T) -> T {
@@ -164,7 +164,7 @@ impl<T: InWord> Atomic<T> {
 
     fn exchange(&self, current: T, new: T, order: AtomicOrder, weak: bool) -> Result<T, T> {
         let (expected, new) = (current.to_word(), new.to_word());
-        let did = Operation::CompareExchange { cell: self.word, value: new };
+        let did = Operation::Update { cell: self.word, what: COMPARES, value: new };
         let change = |before| (before == expected).then_some(new);
         let result = match weak {
             true => machine().try_update(self.word, order, did, new, change),

@@ -2,17 +2,18 @@
 
 use super::guard::{Guard, LockResult, TryLockResult};
 use crate::current::machine;
-use crate::machine::Operation;
+use crate::machine::{Limit, Operation};
 use crate::memory::{AtomicOrder, Order};
 use std::fmt::{self, Debug, Formatter};
 use std::panic::Location;
-use std::sync::TryLockError;
+use std::sync::{PoisonError, TryLockError};
+use std::time::Duration;
 
 /// The word of a lock that is held for writing; else it counts those who read.
 const WRITER: u64 = u64::MAX;
 
 /// Changes a word if `change` makes something of it; what it held, as an error if it did not.
-pub(super) fn change(
+pub(crate) fn change(
     cell: u16,
     order: AtomicOrder,
     what: &'static str,
@@ -23,14 +24,22 @@ pub(super) fn change(
     if change(before).is_some() { Ok(before) } else { Err(before) }
 }
 
-/// As [`change`], which acquires, and waits until it does something.
-pub(super) fn change_in_time(cell: u16, what: &'static str, to: impl Fn(u64) -> Option<u64>) -> u64 {
-    loop {
+/// As [`change`], which acquires, and waits until it does something, or until the limit: `None`
+/// then.
+pub(crate) fn change_within(
+    cell: u16,
+    what: &'static str,
+    limit: Limit,
+    to: impl Fn(u64) -> Option<u64>,
+) -> Option<u64> {
+    while !machine().times_out(limit) {
         match change(cell, AtomicOrder::Acquire, what, &to) {
-            Ok(before) => return before,
-            Err(before) => machine().wait_for_change(cell, before),
+            Ok(before) => return Some(before),
+            Err(before) if machine().wait_for_change(cell, before, limit) => {}
+            Err(_) => break,
         }
     }
+    None
 }
 
 /// As [`change`], which acquires.
@@ -85,6 +94,14 @@ macro_rules! lock {
             pub fn into_inner(self) -> LockResult<T> {
                 self.data.into_inner()
             }
+
+            /// The data, which nobody else can reach.
+            ///
+            /// # Errors
+            /// Never.
+            pub fn get_mut(&mut self) -> LockResult<&mut T> {
+                self.data.get_mut()
+            }
         }
 
         impl<T: Default> Default for $name<T> {
@@ -110,7 +127,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # Errors
     /// Never.
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        change_in_time(self.word, "takes the lock", take);
+        let _ = change_within(self.word, "takes the lock", Limit::Never, take);
         Ok(Guard::new(self, self.word, free, self.data.try_lock()))
     }
 
@@ -130,7 +147,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     /// Never.
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        change_in_time(self.word, "reads below", share);
+        let _ = change_within(self.word, "reads below", Limit::Never, share);
         Ok(Guard::new((), self.word, leave, self.data.try_read()))
     }
 
@@ -139,7 +156,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     /// Never.
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        change_in_time(self.word, "writes below", take);
+        let _ = change_within(self.word, "writes below", Limit::Never, take);
         Ok(Guard::new((), self.word, free, self.data.try_write()))
     }
 
@@ -162,16 +179,42 @@ impl<T: ?Sized> RwLock<T> {
     }
 }
 
-/// A `std::sync::Condvar`: a word that counts those who have begun to wait, in its upper half, and
-/// those who were told. Who waits first is told first, and nobody wakes without being told.
+/// A `std::sync::Condvar`: a word with the numbers of the threads that wait, as a queue. Who waits
+/// first is told first, and nobody wakes without being told.
 #[derive(Debug)]
 pub struct Condvar(u16);
 
-/// One more who waits.
-const WAITING: u64 = 1 << 32;
+/// Whether a wait ended by its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTimeoutResult(bool);
 
-fn told(word: u64) -> u64 {
-    word % WAITING
+impl WaitTimeoutResult {
+    /// True if it did.
+    pub fn timed_out(&self) -> bool {
+        self.0
+    }
+}
+
+/// The lock again, and how the wait ended.
+type Waited<'m, T> = (MutexGuard<'m, T>, WaitTimeoutResult);
+
+/// Bits of a number in the queue; the first one is the lowest.
+const NUMBER: u32 = 5;
+/// Threads that may wait for a condition at a time.
+const MOST_WAITING: u32 = u64::BITS / NUMBER;
+
+fn come(queue: u64, number: u64) -> Option<u64> {
+    let behind = (u64::BITS - queue.leading_zeros()).div_ceil(NUMBER);
+    assert!(behind < MOST_WAITING, "at most {MOST_WAITING} threads wait for a condition at a time");
+    Some(queue | number << (NUMBER * behind))
+}
+
+/// The queue without a number, if it is there.
+fn go(queue: u64, number: u64) -> Option<u64> {
+    let bit = |place| NUMBER * place;
+    let place = (0..MOST_WAITING).find(|&place| queue >> bit(place) & ((1 << NUMBER) - 1) == number)?;
+    let before = queue & ((1 << bit(place)) - 1);
+    Some(before | queue >> bit(place + 1) << bit(place))
 }
 
 impl Condvar {
@@ -187,11 +230,28 @@ impl Condvar {
     /// # Errors
     /// Never.
     pub fn wait<'m, T: ?Sized>(&self, guard: MutexGuard<'m, T>) -> LockResult<MutexGuard<'m, T>> {
+        Ok(self.wait_within(guard, Limit::Never).0)
+    }
+
+    /// As [`Condvar::wait`], but its time may end at any moment.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn wait_timeout<'m, T: ?Sized>(&self, guard: MutexGuard<'m, T>, _: Duration) -> LockResult<Waited<'m, T>> {
+        Ok(self.wait_within(guard, Limit::Time))
+    }
+
+    fn wait_within<'m, T: ?Sized>(&self, guard: MutexGuard<'m, T>, limit: Limit) -> Waited<'m, T> {
         let lock = guard.lock;
-        let began = change_in_time(self.0, "begins to wait for", |word| Some(word + WAITING));
+        let number = machine().process() as u64 + 1;
+        let _ = change(self.0, AtomicOrder::Acquire, "begins to wait for", |queue| come(queue, number));
         drop(guard);
-        change_in_time(self.0, "waits for", |word| (told(word) > began / WAITING).then_some(word));
-        lock.lock()
+        let is_told = |queue| go(queue, number).is_none().then_some(queue);
+        let told = change_within(self.0, "waits for", limit, is_told).is_some();
+        // It may be told in the last moment.
+        let leave = |queue| go(queue, number);
+        let ended = !told && change(self.0, AtomicOrder::Acquire, "waits no longer for", leave).is_ok();
+        (lock.lock().unwrap_or_else(PoisonError::into_inner), WaitTimeoutResult(ended))
     }
 
     /// Waits while `condition` says so.
@@ -201,24 +261,49 @@ impl Condvar {
     pub fn wait_while<'m, T: ?Sized>(
         &self,
         guard: MutexGuard<'m, T>,
-        mut condition: impl FnMut(&mut T) -> bool,
+        condition: impl FnMut(&mut T) -> bool,
     ) -> LockResult<MutexGuard<'m, T>> {
-        let mut guard = guard;
-        while condition(&mut guard) {
-            guard = self.wait(guard)?;
+        Ok(self.wait_while_within(guard, Limit::Never, condition).0)
+    }
+
+    /// As [`Condvar::wait_while`], but its time may end at any moment.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn wait_timeout_while<'m, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'m, T>,
+        _: Duration,
+        condition: impl FnMut(&mut T) -> bool,
+    ) -> LockResult<Waited<'m, T>> {
+        Ok(self.wait_while_within(guard, Limit::Time, condition))
+    }
+
+    fn wait_while_within<'m, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'m, T>,
+        limit: Limit,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> Waited<'m, T> {
+        let mut waited = (guard, WaitTimeoutResult(false));
+        while condition(&mut waited.0) {
+            if waited.1.timed_out() {
+                return waited;
+            }
+            waited = self.wait_within(waited.0, limit);
         }
-        Ok(guard)
+        (waited.0, WaitTimeoutResult(false))
     }
 
     /// Tells one of those who wait.
     pub fn notify_one(&self) {
-        let one = |word| (told(word) < word / WAITING).then_some(word + 1);
+        let one = |queue| (queue != 0).then_some(queue >> NUMBER);
         let _ = change(self.0, AtomicOrder::Release, "tells one of those who wait for", one);
     }
 
     /// Tells all who wait.
     pub fn notify_all(&self) {
-        let all = |word| Some(word - told(word) + word / WAITING);
+        let all = |queue| (queue != 0).then_some(0);
         let _ = change(self.0, AtomicOrder::Release, "tells all who wait for", all);
     }
 }

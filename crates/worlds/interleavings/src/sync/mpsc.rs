@@ -2,8 +2,9 @@
 
 use super::locks::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::sync::Arc;
-pub use std::sync::mpsc::{RecvError, SendError, TryRecvError};
+pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 #[derive(Debug)]
 struct State<T> {
@@ -22,7 +23,7 @@ struct Channel<T> {
 
 impl<T> Channel<T> {
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wait<'c>(
@@ -30,7 +31,7 @@ impl<T> Channel<T> {
         state: MutexGuard<'c, State<T>>,
         waits: impl FnMut(&mut State<T>) -> bool,
     ) -> MutexGuard<'c, State<T>> {
-        self.changed.wait_while(state, waits).unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.changed.wait_while(state, waits).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -125,6 +126,18 @@ impl<T> Receiver<T> {
         self.take(state).ok_or(none)
     }
 
+    /// As [`Receiver::recv`], but its time may end at any moment.
+    ///
+    /// # Errors
+    /// There is none yet, or nobody sends any more.
+    pub fn recv_timeout(&self, time: Duration) -> Result<T, RecvTimeoutError> {
+        let waits = |state: &mut State<T>| state.queue.is_empty() && state.senders > 0;
+        let waited = self.0.changed.wait_timeout_while(self.0.lock(), time, waits);
+        let (state, result) = waited.unwrap_or_else(PoisonError::into_inner);
+        let none = if result.timed_out() { RecvTimeoutError::Timeout } else { RecvTimeoutError::Disconnected };
+        self.take(state).ok_or(none)
+    }
+
     fn take(&self, mut state: MutexGuard<'_, State<T>>) -> Option<T> {
         let value = state.queue.pop_front()?;
         state.received += 1;
@@ -135,5 +148,19 @@ impl<T> Receiver<T> {
     /// All values, until nobody sends any more.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         std::iter::from_fn(|| self.recv().ok())
+    }
+
+    /// The values that are there.
+    pub fn try_iter(&self) -> impl Iterator<Item = T> + '_ {
+        std::iter::from_fn(|| self.try_recv().ok())
+    }
+}
+
+impl<T: 'static> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = Box<dyn Iterator<Item = T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Box::new(std::iter::from_fn(move || self.recv().ok()))
     }
 }

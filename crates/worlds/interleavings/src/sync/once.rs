@@ -2,6 +2,7 @@
 
 use super::locks::{Condvar, Mutex, change};
 use crate::current::machine;
+use crate::machine::Limit;
 use crate::memory::{AtomicOrder, Order};
 use std::ops::Deref;
 use std::panic::Location;
@@ -30,7 +31,7 @@ impl Once {
                     machine().store(self.0, DONE, Order::Ordered);
                     return;
                 }
-                Err(RUNS) => machine().wait_for_change(self.0, RUNS),
+                Err(RUNS) => _ = machine().wait_for_change(self.0, RUNS, Limit::Never),
                 Err(_) => return,
             }
         }

@@ -245,9 +245,63 @@ fn counts() {
     assert!((4..=6).contains(&count.load(Relaxed)));
 }
 
+const TIME: Duration = Duration::from_millis(10);
+
+fn condition_with_a_limit() {
+    let ready = Arc::new((Mutex::new(false), Condvar::new()));
+    let other = ready.clone();
+    let thread = thread::spawn(move || {
+        *other.0.lock().unwrap() = true;
+        other.1.notify_one();
+    });
+    let mut held = ready.0.lock().unwrap();
+    while !*held {
+        held = ready.1.wait_timeout(held, TIME).unwrap().0;
+    }
+    drop(held);
+    thread.join().unwrap();
+}
+
+fn channel_with_a_limit() {
+    let (sender, receiver) = mpsc::channel();
+    let thread = thread::spawn(move || sender.send(5).unwrap());
+    let mut values = Vec::new();
+    loop {
+        match receiver.recv_timeout(TIME) {
+            Ok(value) => values.push(value),
+            Err(mpsc::RecvTimeoutError::Timeout) => thread::sleep(TIME),
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    assert_eq!(values, [5]);
+    assert_eq!((receiver.try_iter().count(), receiver.into_iter().count()), (0, 0));
+    thread.join().unwrap();
+}
+
+fn park_with_a_limit() {
+    let word = Arc::new(AtomicBool::new(false));
+    let other = word.clone();
+    let thread = thread::spawn(move || other.store(true, Release));
+    while !word.load(Acquire) {
+        thread::park_timeout(TIME);
+    }
+    thread.join().unwrap();
+}
+
+fn nobody_tells() {
+    let (lock, condition) = (Mutex::new(3), Condvar::new());
+    let (held, result) = condition.wait_timeout(lock.lock().unwrap(), TIME).unwrap();
+    assert!(result.timed_out());
+    let (held, result) = condition.wait_timeout_while(held, TIME, |value| *value == 3).unwrap();
+    assert!(result.timed_out());
+    drop(held);
+    thread::park_timeout(TIME);
+    assert_eq!(lock.into_inner().unwrap(), 3);
+}
+
 type Test = (&'static str, fn());
 
-const CORRECT: [Test; 20] = [
+const CORRECT: [Test; 24] = [
     ("mutex", mutex),
     ("mutex below stores", mutex_below_stores),
     ("try_lock", try_lock),
@@ -268,6 +322,10 @@ const CORRECT: [Test; 20] = [
     ("store buffering", store_buffering),
     ("stack", stack),
     ("counts", counts),
+    ("condition with a limit", condition_with_a_limit),
+    ("channel with a limit", channel_with_a_limit),
+    ("park with a limit", park_with_a_limit),
+    ("nobody tells", nobody_tells),
 ];
 
 #[test]
@@ -331,6 +389,65 @@ fn lost_wake_ups_are_found() {
 }
 
 #[test]
+fn who_relies_on_time_is_found() {
+    type Ready = (Mutex<bool>, Condvar, AtomicU32);
+    let ready = || Arc::new((Mutex::new(false), Condvar::new(), AtomicU32::new(0)));
+    let tests: [fn(&Ready); 3] = [
+        |ready| {
+            let waited = ready.1.wait_timeout_while(ready.0.lock().unwrap(), TIME, |ready| !*ready);
+            assert!(*waited.unwrap().0);
+        },
+        |ready| {
+            thread::park_timeout(TIME);
+            assert_eq!(ready.2.load(Acquire), 1);
+        },
+        |ready| {
+            thread::sleep(TIME);
+            assert_eq!(ready.2.load(Acquire), 1);
+        },
+    ];
+    for test in tests {
+        let text = found(&Config::default(), move || {
+            let ready = ready();
+            let (other, first) = (ready.clone(), thread::current());
+            thread::spawn(move || {
+                other.2.store(1, Release);
+                *other.0.lock().unwrap() = true;
+                other.1.notify_one();
+                first.unpark();
+            });
+            test(&ready);
+        });
+        assert!(text.unwrap().contains("(panic)"));
+    }
+}
+
+#[test]
+fn panics_of_runs_print_nothing_of_their_own() {
+    const CHILD: &str = "INTERLEAVINGS_PANICS";
+    if std::env::var_os(CHILD).is_some() {
+        let text = found(&Config::default(), || {
+            let word = Arc::new(AtomicU32::new(0));
+            let other = word.clone();
+            let thread = thread::spawn(move || other.store(1, Relaxed));
+            assert_eq!(word.load(Relaxed), 0, "it was stored");
+            thread.join().unwrap();
+        });
+        assert!(text.unwrap().contains(&format!("{}:", file!())));
+        return;
+    }
+    let program = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--nocapture", "types::panics_of_runs_print_nothing_of_their_own"])
+        .env(CHILD, "1")
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&program.stderr);
+    assert!(program.status.success(), "{printed}");
+    // That of `explore`, which has all of it.
+    assert_eq!(printed.matches("panicked at").count(), 1, "{printed}");
+}
+
+#[test]
 fn a_failure_names_the_lines_that_made_its_words() {
     let first = line!() + 2;
     let text = found(&Config::default(), || {
@@ -379,7 +496,7 @@ fn what_one_has_to_oneself_needs_no_atomics() {
 #[test]
 fn small_programs_are_tried_in_full() {
     let config = Config { strategies: vec![Strategy::Dpor], schedules: 1_000_000, ..Config::default() };
-    let tests: [Test; 8] = [
+    let tests: [Test; 11] = [
         ("mutex", mutex),
         ("try_lock", try_lock),
         ("condition", condition),
@@ -388,6 +505,9 @@ fn small_programs_are_tried_in_full() {
         ("park", park),
         ("message by fences", message_by_fences),
         ("stack", stack),
+        ("condition with a limit", condition_with_a_limit),
+        ("park with a limit", park_with_a_limit),
+        ("nobody tells", nobody_tells),
     ];
     for (name, test) in tests {
         let tally = explore(&config, test);

@@ -74,7 +74,7 @@ pub struct Dpor {
     tape: Vec<Choice>,
     at: usize,
     later: Vec<Vec<u64>>,
-    exclusive_failed: bool,
+    failed: bool,
     /// The choices of what to hold back, in the order of this run; [`usize::MAX`] for none.
     holds: Vec<usize>,
     steps: Vec<Step>,
@@ -93,7 +93,7 @@ impl Dpor {
             tape: Vec::new(),
             at: 0,
             later: Vec::new(),
-            exclusive_failed: false,
+            failed: false,
             holds: Vec::new(),
             steps: Vec::new(),
             clocks: [[0; MOST_CPUS + 1]; MOST_CPUS + 1],
@@ -237,10 +237,11 @@ impl Dpor {
             // Caches that act on their own are for other strategies: all CPUs are in coherency
             // here.
             Kind::Spurious | Kind::Evict | Kind::Fill => 0,
-            Kind::ExclusiveFails if self.exclusive_failed => 0,
-            Kind::ExclusiveFails => {
+            // One in a run; a loop would try it for ever.
+            Kind::ExclusiveFails | Kind::TimesOut if self.failed => 0,
+            Kind::ExclusiveFails | Kind::TimesOut => {
                 let fails = self.below(options);
-                self.exclusive_failed = fails != 0;
+                self.failed = fails != 0;
                 fails
             }
             _ => self.below(options),
@@ -297,7 +298,7 @@ impl Dpor {
         self.cells.clear();
         self.sleep.clear();
         self.current = None;
-        self.exclusive_failed = false;
+        self.failed = false;
         self.holds.clear();
         while let Some(choice) = self.tape.pop() {
             match choice {

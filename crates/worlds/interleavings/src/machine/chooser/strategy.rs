@@ -46,13 +46,9 @@ impl std::str::FromStr for Strategy {
             None if text == "passing-over" => Ok(Self::PassingOver),
             None if text == "pct" => Ok(Self::Pct(3)),
             None if text == "dpor" => Ok(Self::Dpor),
-            Some(("pct", changes)) => match changes.parse() {
-                Ok(changes @ 1..=64) => Ok(Self::Pct(changes)),
-                _ => Err(format!("`{changes}` changes of priority: a number from 1 to 64 is right")),
-            },
-            Some(("few", deviations)) => match deviations.parse() {
-                Ok(deviations @ 1..=64) => Ok(Self::Few(deviations)),
-                _ => Err(format!("`{deviations}` deviations: a number from 1 to 64 is right")),
+            Some((kind @ ("pct" | "few"), number)) => match number.parse() {
+                Ok(number @ 1..=64) => Ok(if kind == "pct" { Self::Pct(number) } else { Self::Few(number) }),
+                _ => Err(format!("`{number}` in `{text}`: a number from 1 to 64 is right")),
             },
             _ => Err(format!("there is no strategy `{text}`: random, pct:N, passing-over, few:N and dpor are right")),
         }
