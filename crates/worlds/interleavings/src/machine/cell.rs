@@ -114,7 +114,8 @@ macro_rules! shared_word {
 
             fn compare_exchange(&self, on: &P, current: T, new: T) -> Result<T, T> {
                 let (expected, value) = (current.to_word(), new.to_word());
-                let did = $crate::subject::Operation::Update { cell: self.cell, what: $crate::subject::COMPARES, value };
+                let what = $crate::subject::COMPARES;
+                let did = $crate::subject::Operation::Update { cell: self.cell, what, value };
                 let change = |before| (before == expected).then_some(value);
                 let before = on.machine().update(self.cell, P::ATOMICS, did, value, change);
                 if before == expected { Ok(current) } else { Err(T::from_word(before)) }

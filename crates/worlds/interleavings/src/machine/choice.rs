@@ -85,8 +85,8 @@ impl Kind {
         Self::Spurious,
         Self::LateTick,
         Self::ExclusiveFails,
-        Self::LoadLate,
         Self::StoreLeaves,
+        Self::LoadLate,
         Self::TimesOut,
     ];
 
