@@ -269,7 +269,7 @@ fn file_of(platform: &str) -> String {
     format!("{platform}.toml")
 }
 
-/// The place of a platform's fitted costs of the stride study among the platform files.
+/// Path, among the platform files, of the costs that the stride study fits for a platform.
 pub fn costs_file_of(platform: &str) -> String {
     format!("{platform}/costs/prefetch.toml")
 }

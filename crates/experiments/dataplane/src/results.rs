@@ -23,8 +23,8 @@ const FULL_LOAD_CASE: &str = "full-load";
 /// The case of events of nodes.
 const EVENTS_CASE: &str = "events";
 
-/// The place of a cell on the axes of the study. One stride for both lines is an axis of its own,
-/// and so are two that are apart.
+/// The coordinates of a cell in the study. Cells with one stride for both lines have an axis, and
+/// cells with two strides have axes of their own.
 pub fn coordinates(loop_name: &str, cell: Cell) -> toml::Table {
     let (first, second) = (cell.strides.header as i64, cell.strides.data as i64);
     let mut at = toml::Table::new();

@@ -76,7 +76,8 @@ fn one(
         let idle_ns = until_ns.cast_signed().saturating_sub(from_ns.cast_signed());
         let woken = covers.iter().find(|of| sleep(of).exit_ns == to_ns);
         let core = |(cpu, _): &(u16, u32)| platform.domains[platform.place(*cpu).0].states.last();
-        // Nobody sends an interrupt while all sleep, and one that was sent ends the stay at once.
+        // While all CPUs sleep, none sends an interrupt; one that was sent before they slept wakes
+        // its CPU within the exit latency.
         let is_sent = |of: &(u16, u32)| is_all || core(of).is_some_and(|core| segment.ns <= core.exit_ns);
         let ipi_pending = woken.is_some_and(|of| sleep(of).waker == Waker::Ipi && is_sent(of));
         let state = governor.select(&domain.states, &DomainSituation { idle_ns, latency_limit_ns, ipi_pending });

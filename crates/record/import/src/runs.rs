@@ -53,7 +53,7 @@ pub(crate) fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportErr
     for ((_, case, mode), lines) in &lines {
         let numbers = runs_of(lines);
         runs.extend(lines.iter().zip(&numbers).map(|(line, &run)| ((line.number, line.place), run)));
-        // Under Linux each CPU sleeps when it likes, so there are no runs of all.
+        // Under Linux each CPU sleeps when it likes, so a run need not have a line of every CPU.
         let of_tests = (mode != LINUX).then(|| missing(lines, &numbers));
         doubts.extend(of_tests.into_iter().flatten().map(|(line, message)| {
             let message = format!("{case} {mode}: {message}");

@@ -258,7 +258,7 @@ impl Bench {
     /// Sends at a load for some time, or as much as the generator can.
     ///
     /// # Errors
-    /// What forwards cannot be started, or the run is to stop.
+    /// The forwarding program cannot be started, or the run was interrupted.
     pub fn trial(
         &self,
         load: Option<f64>,

@@ -95,7 +95,7 @@ fn of_driver(search: &Search, bench: &Bench, full: Vec<Trial>, progress: &Arc<Pr
             Ok::<_, Error>(Outcome { offered: trial.offered(), loss: trial.loss() })
         })
     };
-    // What loses nothing loses little, too: the second search knows the trials of the first.
+    // The second search uses the trials of the first: a load without loss is within any limit.
     let none = searched(0.0, "rate without loss")?;
     let partial = searched(search.loss, "partial drop rate")?;
     let (mut latencies, mut untimed) = (Vec::new(), 0);

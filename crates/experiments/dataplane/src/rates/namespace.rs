@@ -47,7 +47,7 @@ impl Namespace {
     /// Does something in it. Threads that are started there stay there.
     ///
     /// # Errors
-    /// What was done panicked.
+    /// `what` panicked.
     pub fn within<R: Send + 'static>(&self, what: impl FnOnce() -> R + Send + 'static) -> io::Result<R> {
         let (answers, answer) = channel();
         let gone = |_| io::Error::other("the thread of a network namespace is gone");

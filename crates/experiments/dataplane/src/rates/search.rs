@@ -96,8 +96,8 @@ pub fn bounds<E>(
             |tried: &&LoadTrials| tried.votes(goal).0 >= majority && upper.is_none_or(|upper| tried.load < upper.load);
         let lower = tried.iter().filter(below).max_by(|a, b| a.load.total_cmp(&b.load));
         let Some(upper) = upper.map(|upper| upper.load) else {
-            // What was really offered, if the generator fell short; it may have reached more at a
-            // lower load.
+            // The generator may have sent less than it was asked for. It counts what it did send,
+            // and that may be more at a lower load.
             let offered =
                 |tried: &LoadTrials| tried.outcomes.iter().map(|outcome| outcome.offered).fold(tried.load, f64::min);
             let good = tried.iter().filter(|tried| tried.votes(goal).0 >= majority);
