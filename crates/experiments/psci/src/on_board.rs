@@ -15,7 +15,7 @@ pub struct BoardCalls {
     /// Name of the platform.
     pub platform: String,
     /// The least and the most that a call of PSCI_VERSION takes, by type of core, in nanoseconds:
-    /// with its code in the caches and without, in each release's session.
+    /// with its code in the caches and without, by the fitted costs of all releases.
     pub version_ns: BTreeMap<String, [f64; 2]>,
     /// Of a microsecond that every CPU takes longer on its way down, or for PSCI_VERSION, the part
     /// by which the slowest is later, in each of [`CASES`]: 0 where it waits for the SCP meanwhile.

@@ -15,8 +15,8 @@ pub(super) fn tell(told: &mut Blocks, of: &OnBoard) {
     told.heading(format!("In microseconds of {}", of.platform));
     let cores: Vec<String> = of.cores.iter().map(|(core, ns)| format!("{} ns on {core}", range(*ns))).collect();
     told.paragraph(format!(
-        "An instruction takes {}: what PSCI_VERSION took there in all published sessions, with its code in the caches \
-         and without, over its {} instructions in A. So much a change may cost if nothing else changes. It is no \
+        "An instruction takes {}: what PSCI_VERSION takes there by the fitted costs of the releases, with its code in \
+         the caches and without, over its {} instructions in A. So much a change may cost if nothing else changes. It is no \
          forecast of another release: there the counts were further off than \"as before\" (docs/firmware-counts.md).",
         listed(&cores),
         fixed(of.version, 0)
