@@ -276,7 +276,7 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         }
         complete &= ends;
         tally.covered.push(match (ends, differ) {
-            (true, _) => format!("{core}: all {differ} runs that differ"),
+            (true, _) => format!("{core}: all {differ} runs that differ, with one chance failure in each at most"),
             (false, 0) => format!("{core}: {runs} drawn runs"),
             (false, _) if drawn.is_empty() => format!("{core}: {differ} of the runs that differ"),
             (false, _) => format!("{core}: {differ} of the runs that differ, and {runs} drawn ones"),
