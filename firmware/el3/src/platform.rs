@@ -152,6 +152,7 @@ impl Platform for Virt {
     #[inline(always)]
     fn optional_calls(&self) -> OptionalCalls {
         OptionalCalls {
+            cpu_freeze: true,
             node_hw_state: true,
             os_initiated: true,
             system_reset2: true,

@@ -34,6 +34,8 @@ static STEP: AtomicU64 = AtomicU64::new(0);
 static POWER_STATE: AtomicU64 = AtomicU64::new(0);
 static DONE: AtomicU64 = AtomicU64::new(0);
 const ENOUGH: u64 = u64::MAX;
+/// The same, to freeze.
+const FREEZE: u64 = u64::MAX - 1;
 
 static SLEEPER: Starts = cpu::starts_of(sleeper);
 static STRAY: Starts = cpu::starts_of(astray);
@@ -281,8 +283,8 @@ impl Sleeper {
         }
     }
 
-    fn turn_off(self) {
-        STEP.store(ENOUGH, Ordering::Release);
+    fn turn_off(self, how: u64) {
+        STEP.store(how, Ordering::Release);
         cpu::send_event();
         cpu::wait_until_off(self.cpu);
     }
@@ -316,7 +318,10 @@ fn rejected_cpu_on(checks: &mut Checks) {
         }
         second.wake();
     }
-    second.turn_off();
+    second.turn_off(FREEZE);
+    checks.check("NODE_HW_STATE of a frozen CPU", node(1, 0), HW_STANDBY);
+    Sleeper::start(checks, 1).turn_off(ENOUGH);
+    checks.check("NODE_HW_STATE of a CPU that is off", node(1, 0), HW_OFF);
 }
 
 /// In OS-initiated mode the system goes down with the last of its CPUs, if the other cluster's
@@ -343,7 +348,7 @@ fn sibling_cluster(checks: &mut Checks) {
         sibling.wake();
         checks.check("system-off after it woke", take_system_down(), DENIED);
     }
-    sibling.turn_off();
+    sibling.turn_off(ENOUGH);
     sleep(checks, system_off, 2);
     checks.check("back to platform-coordinated mode", set_mode(0), SUCCESS);
 }
@@ -359,12 +364,16 @@ fn entries(checks: &mut Checks, cpus: usize) {
 
 extern "C" fn sleeper(_: u64) -> ! {
     interrupts::init_cpu();
-    for step in 1.. {
+    let mut step = 0;
+    loop {
+        step += 1;
         while STEP.load(Ordering::Acquire) < step {
             cpu::wait_for_event();
         }
-        if STEP.load(Ordering::Acquire) == ENOUGH {
-            break;
+        match STEP.load(Ordering::Acquire) {
+            ENOUGH => _ = call(id::CPU_OFF, [0; 3]),
+            FREEZE => _ = call(id::CPU_FREEZE, [0; 3]),
+            _ => {}
         }
         // One that was sent when it was awake already.
         while interrupts::take().is_some() {}
@@ -372,10 +381,6 @@ extern "C" fn sleeper(_: u64) -> ! {
         interrupts::init_cpu();
         while interrupts::take().is_some() {}
         DONE.store(step, Ordering::Release);
-    }
-    call(id::CPU_OFF, [0; 3]);
-    loop {
-        cpu::wait_for_interrupt();
     }
 }
 

@@ -59,7 +59,7 @@ impl<'a, P: Platform> Psci<'a, P> {
             id::PMF_GET_TIMESTAMP | id::PMF_GET_TIMESTAMP_OLD => self.pmf_get_timestamp(wide, args),
             id::PMF_VERSION => self.pmf_version(),
             function if !wide => self.other_call(function, args),
-            _ => Outcome::error(Error::NotSupported),
+            function => self.wide_call(function, args),
         }
     }
 
@@ -73,7 +73,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         let x0 = match function {
             id::PSCI_VERSION => u64::from(PSCI_VERSION),
             id::CPU_SUSPEND => status(self.cpu_suspend(me, x1 as u32, (x2, x3))),
-            id::CPU_OFF => match self.cpu_off(me) {
+            id::CPU_OFF | id::CPU_FREEZE => match self.turn_off(me, function == id::CPU_FREEZE) {
                 Ok(Abandonment::Undone) => Error::Denied.register(),
                 Ok(Abandonment::TurnedOn(entry)) => return Outcome::Enter(entry),
                 Err(error) => error.register(),
@@ -86,7 +86,6 @@ impl<'a, P: Platform> Psci<'a, P> {
             id::SYSTEM_OFF => self.system_off(),
             id::SYSTEM_RESET => self.system_reset(),
             id::PSCI_FEATURES => self.features(x1 as u32),
-            id::CPU_FREEZE => self.platform.cpu_freeze().register(),
             id::CPU_DEFAULT_SUSPEND => status(self.cpu_default_suspend(me, (x1, x2))),
             id::NODE_HW_STATE => value(self.node_hw_state(x1, x2 as u32)),
             id::SYSTEM_SUSPEND => status(self.system_suspend(me, (x1, x2))),

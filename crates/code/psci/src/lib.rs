@@ -41,13 +41,15 @@
 //! 4. locks released, highest first; **EXIT_PSCI**
 //!
 //! CPU_OFF goes the same way down without saving context, and tells others that the CPU is off
-//! right before ENTER_HW_LOW_PWR. After a CPU_ON the way up initialises the interrupt controller
+//! right before ENTER_HW_LOW_PWR. CPU_FREEZE does so too, but the CPU and its ancestors count as
+//! running, so that none of them loses power. After a CPU_ON the way up initialises the interrupt controller
 //! instead of restoring. If the terminal WFI returns, the power-down was abandoned: all is undone
 //! under the same locks; CPU_SUSPEND returns SUCCESS, CPU_OFF DENIED.
 //!
 //! | call | locks |
 //! |---|---|
 //! | CPU_SUSPEND of level 0 only, and the wake-up from it, in platform-coordinated mode | none |
+//! | CPU_FREEZE | none |
 //! | CPU_SUSPEND up to level n, and the wake-up from it | ancestors up to n |
 //! | CPU_SUSPEND in OS-initiated mode | ancestors up to the top |
 //! | CPU_OFF, SYSTEM_SUSPEND, the way up after CPU_ON | ancestors up to the top |
@@ -183,7 +185,6 @@
 //!   any other.
 //! * A CPU in CPU_DEFAULT_SUSPEND's standby of level 0 counts as running for OS-initiated requests
 //!   of others.
-//! * A CPU that is frozen by CPU_FREEZE still reads as on in AFFINITY_INFO.
 //! * PSCI_STAT counts [`STAT_SLOTS`] states a domain, and counts a stay when it ends. Stays after
 //!   CPU_OFF count like those of a suspend in the same state.
 //! * SMCCC_ARCH_WORKAROUND and the SoC id calls are the firmware's, which answers for them in

@@ -1,10 +1,11 @@
-//! CPU_ON and CPU_OFF (PSCI DEN0022, 5.6 and 5.5).
+//! CPU_ON, CPU_OFF and CPU_FREEZE (PSCI DEN0022, 5.6, 5.5 and 5.17).
 
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::points::psci as point;
 use crate::power_down::Abandonment;
 use crate::psci::Psci;
+use crate::state::{CPU_LEVEL, CompositeState};
 use crate::storage::{Affinity, Sleep};
 use crate::transition::PowerDown;
 use crate::tree::Caller;
@@ -45,9 +46,14 @@ impl<'a, P: Platform> Psci<'a, P> {
         result
     }
 
-    /// CPU_OFF. Locks up to the top, since the last CPU of any domain may take it down.
-    pub(crate) fn cpu_off(&self, me: Caller<'a, P>) -> Result<Abandonment, Error> {
-        let request = self.platform.off_state();
+    /// CPU_OFF, which locks up to the top, since the last CPU of any domain may take it down; and
+    /// CPU_FREEZE: off to everybody who asks, until a CPU_ON, but the CPU keeps its power, and so do
+    /// its ancestors, which never hear of it. Returns only where the CPU did not go down.
+    pub(crate) fn turn_off(&self, me: Caller<'a, P>, freezes: bool) -> Result<Abandonment, Error> {
+        let (request, top) = match freezes {
+            true => (CompositeState::RUN, CPU_LEVEL),
+            false => (self.platform.off_state(), self.top),
+        };
         let resident = match self.platform.trusted_os() {
             TrustedOs::Migratable(home) | TrustedOs::Fixed(home) => home == me.cpu,
             TrustedOs::Absent => false,
@@ -55,9 +61,9 @@ impl<'a, P: Platform> Psci<'a, P> {
         if resident || !self.platform.power_down_allowed(&request, PowerDown::Off) {
             return Err(Error::Denied);
         }
-        self.lock_ancestors(me, self.top);
-        let state = self.coordinate(me, &request, self.top);
-        self.commit(me, &state, self.top, Sleep::Other);
-        Ok(self.power_down(me, &state, self.top, PowerDown::Off))
+        self.lock_ancestors(me, top);
+        let state = self.coordinate(me, &request, top);
+        self.commit(me, &state, top, Sleep::Other);
+        Ok(self.power_down(me, &state, top, PowerDown::Off))
     }
 }

@@ -159,7 +159,8 @@ pub trait Platform: points::Sink + Sized {
     }
 
     /// A call of the Arm architecture service other than SMCCC_VERSION and SMCCC_ARCH_FEATURES,
-    /// such as SMCCC_ARCH_WORKAROUND_1, in its 32-bit form: X0 to X3, or `None` for NOT_SUPPORTED.
+    /// such as SMCCC_ARCH_WORKAROUND_1, or with bit 30 of `function` a call in its 64-bit form: X0 to X3,
+    /// or `None` for NOT_SUPPORTED.
     fn smccc_arch_call(&self, function: u32, args: [u64; 3]) -> Option<[u64; 4]> {
         let _ = (function, args);
         None
@@ -309,12 +310,6 @@ pub trait Platform: points::Sink + Sized {
     /// True if the caller may read time stamps, by PMF's calls; another gets NOT_SUPPORTED.
     fn may_read_stamps(&self) -> bool {
         true
-    }
-
-    /// CPU_FREEZE: puts the CPU into a low-power state that no interrupt ends. Returning means it
-    /// could not.
-    fn cpu_freeze(&self) -> Error {
-        Error::NotSupported
     }
 
     /// MIGRATE: moves the Trusted OS to `target`.

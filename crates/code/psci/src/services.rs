@@ -59,12 +59,21 @@ impl<P: Platform> Psci<'_, P> {
         answer.map_or(Outcome::error(Error::NotSupported), Outcome::Return)
     }
 
+    /// The same in its 64-bit form: only the Arm architecture service's calls have one.
+    #[cold]
+    pub(crate) fn wide_call(&self, function: u32, args: [u64; 3]) -> Outcome {
+        let arch = matches!(function, 0x8000_0002..0x8000_ff00);
+        let answer = arch.then(|| self.platform.smccc_arch_call(function | id::SMC64, args)).flatten();
+        answer.map_or(Outcome::error(Error::NotSupported), Outcome::Return)
+    }
+
     /// The number of calls that a service has.
     fn call_count(&self, service: Service) -> u64 {
         let count = match service {
             Service::Architecture => {
-                let there = |function: &&u32| self.platform.smccc_arch_feature(**function) >= 0;
-                [id::SMCCC_VERSION, id::SMCCC_ARCH_FEATURES].len() + ARCHITECTURE_CALLS.iter().filter(there).count()
+                let there = |function: &u32| self.platform.smccc_arch_feature(*function) >= 0;
+                let forms = ARCHITECTURE_CALLS.iter().flat_map(|&function| [function, function | id::SMC64]);
+                [id::SMCCC_VERSION, id::SMCCC_ARCH_FEATURES].len() + forms.filter(there).count()
             }
             Service::Standard => [false, true]
                 .iter()

@@ -38,7 +38,10 @@ pub enum SuspendModeChange {
 /// PSCI_FEATURES and the calls themselves both ask this, so they cannot disagree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct OptionalCalls {
-    /// CPU_FREEZE, by [`Platform::cpu_freeze`](crate::Platform::cpu_freeze).
+    /// CPU_FREEZE: [`Platform::power_down`](crate::Platform::power_down) is told
+    /// [`CompositeState::RUN`](crate::CompositeState::RUN) and [`PowerDown::Off`](crate::PowerDown::Off),
+    /// and [`Platform::wait_for_power_down`](crate::Platform::wait_for_power_down) waits with the power
+    /// on, for a CPU_ON alone, and goes the way of a reset then.
     pub cpu_freeze: bool,
     /// NODE_HW_STATE, by [`Platform::node_hw_state`](crate::Platform::node_hw_state).
     pub node_hw_state: bool,

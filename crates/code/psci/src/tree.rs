@@ -259,9 +259,12 @@ impl<'a, P: Platform> Psci<'a, P> {
         })
     }
 
-    /// True if every CPU but the caller is off.
+    /// True if every CPU but the caller is off, and lets its domains go: a frozen one does not.
     pub(crate) fn all_others_off(&self, me: Caller<'a, P>) -> bool {
         let mut others = self.cpus.iter().filter(|other| !core::ptr::eq(*other, me.record));
-        others.all(|other| other.affinity.load(self.platform) == Affinity::Off)
+        others.all(|other| {
+            let is_off = other.affinity.load(self.platform) == Affinity::Off;
+            is_off && other.wake_record.load(self.platform).state != LocalState::RUN
+        })
     }
 }

@@ -188,9 +188,9 @@ fn services_say_whose_they_are() {
         let forms = id::PSCI_FUNCTIONS.iter().flat_map(|&function| [function, function | id::SMC64]);
         let psci = forms.filter(|&form| call(id::PSCI_FEATURES, form)[0] != NOT_SUPPORTED).count() as u64;
         assert!(psci > 11, "{psci}");
-        // Version, features and the one workaround of this platform; GET_TIMESTAMP in two forms;
+        // Version, features, and the workaround and the 64-bit call of this platform; GET_TIMESTAMP in two forms;
         // and VERSION in two more.
-        for ((_, count), expected) in services.into_iter().zip([3, 2, psci, 4]) {
+        for ((_, count), expected) in services.into_iter().zip([4, 2, psci, 4]) {
             assert_eq!(call(count, 0), [expected, 0, 0, 0], "{count:#x}");
         }
         for nobody in [0x8100_ff00, 0x8300_ff00, 0xbf00_ff00] {
@@ -210,8 +210,11 @@ fn services_say_whose_they_are() {
 fn the_platform_answers_for_workarounds() {
     let harness = Harness::new(Options::default());
     let call = |function| harness.smc(0, function, [7, 0, 0]).returned();
-    assert_eq!(call(id::SMCCC_ARCH_WORKAROUND_1), Outcome::Return([0, 7, 0, 0]));
-    for function in [id::SMCCC_ARCH_WORKAROUND_1 | id::SMC64, id::SMCCC_ARCH_WORKAROUND_3, 0x8001_0000] {
+    for function in [id::SMCCC_ARCH_WORKAROUND_1, id::SMCCC_ARCH_SOC_ID | id::SMC64] {
+        assert_eq!(call(function), Outcome::Return([0, 7, 0, 0]));
+    }
+    let not_there = [id::SMCCC_ARCH_WORKAROUND_1 | id::SMC64, id::SMCCC_ARCH_SOC_ID, id::SMCCC_ARCH_WORKAROUND_3];
+    for function in not_there.into_iter().chain([0x8001_0000, id::SMCCC_VERSION | id::SMC64, 0xc000_ff01]) {
         assert_eq!(call(function), Outcome::Return([NOT_SUPPORTED, 0, 0, 0]), "{function:#x}");
     }
 }

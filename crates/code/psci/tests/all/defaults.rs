@@ -118,7 +118,7 @@ fn what_a_port_does_not_say_has_the_documented_answer() {
     assert!(bare.is_valid_entry_point(0xdead_beef) && bare.power_down_allowed(&OFF, PowerDown::Off));
     assert_eq!((bare.smccc_arch_feature(0x8000_8000), bare.smccc_arch_call(0x8000_8000, [1; 3])), (-1, None));
     assert_eq!(bare.service_identity(Service::Standard).uid, Service::Standard.identity().uid);
-    assert_eq!([bare.system_reset2(0, 0), bare.hibernate(), bare.cpu_freeze()], [Error::NotSupported; 3]);
+    assert_eq!([bare.system_reset2(0, 0), bare.hibernate()], [Error::NotSupported; 2]);
     assert_eq!(bare.mem_protect(true), Err(Error::NotSupported));
     assert!(!bare.mem_protect_check_range(0x8000_0000, 4));
     assert_eq!(bare.node_hw_state(CpuIndex(0), 0), Err(Error::NotSupported));

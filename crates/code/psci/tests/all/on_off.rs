@@ -5,7 +5,7 @@
 use crate::fake::{Board, CPU_ON_ENTRY, Ending, Harness, Options, RESUME, SUCCESS, code, leak, mpidr, returned};
 use psci::{
     CompositeState, CpuDesc, CpuIndex, DomainDesc, Endianness, EntryPoint, Error, Level, LocalState, MessageOrder,
-    Outcome, PowerStateFormat, PowerUp, SuspendRequest, Topology, TrustedOs, id,
+    OptionalCalls, Outcome, PowerStateFormat, PowerUp, SuspendRequest, Topology, TrustedOs, id,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -112,6 +112,29 @@ fn cpu_off_then_on() {
         assert!(!harness.log().iter().any(|line| line.starts_with("context")));
         assert_eq!(harness.affinity(1), 1);
         harness.turn_on(1);
+        assert_eq!(harness.affinity(1), 0);
+    }
+}
+
+/// PSCI DEN0022, 5.17: a frozen CPU is off to AFFINITY_INFO and CPU_ON, and keeps its power and its
+/// domains', through whatever the others do.
+#[test]
+fn a_frozen_cpu_holds_its_domains_until_it_is_turned_on() {
+    for options in [Options::default(), Options { coherent: true, ..Options::default() }] {
+        let optional = OptionalCalls { cpu_freeze: true, ..OptionalCalls::NONE };
+        let harness = Harness::running(Options { optional, ..options }, 3);
+        harness.smc(1, id::CPU_FREEZE, [0; 3]).powered_down();
+        assert_eq!(harness.last_power_down(), "power_down [0, 0, 0, 0] Off");
+        assert_eq!(harness.affinity(1), 1);
+        harness.turn_off(2).powered_down();
+        assert_eq!(harness.last_power_down(), "power_down [2, 0, 0, 0] Off", "CPU 1 keeps the cluster");
+        let suspended = harness.call(0, id::SYSTEM_SUSPEND | id::SMC64, [RESUME.0, RESUME.1, 0]);
+        assert_eq!(suspended, code(Error::Denied), "and the system");
+        harness.turn_on(1);
+        assert_eq!(harness.last_logged("powered_up"), "powered_up [0, 0, 0, 0] On");
+        assert_eq!(harness.affinity(1), 0);
+        harness.fake.refuse.store(true, SeqCst);
+        assert_eq!(harness.call(1, id::CPU_FREEZE, [0; 3]), code(Error::Denied), "what the machine refuses is undone");
         assert_eq!(harness.affinity(1), 0);
     }
 }

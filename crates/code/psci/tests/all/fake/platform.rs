@@ -20,6 +20,9 @@ use std::format;
 use std::panic::resume_unwind;
 use std::sync::atomic::Ordering::SeqCst;
 
+/// The calls of the Arm architecture service that the fake firmware has, one of them in its 64-bit form alone.
+const ARCH_CALLS: [u32; 2] = [psci::id::SMCCC_ARCH_WORKAROUND_1, psci::id::SMCCC_ARCH_SOC_ID | psci::id::SMC64];
+
 impl<B: Board> Sink for Fake<B> {
     fn now(&self) -> u64 {
         self.now.fetch_add(10, SeqCst)
@@ -98,11 +101,11 @@ impl<B: Board> Platform for Fake<B> {
     }
 
     fn smccc_arch_feature(&self, function: u32) -> i32 {
-        if function == psci::id::SMCCC_ARCH_WORKAROUND_1 { 0 } else { -1 }
+        if ARCH_CALLS.contains(&function) { 0 } else { -1 }
     }
 
     fn smccc_arch_call(&self, function: u32, args: [u64; 3]) -> Option<[u64; 4]> {
-        (function == psci::id::SMCCC_ARCH_WORKAROUND_1).then_some([0, args[0], 0, 0])
+        ARCH_CALLS.contains(&function).then_some([0, args[0], 0, 0])
     }
 
     fn trusted_os(&self) -> TrustedOs {
@@ -129,10 +132,6 @@ impl<B: Board> Platform for Fake<B> {
     }
 
     fn hibernate(&self) -> Error {
-        Error::InternalFailure
-    }
-
-    fn cpu_freeze(&self) -> Error {
         Error::InternalFailure
     }
 
