@@ -369,16 +369,18 @@ fn behind<'b, const LENGTH: usize>(bytes: &'b [u8], prefix: &[u8; LENGTH]) -> Op
 /// A number in base 10 and how many digits it has.
 #[inline]
 fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
-    let mut value = 0_u64;
-    let mut length = 0;
-    while let Some(digit) = bytes.get(length).map(|byte| byte.wrapping_sub(b'0'))
-        && digit < 10
-    {
-        // Nineteen digits fit whatever they are.
-        value = match length {
-            ..19 => 10 * value + u64::from(digit),
-            _ => value.checked_mul(10)?.checked_add(digit.into())?,
-        };
+    // Nineteen digits fit whatever they are.
+    let (mut value, mut length) = (0_u64, 0);
+    for byte in &bytes[..bytes.len().min(19)] {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return (length > 0).then_some((value, length));
+        }
+        value = 10 * value + u64::from(digit);
+        length += 1;
+    }
+    for digit in bytes[length..].iter().map_while(|byte| (*byte as char).to_digit(10)) {
+        value = value.checked_mul(10)?.checked_add(digit.into())?;
         length += 1;
     }
     (length > 0).then_some((value, length))
