@@ -155,7 +155,7 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
     let how =
         Options { policy, metrics: options.metric.clone(), resamples: options.resamples as usize, seed: options.seed };
     let mut comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
-    comparison.on_board = options.on.as_ref().map(|board| on_board(data, board, &comparison)).transpose()?;
+    options.on.as_ref().map_or(Ok(()), |board| on_board(data, board, &mut comparison))?;
     let published = published(data, &comparison)?;
     let text = |format: CompareFormat, style: Style| match format {
         CompareFormat::Term => report::comparison_text(&comparison, published.as_ref(), options.all, style),

@@ -10,31 +10,53 @@ use psci_experiments::{BoardCalls, board_calls};
 const VERSION: &str = "PSCI_VERSION";
 const POWER_DOWN: &str = "power-down level 0, early out";
 
-/// The change of the last recording against the base, on a platform.
+/// Tells the change of the last recording against the base, on a platform.
 ///
 /// # Errors
 /// The recordings are not of `psci-calls`, or the platform has no costs.
-pub fn on_board(data: &Data, given: &str, comparison: &Comparison) -> miette::Result<OnBoard> {
+pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> miette::Result<()> {
     let calls = || comparison.rows.iter().filter(|row| row.key.metric == "call" && row.unit == "instructions");
     let of = |name: &str| calls().find(|row| row.key.subject == name);
-    let change = |row: &comparison::Row| row.changes.last()?.as_ref().map(|change| change.absolute);
+    let change = |row: &comparison::Row| {
+        let by_function = comparison
+            .functions
+            .iter()
+            .find(|of| of.call == row.key.subject && (of.build.is_empty() || of.build == row.key.variant));
+        let slow = by_function.map_or(0.0, |of| of.changed.iter().map(slow_instructions).sum());
+        let change = (row.key.subject.clone(), row.changes.last()?.as_ref()?.absolute, slow);
+        Some(change).filter(|(_, instructions, slow)| (*instructions, *slow) != (0.0, 0.0))
+    };
     let version = of(VERSION).and_then(|row| row.cells[0]).ok_or_else(|| {
         miette!(
             help = "compare recordings of `stopwatt run psci-calls`",
             "--on {given} needs the instructions of {VERSION}, which the base does not have"
         )
     })?;
-    let BoardCalls { platform, version_ns, shares } = board_calls(&data.platforms(), given).into_diagnostic()?;
+    let BoardCalls { platform, version_ns, memory_ns, shares } =
+        board_calls(&data.platforms(), given).into_diagnostic()?;
     let cores: Vec<(String, [f64; 2])> =
         version_ns.into_iter().map(|(core, ns)| (core, ns.map(|ns| ns / version.median))).collect();
     let least = cores.iter().map(|(_, [least, _])| *least).fold(f64::INFINITY, f64::min);
     let most = cores.iter().map(|(_, [_, most])| *most).fold(0.0, f64::max);
+    let calls = calls().filter_map(change).collect();
+    let memory_ns = (!comparison.functions.is_empty()).then_some(memory_ns);
+    let mut on = OnBoard { platform, version: version.median, cores, memory_ns, calls, cases: Vec::new() };
     let cases = CASES.iter().zip(shares).filter_map(|(case, share)| {
         let call = if case.action == Action::Version { VERSION } else { POWER_DOWN };
-        let change = of(call).and_then(change).filter(|change| *change != 0.0)?;
-        let us = [least, most].map(|ns| change * share * ns / 1e3);
+        let us = on.us(&of(call).and_then(change)?, [least, most]).map(|us| us * share);
         Some((case.name.to_owned(), case.mode.name().to_owned(), us))
     });
-    let changed = calls().filter_map(|row| Some((row.key.subject.clone(), change(row).filter(|more| *more != 0.0)?)));
-    Ok(OnBoard { platform, version: version.median, cases: cases.collect(), calls: changed.collect(), cores })
+    on.cases = cases.collect();
+    if of(POWER_DOWN).is_none() {
+        let message = format!("the recordings have no call `{POWER_DOWN}`, so --on tells no case that powers down");
+        comparison.warnings.insert(0, message);
+    }
+    comparison.on_board = Some(on);
+    Ok(())
+}
+
+/// Barriers and cache maintenance more in the last recording.
+fn slow_instructions(row: &comparison::FunctionRow) -> f64 {
+    let slow = row.others.iter().filter(|(name, _)| ["barriers", "cache maintenance"].contains(name));
+    slow.filter_map(|(_, values)| Some(values.last()? - values[0])).sum()
 }

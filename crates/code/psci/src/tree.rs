@@ -259,7 +259,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         })
     }
 
-    /// True if every CPU but the caller is off, and lets its domains go: a frozen one does not.
+    /// True if every CPU but the caller is off.
+    /// A frozen one is not: it holds its domains.
     pub(crate) fn all_others_off(&self, me: Caller<'a, P>) -> bool {
         let mut others = self.cpus.iter().filter(|other| !core::ptr::eq(*other, me.record));
         others.all(|other| {

@@ -17,6 +17,9 @@ pub struct BoardCalls {
     /// The least and the most that a call of PSCI_VERSION takes, by type of core, in nanoseconds:
     /// with its code in the caches and without, by the fitted costs of all releases.
     pub version_ns: BTreeMap<String, [f64; 2]>,
+    /// The most that an access to memory past the caches takes, or a line's maintenance, by the same
+    /// costs, in nanoseconds.
+    pub memory_ns: f64,
     /// Of a microsecond that every CPU takes longer on its way down, or for PSCI_VERSION, the part
     /// by which the slowest is later, in each of [`CASES`]: 0 where it waits for the SCP meanwhile.
     pub shares: Vec<f64>,
@@ -39,6 +42,7 @@ pub fn board_calls(files: &dyn Files, given: &str) -> Result<BoardCalls, Error> 
             }
         }
     }
+    let memory_ns = machines.iter().map(|machine| machine.costs.memory_access as f64 / 1e3).fold(0.0, f64::max);
     const MORE_PS: u64 = 1_000_000;
     let last = machines.last().ok_or_else(|| Error::failed(format!("{given} has no releases")))?;
     let mut later = last.clone();
@@ -49,7 +53,7 @@ pub fn board_calls(files: &dyn Files, given: &str) -> Result<BoardCalls, Error> 
         _ => after - before,
     };
     let shares = CASES.iter().zip(before.iter().zip(after)).map(share).collect();
-    Ok(BoardCalls { platform: last.platform.name.clone(), version_ns, shares })
+    Ok(BoardCalls { platform: last.platform.name.clone(), version_ns, memory_ns, shares })
 }
 
 /// The slowest CPU's way down, or call, of each case.

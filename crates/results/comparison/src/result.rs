@@ -73,6 +73,10 @@ pub struct Comparison {
     pub threshold: f64,
 }
 
+/// A change of a PSCI call: its instructions more in the other recording, and how many of them are
+/// barriers and cache maintenance; 0 where they were not counted by function.
+pub type CallChange = (String, f64, f64);
+
 /// A change of PSCI calls' instructions in time of a board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnBoard {
@@ -82,11 +86,25 @@ pub struct OnBoard {
     pub version: f64,
     /// Types of cores, each with the least and the most that an instruction takes, in nanoseconds.
     pub cores: Vec<(String, [f64; 2])>,
-    /// The calls that changed, by name, each with its instructions more in the other recording.
-    pub calls: Vec<(String, f64)>,
+    /// The most that a barrier or a line of cache maintenance takes, in nanoseconds: an access to
+    /// memory. `None` where the calls were not counted by function.
+    pub memory_ns: Option<f64>,
+    /// The calls that changed.
+    pub calls: Vec<CallChange>,
     /// The cases whose call changed: case, mode, and the time by which the slowest CPU is later,
     /// in microseconds.
     pub cases: Vec<(String, String, [f64; 2])>,
+}
+
+impl OnBoard {
+    /// The least and the most that a change takes, in microseconds, where an instruction takes
+    /// `ns`. A barrier and a line's maintenance take an instruction's time at least, and at most an
+    /// access to memory's.
+    pub fn us(&self, (_, instructions, slow): &CallChange, ns: [f64; 2]) -> [f64; 2] {
+        let [one, other] = ns.map(|ns| instructions * ns);
+        let memory = slow * self.memory_ns.unwrap_or(0.0);
+        [one.min(other) + memory.min(0.0), one.max(other) + memory.max(0.0)].map(|ns| ns / 1e3)
+    }
 }
 
 /// A table of roles in which the CPUs came otherwise than in the base, or as chance had it.

@@ -52,7 +52,10 @@ pub fn comparison_markdown(comparison: &Comparison, published: Option<&Published
 fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> Blocks {
     let mut told = Blocks::default();
     match comparison.idle.is_empty() {
-        true => told.answer(format!("{} {}.", answer(comparison), capital(&summary(comparison)))),
+        true => {
+            let on_board = comparison.on_board.as_ref().map(on_board::answer).unwrap_or_default();
+            told.answer(format!("{} {}.{on_board}", answer(comparison), capital(&summary(comparison))));
+        }
         false => idle::tell(&mut told, comparison),
     }
     if let Some(picture) = largest(comparison).filter(|_| comparison.idle.is_empty()) {

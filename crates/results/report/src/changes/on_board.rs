@@ -2,13 +2,23 @@
 
 use crate::blocks::{Blocks, Table, code, figure, fixed, text};
 use crate::words::{case_title, listed};
-use comparison::OnBoard;
+use comparison::{CallChange, OnBoard};
 use serde_json::{Value, json};
 
 /// "2.8 to 16.5", from the lower to the upper end.
 fn range(mut ends: [f64; 2]) -> String {
     ends.sort_by(f64::total_cmp);
     format!("{} to {}", figure(ends[0]), figure(ends[1]))
+}
+
+/// The case that the change moves most, in a sentence behind others; empty where it moves none.
+pub(super) fn answer(of: &OnBoard) -> String {
+    let size = |us: [f64; 2]| us[0].abs().max(us[1].abs());
+    let largest = of.cases.iter().max_by(|a, b| size(a.2).total_cmp(&size(b.2)));
+    largest.map_or(String::new(), |(case, mode, us)| {
+        let (platform, case) = (&of.platform, case_title(case));
+        format!(" On {platform} the slowest CPU of {case}, {mode}, takes {} us longer, by bounds.", range(*us))
+    })
 }
 
 pub(super) fn tell(told: &mut Blocks, of: &OnBoard) {
@@ -21,13 +31,26 @@ pub(super) fn tell(told: &mut Blocks, of: &OnBoard) {
         listed(&cores),
         fixed(of.version, 0)
     ));
-    let mut table = Table::with_rows(&of.calls).words("call", |(call, _)| text![code(call.as_str())]).numbers(
+    told.paragraph(match of.memory_ns {
+        Some(ns) => format!(
+            "A barrier or a line of cache maintenance takes at least that, and at most an access to memory: {} ns.",
+            fixed(ns, 0)
+        ),
+        None => "Barriers and cache maintenance are taken for other instructions: record with --by-function, and they \
+                  have a price."
+            .to_owned(),
+    });
+    let mut table = Table::with_rows(&of.calls).words("call", |(call, ..)| text![code(call.as_str())]).numbers(
         "B - A",
         "instructions",
-        |(_, change)| fixed(*change, 0).signed(),
+        |(_, change, _)| fixed(*change, 0).signed(),
     );
+    if of.memory_ns.is_some() {
+        let slow = |(_, _, slow): &CallChange| fixed(*slow, 0).signed();
+        table = table.numbers("of them", "barriers, cache lines", slow);
+    }
     for (core, ns) in &of.cores {
-        table = table.words(format!("{core}, us"), move |(_, change)| range(ns.map(|ns| change * ns / 1e3)));
+        table = table.words(format!("{core}, us"), move |change| range(of.us(change, *ns)));
     }
     told.table(table.done().titled("A call takes longer by"));
     let cases = Table::with_rows(&of.cases)
@@ -40,6 +63,7 @@ pub(super) fn as_json(of: &OnBoard) -> Value {
     let case = |(case, mode, us): &(String, String, [f64; 2])| json!({ "case": case, "mode": mode, "us": us });
     json!({
         "platform": of.platform, "instructions_of_psci_version": of.version, "ns_per_instruction": of.cores,
+        "ns_per_memory_access": of.memory_ns,
         "calls": of.calls, "cases": of.cases.iter().map(case).collect::<Vec<_>>(),
     })
 }
