@@ -16,6 +16,7 @@ import pathlib
 import subprocess
 import sys
 
+import compare
 import governors
 
 PACKAGE = "linux-source-6.12"
@@ -64,7 +65,7 @@ def main():
     (options.work / "made").mkdir(parents=True, exist_ok=True)
     source = fetch(options.work)
     governors.run(["cargo", "build", "--release", "--quiet"], cwd=governors.ROOT)
-    program = governors.ROOT / "target/release/stopwatt"
+    program = compare.target() / "release/stopwatt"
     trees = sorted(tree for arch in ("arm", "arm64") for tree in (source / "arch" / arch / "boot/dts").rglob("*.dts"))
     trees = [tree for tree in trees if not options.boards or any(board in str(tree) for board in options.boards)]
     with concurrent.futures.ThreadPoolExecutor() as pool:
