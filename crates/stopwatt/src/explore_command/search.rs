@@ -39,8 +39,9 @@ pub(super) fn search<S: Recordable>(console: &Console, plan: &Plan<S>) -> miette
         }
         None => None,
     };
+    let is_stopped = progress.check().is_err() && tally.found.is_none() && !tally.complete;
     drop((watchdog, shown));
-    tell(console, plan, &tally, seconds, shrunk)
+    tell(console, plan, &tally, (seconds, is_stopped), shrunk)
 }
 
 /// The time that the library may run without an operation.
@@ -84,7 +85,7 @@ fn tell<S: Recordable>(
     console: &Console,
     plan: &Plan<S>,
     tally: &TallyOf<S>,
-    seconds: f64,
+    (seconds, is_stopped): (f64, bool),
     shrunk: Option<ShortRun<S>>,
 ) -> miette::Result<Printout> {
     let (seed, limits) = (plan.exploration.seed, plan.exploration.limits);
@@ -101,9 +102,13 @@ fn tell<S: Recordable>(
     let written = if is_recorded { recordings::write(&mut recording, &plan.folder) } else { Ok(()) };
     let reported = report_command::write_beside(console, &recording, &plan.folder, plan.report.as_ref());
     let is_recorded = is_recorded && written.is_ok();
-    let answer = written.and(reported).map(|()| if shrunk.is_some() { Answer::No } else { Answer::Yes });
+    let answer = written.and(reported).map(|()| match shrunk {
+        Some(_) => Answer::No,
+        None if is_stopped => Answer::Unknown,
+        None => Answer::Yes,
+    });
     if plan.format == Format::Json {
-        let form = Form::Json(rates_value(plan, tally, seconds, shrunk.map(|(shrunk, _)| shrunk)));
+        let form = Form::Json(rates_value(plan, tally, (seconds, is_stopped), shrunk.map(|(shrunk, _)| shrunk)));
         return Ok(Printout { answer, form });
     }
     let (folder, published) = (plan.folder.display().to_string(), Published::default());
@@ -112,13 +117,15 @@ fn tell<S: Recordable>(
         true => report.run_text(console.style(), plan.all),
         false => report.story_text(console.style(), plan.all),
     };
-    Ok(Printout { answer, form: Form::Text(format!("{story}{}", rates_text(tally, seconds))) })
+    let of = if plan.time == Duration::MAX { String::new() } else { format!(" of {}", plan.time.as_secs()) };
+    let stopped = if is_stopped { format!("Stopped after {seconds:.0}{of} s. ") } else { String::new() };
+    Ok(Printout { answer, form: Form::Text(format!("{stopped}{story}{}", rates_text(tally, seconds))) })
 }
 
 fn rates_value<S: Recordable>(
     plan: &Plan<S>,
     tally: &TallyOf<S>,
-    seconds: f64,
+    (seconds, is_stopped): (f64, bool),
     shrunk: Option<CounterexampleIn<S>>,
 ) -> serde_json::Value {
     let found = shrunk.map(|found| {
@@ -129,6 +136,7 @@ fn rates_value<S: Recordable>(
     });
     json!({
         "schedules": tally.schedules, "steps": tally.steps, "seconds": seconds, "complete": tally.complete,
+        "stopped": is_stopped,
         "found": found,
     })
 }
