@@ -1,8 +1,11 @@
 //! The machine that a test with types like those of std runs on.
 
 use crate::machine::{Machine, OnMachine, Wait};
+use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::panic::Location;
+use std::rc::Rc;
 
 type Body = Box<dyn FnOnce()>;
 
@@ -12,6 +15,8 @@ thread_local! {
     static BODIES: RefCell<Vec<Option<Body>>> = const { RefCell::new(Vec::new()) };
     /// The words at which threads park, by thread.
     static TOKENS: RefCell<Vec<Option<u16>>> = const { RefCell::new(Vec::new()) };
+    /// The values of `thread_local!`, by thread and by the address of their key.
+    static LOCALS: RefCell<BTreeMap<(usize, usize), Rc<dyn Any>>> = const { RefCell::new(BTreeMap::new()) };
     /// Machines that no test uses at present.
     static IDLE: RefCell<Vec<(usize, &'static Machine)>> = const { RefCell::new(Vec::new()) };
 }
@@ -58,6 +63,8 @@ impl OnMachine for TestMachine {
 /// Forgets threads of an earlier run.
 pub(crate) fn begin(threads: usize) {
     TOKENS.replace(vec![None; threads]);
+    // A run that was broken off has left its own, which may not act any more.
+    std::mem::forget(LOCALS.take());
     BODIES.with_borrow_mut(|bodies| {
         bodies.clear();
         bodies.resize_with(threads, || None);
@@ -88,5 +95,29 @@ pub(crate) fn token(thread: usize) -> u16 {
 pub(crate) fn run(thread: usize) {
     if let Some(body) = BODIES.with_borrow_mut(|bodies| bodies[thread].take()) {
         body();
+        end(thread);
     }
+}
+
+/// Drops what a thread has of `thread_local!`, as its last acts.
+pub(crate) fn end(thread: usize) {
+    let of_thread = |locals: &mut BTreeMap<_, _>| {
+        let mut ended = locals.split_off(&(thread, 0));
+        locals.append(&mut ended.split_off(&(thread + 1, 0)));
+        ended
+    };
+    while let Some(ended) = Some(LOCALS.with_borrow_mut(of_thread)).filter(|ended| !ended.is_empty()) {
+        drop(ended);
+    }
+}
+
+/// What the thread that runs has at a key, or else what `make` makes.
+pub(crate) fn local(key: usize, make: impl FnOnce() -> Rc<dyn Any>) -> Rc<dyn Any> {
+    let key = (machine().process(), key);
+    if let Some(there) = LOCALS.with_borrow(|locals| locals.get(&key).cloned()) {
+        return there;
+    }
+    let made = make();
+    LOCALS.with_borrow_mut(|locals| locals.insert(key, made.clone()));
+    made
 }

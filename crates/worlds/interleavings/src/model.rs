@@ -164,7 +164,10 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
     let set_up = |model: &mut Model<TestMachine>| {
         current::begin(config.threads);
         let test = Rc::clone(&test);
-        model.cpu(move |_| test());
+        model.cpu(move |_| {
+            test();
+            current::end(0);
+        });
         for thread in 1..config.threads {
             model.cpu(move |_| current::run(thread));
         }

@@ -5,6 +5,8 @@ use crate::machine::{Limit, Operation};
 use crate::memory::AtomicOrder;
 use crate::sync::{change, change_within};
 use std::fmt::{self, Debug, Formatter};
+use std::io;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -31,6 +33,72 @@ pub fn spawn<T: 'static>(body: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
         }
     }));
     JoinHandle { thread, result }
+}
+
+/// Makes threads, as `std::thread::Builder`. Names and sizes of stacks change nothing here.
+#[derive(Debug, Default)]
+pub struct Builder;
+
+impl Builder {
+    /// What has no name yet.
+    pub fn new() -> Self {
+        Self
+    }
+
+    /// The same.
+    #[must_use]
+    pub fn name(self, _: String) -> Self {
+        self
+    }
+
+    /// The same.
+    #[must_use]
+    pub fn stack_size(self, _: usize) -> Self {
+        self
+    }
+
+    /// Starts a thread, as [`spawn`].
+    ///
+    /// # Errors
+    /// Never.
+    pub fn spawn<T: 'static>(self, body: impl FnOnce() -> T + 'static) -> io::Result<JoinHandle<T>> {
+        Ok(spawn(body))
+    }
+}
+
+/// A value of each thread, as `std::thread::LocalKey`; made by
+/// [`thread_local!`](crate::thread_local), and dropped when the thread has done its work.
+pub struct LocalKey<T: 'static>(fn() -> T);
+
+impl<T: 'static> LocalKey<T> {
+    #[doc(hidden)]
+    pub const fn new(make: fn() -> T) -> Self {
+        Self(make)
+    }
+
+    /// Hands the value of the thread that runs to `take`.
+    ///
+    /// # Panics
+    /// None does.
+    pub fn with<R>(&'static self, take: impl FnOnce(&T) -> R) -> R {
+        let value = current::local(std::ptr::from_ref(self).addr(), || Rc::new((self.0)()));
+        take(value.downcast_ref().expect("a key has values of one type"))
+    }
+}
+
+impl<T> Debug for LocalKey<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalKey").finish_non_exhaustive()
+    }
+}
+
+/// `std::thread_local!` of the threads of a test.
+#[macro_export]
+macro_rules! thread_local {
+    ($($(#[$attribute:meta])* $visible:vis static $name:ident: $of:ty = $value:expr);* $(;)?) => {
+        $($(#[$attribute])* $visible static $name: $crate::thread::LocalKey<$of> =
+            $crate::thread::LocalKey::new(|| $value);)*
+    };
 }
 
 /// A thread, as `std::thread::Thread`.

@@ -2,7 +2,7 @@
 
 use super::locks::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
-pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError};
+pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +12,8 @@ struct State<T> {
     senders: usize,
     received: u64,
     has_receiver: bool,
+    /// The receiver waits for a value.
+    receives: bool,
 }
 
 #[derive(Debug)]
@@ -55,7 +57,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 /// A channel whose senders wait while it holds `bound` values; with 0, until theirs is received.
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
-    let state = State { queue: VecDeque::new(), senders: 1, received: 0, has_receiver: true };
+    let state = State { queue: VecDeque::new(), senders: 1, received: 0, has_receiver: true, receives: false };
     let channel = Arc::new(Channel { state: Mutex::new(state), changed: Condvar::new(), bound });
     (Sender(channel.clone()), Receiver(channel))
 }
@@ -77,6 +79,24 @@ impl<T> Sender<T> {
         if self.0.bound == 0 {
             drop(self.0.wait(state, |state| state.has_receiver && state.received < last));
         }
+        Ok(())
+    }
+
+    /// Sends a value if there is room; with a bound of 0, if the receiver waits for one.
+    ///
+    /// # Errors
+    /// There is no room, or nobody receives: the value.
+    pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        let mut state = self.0.lock();
+        let bound = if self.0.bound == 0 { usize::from(state.receives) } else { self.0.bound };
+        if !state.has_receiver {
+            return Err(TrySendError::Disconnected(value));
+        }
+        if state.queue.len() >= bound {
+            return Err(TrySendError::Full(value));
+        }
+        state.queue.push_back(value);
+        self.0.changed.notify_all();
         Ok(())
     }
 }
@@ -112,7 +132,11 @@ impl<T> Receiver<T> {
     /// # Errors
     /// There is none, and nobody sends any more.
     pub fn recv(&self) -> Result<T, RecvError> {
-        let state = self.0.wait(self.0.lock(), |state| state.queue.is_empty() && state.senders > 0);
+        let waits = |state: &mut State<T>| {
+            state.receives = state.queue.is_empty() && state.senders > 0;
+            state.receives
+        };
+        let state = self.0.wait(self.0.lock(), waits);
         self.take(state).ok_or(RecvError)
     }
 
@@ -131,9 +155,13 @@ impl<T> Receiver<T> {
     /// # Errors
     /// There is none yet, or nobody sends any more.
     pub fn recv_timeout(&self, time: Duration) -> Result<T, RecvTimeoutError> {
-        let waits = |state: &mut State<T>| state.queue.is_empty() && state.senders > 0;
+        let waits = |state: &mut State<T>| {
+            state.receives = state.queue.is_empty() && state.senders > 0;
+            state.receives
+        };
         let waited = self.0.changed.wait_timeout_while(self.0.lock(), time, waits);
-        let (state, result) = waited.unwrap_or_else(PoisonError::into_inner);
+        let (mut state, result) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.receives = false;
         let none = if result.timed_out() { RecvTimeoutError::Timeout } else { RecvTimeoutError::Disconnected };
         self.take(state).ok_or(none)
     }

@@ -245,6 +245,39 @@ fn counts() {
     assert!((4..=6).contains(&count.load(Relaxed)));
 }
 
+fn rendezvous() {
+    let (sender, receiver) = mpsc::sync_channel(0);
+    let thread = thread::Builder::new().name("asks".to_owned()).spawn(move || receiver.recv().unwrap()).unwrap();
+    while let Err(mpsc::TrySendError::Full(_)) = sender.try_send(7) {
+        hint::spin_loop();
+    }
+    assert_eq!(thread.join().unwrap(), 7);
+}
+
+interleavings::thread_local! {
+    static OWN: std::cell::Cell<u32> = std::cell::Cell::new(1);
+    static LAST: Farewell = Farewell(Arc::new(AtomicU32::new(0)));
+}
+
+struct Farewell(Arc<AtomicU32>);
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        self.0.store(1, Relaxed);
+    }
+}
+
+/// Each thread has its own, and drops it before it is joined.
+fn locals() {
+    OWN.with(|own| own.set(5));
+    let thread = thread::spawn(|| {
+        OWN.with(|own| assert_eq!(own.replace(2), 1));
+        LAST.with(|last| last.0.clone())
+    });
+    let dropped = thread.join().unwrap();
+    assert_eq!((OWN.with(std::cell::Cell::get), dropped.load(Relaxed)), (5, 1));
+}
+
 const TIME: Duration = Duration::from_millis(10);
 
 fn condition_with_a_limit() {
@@ -301,7 +334,9 @@ fn nobody_tells() {
 
 type Test = (&'static str, fn());
 
-const CORRECT: [Test; 24] = [
+const CORRECT: [Test; 26] = [
+    ("rendezvous", rendezvous),
+    ("locals", locals),
     ("mutex", mutex),
     ("mutex below stores", mutex_below_stores),
     ("try_lock", try_lock),
