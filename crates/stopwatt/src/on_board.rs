@@ -17,7 +17,7 @@ const POWER_DOWN: &str = "power-down level 0, early out";
 pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> miette::Result<()> {
     let calls = || comparison.rows.iter().filter(|row| row.key.metric == "call" && row.unit == "instructions");
     // Of two builds the later one is instrumented, as what was measured on boards is.
-    let of = |name: &str| calls().filter(|row| row.key.subject == name).last();
+    let of = |name: &str| calls().rfind(|row| row.key.subject == name);
     let change = |row: &comparison::Row| {
         let by_function = comparison
             .functions
