@@ -42,9 +42,9 @@
 //!
 //! CPU_OFF goes the same way down without saving context, and tells others that the CPU is off
 //! right before ENTER_HW_LOW_PWR. CPU_FREEZE does so too, but the CPU and its ancestors count as
-//! running, so that none of them loses power. After a CPU_ON the way up initialises the interrupt controller
-//! instead of restoring. If the terminal WFI returns, the power-down was abandoned: all is undone
-//! under the same locks; CPU_SUSPEND returns SUCCESS, CPU_OFF DENIED.
+//! running, so that none of them loses power. After a CPU_ON the way up initialises the interrupt
+//! controller instead of restoring. If the terminal WFI returns, the power-down was abandoned: all
+//! is undone under the same locks; CPU_SUSPEND returns SUCCESS, CPU_OFF DENIED.
 //!
 //! | call | locks |
 //! |---|---|

@@ -47,8 +47,8 @@ impl<'a, P: Platform> Psci<'a, P> {
     }
 
     /// CPU_OFF, which locks up to the top, since the last CPU of any domain may take it down; and
-    /// CPU_FREEZE: off to everybody who asks, until a CPU_ON, but the CPU keeps its power, and so do
-    /// its ancestors, which never hear of it. Returns only where the CPU did not go down.
+    /// CPU_FREEZE: off to everybody who asks, until a CPU_ON, but the CPU keeps its power, and so
+    /// do its ancestors, which never hear of it. Returns only where the CPU did not go down.
     pub(crate) fn turn_off(&self, me: Caller<'a, P>, freezes: bool) -> Result<Abandonment, Error> {
         let (request, top) = match freezes {
             true => (CompositeState::RUN, CPU_LEVEL),

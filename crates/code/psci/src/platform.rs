@@ -159,8 +159,8 @@ pub trait Platform: points::Sink + Sized {
     }
 
     /// A call of the Arm architecture service other than SMCCC_VERSION and SMCCC_ARCH_FEATURES,
-    /// such as SMCCC_ARCH_WORKAROUND_1, or with bit 30 of `function` a call in its 64-bit form: X0 to X3,
-    /// or `None` for NOT_SUPPORTED.
+    /// such as SMCCC_ARCH_WORKAROUND_1, or with bit 30 of `function` a call in its 64-bit form: X0
+    /// to X3, or `None` for NOT_SUPPORTED.
     fn smccc_arch_call(&self, function: u32, args: [u64; 3]) -> Option<[u64; 4]> {
         let _ = (function, args);
         None

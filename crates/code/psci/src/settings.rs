@@ -39,8 +39,9 @@ pub enum SuspendModeChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct OptionalCalls {
     /// CPU_FREEZE: [`Platform::power_down`](crate::Platform::power_down) is told
-    /// [`CompositeState::RUN`](crate::CompositeState::RUN) and [`PowerDown::Off`](crate::PowerDown::Off),
-    /// and [`Platform::wait_for_power_down`](crate::Platform::wait_for_power_down) waits with the power
+    /// [`CompositeState::RUN`](crate::CompositeState::RUN) and
+    /// [`PowerDown::Off`](crate::PowerDown::Off), and
+    /// [`Platform::wait_for_power_down`](crate::Platform::wait_for_power_down) waits with the power
     /// on, for a CPU_ON alone, and goes the way of a reset then.
     pub cpu_freeze: bool,
     /// NODE_HW_STATE, by [`Platform::node_hw_state`](crate::Platform::node_hw_state).

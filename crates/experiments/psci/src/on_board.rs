@@ -17,8 +17,8 @@ pub struct BoardCalls {
     /// The least and the most that a call of PSCI_VERSION takes, by type of core, in nanoseconds:
     /// with its code in the caches and without, by the fitted costs of all releases.
     pub version_ns: BTreeMap<String, [f64; 2]>,
-    /// The most that an access to memory past the caches takes, or a line's maintenance, by the same
-    /// costs, in nanoseconds.
+    /// The most that an access to memory past the caches takes, or a line's maintenance, by the
+    /// same costs, in nanoseconds.
     pub memory_ns: f64,
     /// Of a microsecond that every CPU takes longer on its way down, or for PSCI_VERSION, the part
     /// by which the slowest is later, in each of [`CASES`]: 0 where it waits for the SCP meanwhile.

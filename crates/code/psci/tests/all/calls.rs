@@ -188,8 +188,8 @@ fn services_say_whose_they_are() {
         let forms = id::PSCI_FUNCTIONS.iter().flat_map(|&function| [function, function | id::SMC64]);
         let psci = forms.filter(|&form| call(id::PSCI_FEATURES, form)[0] != NOT_SUPPORTED).count() as u64;
         assert!(psci > 11, "{psci}");
-        // Version, features, and the workaround and the 64-bit call of this platform; GET_TIMESTAMP in two forms;
-        // and VERSION in two more.
+        // Version, features, and the workaround and the 64-bit call of this platform; GET_TIMESTAMP
+        // in two forms; and VERSION in two more.
         for ((_, count), expected) in services.into_iter().zip([4, 2, psci, 4]) {
             assert_eq!(call(count, 0), [expected, 0, 0, 0], "{count:#x}");
         }

@@ -20,7 +20,8 @@ use std::format;
 use std::panic::resume_unwind;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The calls of the Arm architecture service that the fake firmware has, one of them in its 64-bit form alone.
+/// The calls of the Arm architecture service that the fake firmware has, one of them in its 64-bit
+/// form alone.
 const ARCH_CALLS: [u32; 2] = [psci::id::SMCCC_ARCH_WORKAROUND_1, psci::id::SMCCC_ARCH_SOC_ID | psci::id::SMC64];
 
 impl<B: Board> Sink for Fake<B> {
