@@ -93,7 +93,9 @@ fn count(root: &Path) -> Result<(usize, Vec<String>), String> {
     let (mut lines, mut long) = (0, Vec::new());
     for name in listed.lines().filter(is_product).filter(|name| root.join(name).exists()) {
         let text = std::fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))?;
-        let product = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let tests =
+            text.find("\n#[cfg(test)]\nmod tests").or_else(|| text.find("\n#[cfg(test)]\npub(crate) mod tests"));
+        let product = &text[..tests.unwrap_or(text.len())];
         lines += product.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count();
         long.extend(long_functions(product).into_iter().map(|(line, length)| format!("{name}:{line}: {length} lines")));
     }

@@ -19,6 +19,7 @@ mod spending;
 mod split;
 mod stretches;
 #[cfg(test)]
+#[path = "../tests/support/testing.rs"]
 mod testing;
 mod timeline;
 

@@ -38,6 +38,7 @@ mod student;
 mod summary;
 mod table;
 #[cfg(test)]
+#[path = "../tests/support/testing.rs"]
 mod testing;
 mod warnings;
 
