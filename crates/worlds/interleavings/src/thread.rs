@@ -68,6 +68,7 @@ impl Builder {
 
 /// A value of each thread, as `std::thread::LocalKey`; made by
 /// [`thread_local!`](crate::thread_local), and dropped when the thread has done its work.
+#[derive(Debug)]
 pub struct LocalKey<T: 'static>(fn() -> T);
 
 impl<T: 'static> LocalKey<T> {
@@ -83,12 +84,6 @@ impl<T: 'static> LocalKey<T> {
     pub fn with<R>(&'static self, take: impl FnOnce(&T) -> R) -> R {
         let value = current::local(std::ptr::from_ref(self).addr(), || Rc::new((self.0)()));
         take(value.downcast_ref().expect("a key has values of one type"))
-    }
-}
-
-impl<T> Debug for LocalKey<T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalKey").finish_non_exhaustive()
     }
 }
 

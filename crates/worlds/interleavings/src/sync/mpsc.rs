@@ -16,6 +16,14 @@ struct State<T> {
     receives: bool,
 }
 
+impl<T> State<T> {
+    /// True if the receiver has to wait, which it notes.
+    fn waits(&mut self) -> bool {
+        self.receives = self.queue.is_empty() && self.senders > 0;
+        self.receives
+    }
+}
+
 #[derive(Debug)]
 struct Channel<T> {
     state: Mutex<State<T>>,
@@ -132,11 +140,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// There is none, and nobody sends any more.
     pub fn recv(&self) -> Result<T, RecvError> {
-        let waits = |state: &mut State<T>| {
-            state.receives = state.queue.is_empty() && state.senders > 0;
-            state.receives
-        };
-        let state = self.0.wait(self.0.lock(), waits);
+        let state = self.0.wait(self.0.lock(), State::waits);
         self.take(state).ok_or(RecvError)
     }
 
@@ -155,11 +159,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// There is none yet, or nobody sends any more.
     pub fn recv_timeout(&self, time: Duration) -> Result<T, RecvTimeoutError> {
-        let waits = |state: &mut State<T>| {
-            state.receives = state.queue.is_empty() && state.senders > 0;
-            state.receives
-        };
-        let waited = self.0.changed.wait_timeout_while(self.0.lock(), time, waits);
+        let waited = self.0.changed.wait_timeout_while(self.0.lock(), time, State::waits);
         let (mut state, result) = waited.unwrap_or_else(PoisonError::into_inner);
         state.receives = false;
         let none = if result.timed_out() { RecvTimeoutError::Timeout } else { RecvTimeoutError::Disconnected };
