@@ -2,9 +2,9 @@
 
 use crate::data::Data;
 use crate::import_cpuidle;
-use crate::output::{self, Format};
+use crate::output;
 use crate::recordings::{self, Request};
-use crate::report_command::{self, Telling};
+use crate::report_command::TellingOptions;
 use clap::{Args, Subcommand};
 use console::Console;
 use import::cpuidle::{Dump, read_live};
@@ -40,26 +40,16 @@ pub struct CaptureCpuidleOptions {
     /// Folder of the recording; an older one of the same kind there is replaced.
     #[arg(short, long, visible_alias = "out", value_name = "DIR", default_value = "recordings/cpuidle")]
     output: PathBuf,
-    /// Replace a recording of another kind that is there.
-    #[arg(long)]
-    replace: bool,
-    /// Also write a report, such as states.html; the ending says which (see `stopwatt report`).
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-    /// Print each CPU's states as well.
-    #[arg(long)]
-    all: bool,
-    /// The way to print what was counted.
-    #[arg(long, default_value = "term", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    told: TellingOptions,
 }
 
 /// Takes the counters, runs the command, takes them again, and says what was counted in between.
 pub fn run(console: &Console, data: &Data, what: &Capture) -> miette::Result<()> {
     let Capture::Cpuidle(options) = what;
     // Whether the recording can be written is known before a command that may take hours.
-    recordings::check_target(&options.output, "cpuidle", "host", &Request::new(), options.replace)?;
-    let report = report_command::report_of(options.report.as_ref())?;
+    recordings::check_target(&options.output, "cpuidle", "host", &Request::new(), options.told.replace)?;
+    let how = options.told.telling()?;
     let [program, arguments @ ..] = options.command.as_slice() else {
         return Err(miette!(help = "stopwatt capture cpuidle -- sleep 10", "no command is named"));
     };
@@ -86,7 +76,6 @@ pub fn run(console: &Console, data: &Data, what: &Capture) -> miette::Result<()>
     let variant = options.variant.clone().or_else(|| header.run.kernel.clone());
     let variant = variant.unwrap_or_else(|| "this machine".to_owned());
     let (counts, between) = import_cpuidle::two(&before, &after, &variant, Some(seconds))?;
-    let how = Telling { report, json: options.format == Format::Json, all: options.all };
     import_cpuidle::finish(console, data, (header, &counts, &between), (Some(&options.output), &how))
 }
 

@@ -1,9 +1,8 @@
 //! `stopwatt count`: passages of any bare-metal image, by function.
 
 use crate::answer::Answer;
-use crate::output::Format;
 use crate::recordings::{self, Request};
-use crate::report_command::{self, Telling};
+use crate::report_command::{self, TellingOptions};
 use clap::Args;
 use console::Console;
 use document::nearest;
@@ -49,18 +48,8 @@ pub struct CountOptions {
     /// Folder of the recording [default: recordings/count and what was asked for].
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Replace a recording of another run that is there.
-    #[arg(long)]
-    replace: bool,
-    /// Also write a report, such as passage.html; the ending says which (see `stopwatt report`).
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-    /// The way to print the result.
-    #[arg(long, default_value = "term", value_name = "FORMAT")]
-    format: Format,
-    /// Print everything in the terminal, not the answers alone.
-    #[arg(long)]
-    all: bool,
+    #[command(flatten)]
+    told: TellingOptions,
     /// Options of QEMU.
     #[arg(last = true, value_name = "QEMU OPTIONS", allow_hyphen_values = true)]
     qemu: Vec<String>,
@@ -71,11 +60,11 @@ pub fn run(console: &Console, options: &CountOptions) -> miette::Result<Answer> 
     let symbols = Symbols::read(&options.image).into_diagnostic()?;
     let from = address(&symbols, "--from", &options.from)?;
     let to = options.to.iter().map(|to| address(&symbols, "--to", to)).collect::<miette::Result<Vec<u64>>>()?;
-    let report = report_command::report_of(options.report.as_ref())?;
+    let how = options.told.telling()?;
     let asked = asked(options);
     let folder = options.output.clone();
     let folder = folder.unwrap_or_else(|| recordings::default_folder(passages::EXPERIMENT, &asked));
-    recordings::check_target(&folder, passages::EXPERIMENT, "qemu", &asked, options.replace)?;
+    recordings::check_target(&folder, passages::EXPERIMENT, "qemu", &asked, options.told.replace)?;
 
     let arguments = count::arguments(&options.image, &options.qemu);
     let passage = Passage { from, to, most: options.passages, limit: Duration::from_secs(options.limit) };
@@ -105,7 +94,6 @@ pub fn run(console: &Console, options: &CountOptions) -> miette::Result<Answer> 
     recording.header.run.more.extend(more);
     recording.header.request = asked;
     let written = recordings::write(&mut recording, &folder);
-    let how = Telling { report, json: options.format == Format::Json, all: options.all };
     report_command::tell(console, &Published::default(), &recording, Some((&folder, written)), &how)?;
     Ok(Answer::Yes)
 }

@@ -1,9 +1,9 @@
 //! `stopwatt import cpuidle`.
 
 use crate::data::Data;
-use crate::output::{self, Format};
+use crate::output;
 use crate::recordings;
-use crate::report_command::{self, Telling};
+use crate::report_command::{self, Telling, TellingOptions};
 use clap::Args;
 use console::Console;
 use import::cpuidle::{self, Between, Content, Counts, Dump, read_path};
@@ -43,18 +43,8 @@ pub struct ImportCpuidleOptions {
     /// only looked at.
     #[arg(short, long, visible_alias = "out", value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Replace a recording of a run that is there.
-    #[arg(long)]
-    replace: bool,
-    /// Also write a report, such as states.html; the ending says which (see `stopwatt report`).
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-    /// Print each CPU's states as well.
-    #[arg(long)]
-    all: bool,
-    /// The way to print what was counted.
-    #[arg(long, default_value = "term", value_name = "FORMAT")]
-    format: Format,
+    #[command(flatten)]
+    told: TellingOptions,
 }
 
 /// The case of a measurement that has no name.
@@ -75,9 +65,9 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
     if options.after.as_deref() == Some(Path::new("-")) && options.before == Path::new("-") {
         return Err(miette!(help = "write one of the dumps into a file", "both dumps cannot come from standard input"));
     }
-    let report = report_command::report_of(options.report.as_ref())?;
+    let how = options.told.telling()?;
     if let Some(folder) = &options.output {
-        recordings::check_import(folder, options.replace)?;
+        recordings::check_import(folder, options.told.replace)?;
     }
     let first = read_path(&options.before)?;
     let last = options.after.as_deref().map(read_path).transpose()?;
@@ -120,7 +110,6 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
     header.run = provenance::this_run();
     // The dumps were taken elsewhere; this machine only read them.
     (header.run.machine, header.run.kernel) = (None, None);
-    let how = Telling { report, json: options.format == Format::Json, all: options.all };
     finish(console, data, (header, &counts, &between), (options.output.as_deref(), &how))
 }
 

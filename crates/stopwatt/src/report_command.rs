@@ -197,6 +197,34 @@ pub struct Telling<'t> {
     pub all: bool,
 }
 
+/// The options of a command that leaves a recording and tells of it.
+#[derive(Args, Clone, Debug)]
+pub struct TellingOptions {
+    /// Replace a recording of another kind, or of another run, that is there.
+    #[arg(long)]
+    pub replace: bool,
+    /// Also write a report, such as page.html; the ending says which (see `stopwatt report`).
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Print everything in the terminal, not the answers alone.
+    #[arg(long)]
+    pub all: bool,
+    /// The way to print the result.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    pub format: output::Format,
+}
+
+impl TellingOptions {
+    /// What they ask for.
+    ///
+    /// # Errors
+    /// No report has the ending of the report's file.
+    pub fn telling(&self) -> miette::Result<Telling<'_>> {
+        let report = report_of(self.report.as_ref())?;
+        Ok(Telling { report, json: self.format == output::Format::Json, all: self.all })
+    }
+}
+
 /// Prints what a recording says and writes the report that is asked for. `left` is the folder with
 /// what came of writing the recording there. What was computed is told even if it cannot be
 /// written; that error is the result.

@@ -1,7 +1,7 @@
 //! What `stopwatt explore psci` and `stopwatt explore rcu` are told, and the plan that it makes.
 
 use crate::completion;
-use crate::output::Format;
+use crate::report_command::TellingOptions;
 use clap::{Args, ValueEnum};
 use document::{Document, nearest};
 use explorations::{Recordable, experiment};
@@ -21,13 +21,7 @@ pub(super) struct Plan<S: Recordable> {
     /// True if a search that finds nothing leaves a recording, too: the folder or a report was
     /// named.
     pub(super) always_recorded: bool,
-    /// True if the recording may replace one of another run.
-    pub(super) replace: bool,
-    /// The file of a report.
-    pub(super) report: Option<PathBuf>,
-    /// True if everything is printed, not the answers alone.
-    pub(super) all: bool,
-    pub(super) format: Format,
+    pub(super) told: TellingOptions,
 }
 
 /// The options that both commands take.
@@ -53,18 +47,8 @@ pub struct SearchOptions {
     /// Folder for what is found [default: recordings/explore-LIBRARY, with the fault's name].
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Replace a recording of another run.
-    #[arg(long)]
-    replace: bool,
-    /// Also write a report, such as found.html; the ending says which (see `stopwatt report`).
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-    /// Print everything: the deviations of what was found, and what the search reached.
-    #[arg(long)]
-    all: bool,
-    /// The way to print the result.
-    #[arg(long, default_value = "term", value_name = "FORMAT")]
-    pub(super) format: Format,
+    #[command(flatten)]
+    told: TellingOptions,
 }
 
 /// Options of `explore psci`.
@@ -205,9 +189,9 @@ impl SearchOptions {
             Some(fault) => Path::new("recordings").join(format!("{name}-{}", fault.name)),
             None => Path::new("recordings").join(&name),
         });
-        let (report, replace, format) = (self.report.clone(), self.replace, self.format);
-        let always_recorded = self.output.is_some() || report.is_some();
-        Ok(Plan { subject, exploration, time, folder, always_recorded, replace, report, all: self.all, format })
+        let told = self.told.clone();
+        let always_recorded = self.output.is_some() || told.report.is_some();
+        Ok(Plan { subject, exploration, time, folder, always_recorded, told })
     }
 }
 

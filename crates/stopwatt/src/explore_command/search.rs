@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 /// Explores as planned; the answer is no if something was found.
 pub(super) fn search<S: Recordable>(console: &Console, plan: &Plan<S>) -> miette::Result<Printout> {
     let request = recordings::Request::new();
-    recordings::check_target(&plan.folder, &experiment::<S>(), "explore", &request, plan.replace)?;
-    report_command::report_of(plan.report.as_ref())?;
+    recordings::check_target(&plan.folder, &experiment::<S>(), "explore", &request, plan.told.replace)?;
+    report_command::report_of(plan.told.report.as_ref())?;
     let watchdog = watch::<S>(console, plan.subject.cpus());
     let progress = Arc::new(Progress::default());
     progress.say("exploring");
@@ -100,22 +100,22 @@ fn tell<S: Recordable>(
     recording.header.run = provenance::this_run();
     let is_recorded = shrunk.is_some() || plan.always_recorded;
     let written = if is_recorded { recordings::write(&mut recording, &plan.folder) } else { Ok(()) };
-    let reported = report_command::write_beside(console, &recording, &plan.folder, plan.report.as_ref());
+    let reported = report_command::write_beside(console, &recording, &plan.folder, plan.told.report.as_ref());
     let is_recorded = is_recorded && written.is_ok();
     let answer = written.and(reported).map(|()| match shrunk {
         Some(_) => Answer::No,
         None if is_stopped => Answer::Unknown,
         None => Answer::Yes,
     });
-    if plan.format == Format::Json {
+    if plan.told.format == Format::Json {
         let form = Form::Json(rates_value(plan, tally, (seconds, is_stopped), shrunk.map(|(shrunk, _)| shrunk)));
         return Ok(Printout { answer, form });
     }
     let (folder, published) = (plan.folder.display().to_string(), Published::default());
     let report = Report::new(&recording, &folder, &published);
     let story = match is_recorded {
-        true => report.run_text(console.style(), plan.all),
-        false => report.story_text(console.style(), plan.all),
+        true => report.run_text(console.style(), plan.told.all),
+        false => report.story_text(console.style(), plan.told.all),
     };
     let of = if plan.time == Duration::MAX { String::new() } else { format!(" of {}", plan.time.as_secs()) };
     let stopped = if is_stopped { format!("Stopped after {seconds:.0}{of} s. ") } else { String::new() };
