@@ -2,6 +2,7 @@
 //! of a loop without prefetches goes.
 
 use crate::host::{Study, shuffled};
+use crate::slice::Slices;
 use dataplane::buffers::{Pool, Reuse};
 use dataplane::frame::Frame;
 use dataplane::machine;
@@ -24,26 +25,30 @@ pub fn measure(study: Study) -> [Vec<f64>; KINDS.len()] {
     let mut frame = Frame::new();
     frame.len = study.frame_size;
     let mut next = 0;
+    let mut slices = Slices::default();
     let mut values = KINDS.map(|_| Vec::with_capacity(study.repetitions));
     for _ in 0..study.repetitions {
         for (kind, values) in values.iter_mut().enumerate() {
-            let mut ticks = 0;
-            for _ in 0..study.frames {
-                for row in 0..study.frame_size {
-                    (frame.buffer[row], frame.length[row]) = (order[next], length);
-                    next = if next + 1 == order.len() { 0 } else { next + 1 };
-                }
-                let mut memory = InBuffer::new(&mut pool);
-                let from = machine::ticks();
-                for row in 0..study.frame_size {
-                    match kind {
-                        0 => drop(black_box(frame.length[row])),
-                        1 => drop(black_box(memory.meta(&frame, row))),
-                        _ => drop(black_box(memory.load::<16>(frame.buffer[row], 0))),
+            let ticks = slices.take(|| {
+                let mut ticks = 0;
+                for _ in 0..study.frames {
+                    for row in 0..study.frame_size {
+                        (frame.buffer[row], frame.length[row]) = (order[next], length);
+                        next = if next + 1 == order.len() { 0 } else { next + 1 };
                     }
+                    let mut memory = InBuffer::new(&mut pool);
+                    let from = machine::ticks();
+                    for row in 0..study.frame_size {
+                        match kind {
+                            0 => drop(black_box(frame.length[row])),
+                            1 => drop(black_box(memory.meta(&frame, row))),
+                            _ => drop(black_box(memory.load::<16>(frame.buffer[row], 0))),
+                        }
+                    }
+                    ticks += machine::ticks() - from;
                 }
-                ticks += machine::ticks() - from;
-            }
+                ticks
+            });
             values.push(ticks as f64 / (study.frames * study.frame_size) as f64);
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::model::Cell;
 use crate::places::{CacheLevel, CacheLevels};
+use crate::slice::Slices;
 use crate::{BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, REPETITIONS, ROUNDS, WORK};
 use dataplane::buffers::{Buffer, Pool, Reuse};
 use dataplane::frame::Frame;
@@ -141,29 +142,33 @@ pub fn sweep(study: Study, cells: &[Cell], goes_on: impl Fn() -> bool) -> Vec<Ve
     frame.len = study.frame_size;
     frame.length.fill(dataplane::inputs::PACKET_BYTES);
     let mut next = 0;
+    let mut slices = Slices::default();
     let mut values = vec![Vec::with_capacity(study.repetitions); cells.len()];
     for _ in 0..study.repetitions {
         for (cell, values) in cells.iter().zip(&mut values) {
-            let mut ticks = 0;
             let mut body = StudyBody { rounds: study.rounds, work: study.work, hash: 0 };
-            for _ in 0..study.frames {
-                for row in &mut frame.buffer[..study.frame_size] {
-                    *row = order[next];
-                    next = if next + 1 == order.len() { 0 } else { next + 1 };
+            let ticks = slices.take(|| {
+                let mut ticks = 0;
+                for _ in 0..study.frames {
+                    for row in &mut frame.buffer[..study.frame_size] {
+                        *row = order[next];
+                        next = if next + 1 == order.len() { 0 } else { next + 1 };
+                    }
+                    caches.bring(study.places, &pool, &frame);
+                    let from = machine::ticks();
+                    let arcs = match study.layout {
+                        Layout::InBuffer => {
+                            walk(cell.shape, cell.strides, &mut InBuffer::new(&mut pool), &mut frame, &mut body)
+                        }
+                        Layout::InFrame => {
+                            walk(cell.shape, cell.strides, &mut InFrame::new(&mut pool), &mut frame, &mut body)
+                        }
+                    };
+                    ticks += machine::ticks() - from;
+                    black_box(arcs);
                 }
-                caches.bring(study.places, &pool, &frame);
-                let from = machine::ticks();
-                let arcs = match study.layout {
-                    Layout::InBuffer => {
-                        walk(cell.shape, cell.strides, &mut InBuffer::new(&mut pool), &mut frame, &mut body)
-                    }
-                    Layout::InFrame => {
-                        walk(cell.shape, cell.strides, &mut InFrame::new(&mut pool), &mut frame, &mut body)
-                    }
-                };
-                ticks += machine::ticks() - from;
-                black_box(arcs);
-            }
+                ticks
+            });
             black_box(body.hash);
             values.push(ticks as f64 / (study.frames * study.frame_size) as f64);
         }

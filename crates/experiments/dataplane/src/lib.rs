@@ -29,6 +29,7 @@ mod prefetch;
 #[cfg(target_os = "linux")]
 mod rates;
 pub mod results;
+pub mod slice;
 
 pub use batch::Batch;
 #[cfg(target_os = "linux")]

@@ -2,6 +2,7 @@
 //! that are one or two, and a descriptor that is copied into a packet's metadata.
 
 use crate::host::shuffled;
+use crate::slice::Slices;
 use crate::{FRAME_SIZE, host_header, results};
 use dataplane::buffers::{Buffer, Pool, Reuse, Slots};
 use dataplane::machine;
@@ -103,10 +104,11 @@ impl Experiment for Patterns {
             header.settings.insert(name.to_owned(), value.to_string());
         }
         let mut recording = Recording::new(header);
+        let mut slices = Slices::default();
         for repetition in 0..repetitions {
             for (case, ways) in CASES {
                 for (name, way) in ways {
-                    let clocks = packets.measure(*way, frames);
+                    let clocks = slices.take(|| packets.measure(*way, frames));
                     results::pattern(&mut recording, case, name, repetition, clocks);
                 }
             }

@@ -1,6 +1,5 @@
 //! A core as `calibrate-core` measured it, in a file.
 
-use core_model::window::Reorderer;
 use document::Document;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoreFile {
+    /// The parts that failed their check, each with the reason; nothing uses them.
+    #[serde(default)]
+    pub failed: Vec<String>,
     /// The core that was measured.
     pub core: CoreAbout,
     /// The numbers of things that are under way at once.
@@ -118,52 +120,43 @@ impl CoreFile {
         Ok(file)
     }
 
-    /// The core for the model.
-    pub fn reorderer(&self) -> Reorderer {
-        Reorderer {
-            window: self.under_way.instructions,
-            fills: (self.under_way.prefetches.max(self.under_way.loads)).round() as usize,
-            prefetch: self.prefetch.ticks,
-        }
+    /// True if a part of the file did not fail its check.
+    pub fn is_sound(&self, part: &str) -> bool {
+        !self.failed.iter().any(|failed| failed.starts_with(part))
     }
 
-    /// The times that a line takes where `bytes` are gone through in no order, a share of them in
-    /// huge pages. Between two measured sizes they are between their times.
-    pub fn latencies(&self, bytes: u64, huge: f64) -> [f64; 8] {
+    /// The time that a line takes where `bytes` are gone through in no order, a share of them in
+    /// huge pages. Between two measured sizes it is between their times.
+    pub fn latency(&self, bytes: u64, huge: f64) -> f64 {
         let of_pages = |huge: bool| {
             let mut of: Vec<&Latency> = self.latency.iter().filter(|of| (of.huge > 0.5) == huge).collect();
             if of.is_empty() {
                 of = self.latency.iter().collect();
             }
             of.sort_by_key(|of| of.bytes);
-            let above = of.iter().position(|of| of.bytes >= bytes);
-            let (low, high) = match above {
-                Some(0) => (of[0], of[0]),
-                Some(at) => (of[at - 1], of[at]),
-                None => (of[of.len() - 1], of[of.len() - 1]),
-            };
-            let share = match high.bytes > low.bytes {
-                true => {
-                    ((bytes as f64).ln() - (low.bytes as f64).ln())
-                        / ((high.bytes as f64).ln() - (low.bytes as f64).ln())
+            let (below, above) = of.split_at(of.partition_point(|of| of.bytes < bytes));
+            match (below.last(), above.first()) {
+                (Some(low), Some(high)) => {
+                    let [bytes, from, to] = [bytes, low.bytes, high.bytes].map(|bytes| (bytes as f64).ln());
+                    low.ticks + (high.ticks - low.ticks) * (bytes - from) / (to - from)
                 }
-                false => 0.0,
-            };
-            std::array::from_fn::<f64, 8, _>(|n| low.eighths[n] + (high.eighths[n] - low.eighths[n]) * share)
+                (only, other) => only.or(other).map_or(0.0, |of| of.ticks),
+            }
         };
         let (small, large) = (of_pages(false), of_pages(true));
-        std::array::from_fn(|n| small[n] + (large[n] - small[n]) * huge.clamp(0.0, 1.0))
+        small + (large - small) * huge.clamp(0.0, 1.0)
     }
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
 
     /// A core of round numbers.
-    pub(crate) fn plain() -> CoreFile {
+    fn plain() -> CoreFile {
         let latency = |bytes, huge, ticks| Latency { bytes, huge, ticks, eighths: [ticks; 8] };
         CoreFile {
+            failed: Vec::new(),
             core: CoreAbout {
                 name: "plain".to_owned(),
                 counter: "TSC".to_owned(),
@@ -187,11 +180,12 @@ pub(crate) mod tests {
     #[test]
     fn times_between_two_sizes_are_between_their_times() {
         let core = plain();
-        assert_eq!(core.latencies(1 << 28, 1.0), [300.0; 8]);
-        assert_eq!(core.latencies(1 << 30, 0.0), [400.0; 8]);
-        assert_eq!(core.latencies(1 << 10, 1.0), [10.0; 8]);
-        assert!(core.latencies(1 << 24, 1.0).iter().all(|ticks| (ticks - 155.0).abs() < 1e-9));
-        assert_eq!(core.latencies(1 << 28, 0.5), [350.0; 8]);
+        assert_eq!((core.latency(1 << 28, 1.0), core.latency(1 << 30, 0.0)), (300.0, 400.0));
+        assert_eq!((core.latency(1 << 10, 1.0), core.latency(1 << 28, 0.5)), (10.0, 350.0));
+        assert!((core.latency(1 << 24, 1.0) - 155.0).abs() < 1e-9);
+        assert!(
+            core.is_sound("latency") && !CoreFile { failed: vec!["latency: x".to_owned()], ..core }.is_sound("latency")
+        );
     }
 
     #[test]

@@ -153,6 +153,7 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
             cache_bytes,
             made_by: made_by.to_owned(),
         },
+        failed: Vec::new(),
         under_way: UnderWay { instructions, loads: rounded(loads).max(1.0), prefetches: rounded(prefetches).max(1.0) },
         prefetch: PrefetchCost { ticks: rounded(prefetch_cost()) },
         by_itself,

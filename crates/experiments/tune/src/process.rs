@@ -1,6 +1,6 @@
 //! The process that runs a loop, from outside: it is asked, and watched.
 
-use crate::protocol::{LoopAbout, Measure, Request, Source};
+use crate::protocol::{Changed, KnobKind, LoopAbout, Made, Measure, Request, Source};
 use crate::worker::ARGUMENT;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -41,11 +41,11 @@ impl Process {
         Ok(process)
     }
 
-    /// Makes records; the share of them in huge pages.
+    /// Makes records; `None` if there is no memory for them.
     ///
     /// # Errors
-    /// There is no memory for them, or the loop crashed.
-    pub fn set_up(&mut self, count: u64) -> Result<Option<f64>, Failure> {
+    /// The loop crashed or hung.
+    pub fn set_up(&mut self, count: u64) -> Result<Option<Made>, Failure> {
         self.ask(&Request::SetUp { count }, &format!("as it set up {count} records"))
     }
 
@@ -54,16 +54,25 @@ impl Process {
     /// # Errors
     /// The loop crashed or hung.
     pub fn measure(&mut self, measure: &Measure) -> Result<f64, Failure> {
-        let values: Vec<String> = self
-            .about
-            .knobs
-            .iter()
-            .zip(&measure.values)
-            .map(|(knob, value)| format!("{} {value}", knob.name))
-            .collect();
-        let doing =
-            format!("with {}, in batches of {} of {} records", values.join(", "), measure.batch, measure.records);
+        let of = format!("{} of {} records", measure.batch, measure.records);
+        let doing = format!("with {}, in batches of {of}", self.words(&measure.values));
         self.ask(&Request::Measure(measure.clone()), &doing)
+    }
+
+    /// What a call of the loop with `batch` records changes in memory; `None` where that cannot be
+    /// found out.
+    ///
+    /// # Errors
+    /// The loop crashed or hung.
+    pub fn check(&mut self, batch: u64, values: &[u32]) -> Result<Option<Changed>, Failure> {
+        let doing = format!("with {}, in batches of {batch}", self.words(values));
+        self.ask(&Request::Check { batch, values: values.to_vec() }, &doing)
+    }
+
+    /// Values of the loop's knobs in words.
+    pub fn words(&self, values: &[u32]) -> String {
+        let knobs = self.about.knobs.iter().zip(values).filter(|(knob, _)| knob.kind != KnobKind::Line);
+        knobs.map(|(knob, value)| format!("{} {value}", knob.name)).collect::<Vec<_>>().join(", ")
     }
 
     fn ask<A: DeserializeOwned>(&mut self, request: &Request, doing: &str) -> Result<A, Failure> {

@@ -111,6 +111,32 @@ pub enum Request {
     },
     /// Measure.
     Measure(Measure),
+    /// Say what a call changes in memory.
+    Check {
+        /// Records of the call, at most those that there are.
+        batch: u64,
+        /// A value for each knob.
+        values: Vec<u32>,
+    },
+}
+
+/// Records that were made.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Made {
+    /// The share of the first record's mapping that lies in huge pages; `None` where the system
+    /// does not say.
+    pub huge: Option<f64>,
+    /// Bytes of memory that they take, as far as the system says.
+    pub bytes: u64,
+}
+
+/// What a call of a loop changed in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed {
+    /// Words whose value is another one.
+    pub words: u64,
+    /// A digest of their places and their values.
+    pub digest: u64,
 }
 
 /// A reply: each request has one kind of it, so none says which it is.
@@ -119,11 +145,12 @@ pub enum Request {
 pub enum Reply {
     /// The loop is there.
     Opened(LoopAbout),
-    /// The records are there; the share of the first record's mapping that lies in huge pages,
-    /// `None` where the system does not say.
-    SetUp(Option<f64>),
+    /// The records are there; `None` if there is no memory for them.
+    SetUp(Option<Made>),
     /// Ticks per record.
     Measured(f64),
+    /// What a call changed; `None` where that cannot be found out.
+    Checked(Option<Changed>),
 }
 
 #[cfg(test)]
@@ -144,6 +171,7 @@ mod tests {
             Request::Open(Source::Recipe(recipe)),
             Request::SetUp { count: 7 },
             Request::Measure(measure),
+            Request::Check { batch: 3, values: vec![1] },
         ] {
             check(&request);
         }
@@ -158,7 +186,8 @@ mod tests {
         let knobs = vec![KnobAbout { define: Some("S1".to_owned()), ..KnobAbout::distance("s1") }];
         let about = LoopAbout { name: "acl".to_owned(), knobs, record_bytes: 64, most_records: None };
         check::<Reply<LoopAbout>>(&Ok(about));
-        check::<Reply<Option<f64>>>(&Ok(Some(0.5)));
+        check::<Reply<Option<Made>>>(&Ok(Some(Made { huge: Some(0.5), bytes: 4 })));
+        check::<Reply<Option<Changed>>>(&Ok(Some(Changed { words: 1, digest: u64::MAX })));
         check::<Reply<f64>>(&Ok(12.25));
     }
 }

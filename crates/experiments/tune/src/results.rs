@@ -1,114 +1,128 @@
 //! A tuned loop as a recording.
 
-use crate::choose::{self, Chosen};
-use crate::core_file::CoreFile;
-use crate::grid::{Cell, Grid, depths};
-use crate::predict::Predictions;
+use crate::loop_bench::WorkingSet;
 use crate::process::Process;
-use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
-use crate::sweep::Measurements;
+use crate::protocol::{KnobAbout, KnobKind, LoopAbout, Source};
+use crate::search::Compared;
+use crate::space::{Space, Start, places};
 use crate::system;
 use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
 
 /// The case of every cell.
 const CASE: &str = "tune";
 
+/// What was compared in a working set, in batches of one size.
+pub struct Table {
+    /// The number of the working set.
+    pub set: usize,
+    /// Records of a call.
+    pub batch: u64,
+    /// The candidates, the best of the search first.
+    pub compared: Compared,
+}
+
+/// All that was measured.
+pub struct Measurements {
+    /// The last comparison of the search, and those of other working sets and batches.
+    pub tables: Vec<Table>,
+    /// What stands beside the best.
+    pub named: Vec<Start>,
+    /// Values with which the loop does other work.
+    pub left_out: Vec<Vec<u32>>,
+    /// True if it was found out whether the loop does the same work.
+    pub is_checked: bool,
+    /// Why it ended before its time, if it did: the loop crashed or hung.
+    pub ended: Option<String>,
+}
+
 /// The knobs that have a value of their own, with it.
-fn knobs<'a>(about: &'a LoopAbout, cell: &'a Cell) -> impl Iterator<Item = (&'a KnobAbout, &'a u32)> {
-    about.knobs.iter().zip(&cell.values).filter(|(knob, _)| knob.kind != KnobKind::Line)
-}
-
-/// The name of a cell among those of its set.
-fn label(about: &LoopAbout, cell: &Cell) -> String {
-    let values: Vec<String> = knobs(about, cell).map(|(knob, value)| format!("{} {value}", knob.name)).collect();
-    format!("{}, batch {}", values.join(", "), cell.batch)
-}
-
-/// A model that was fitted, and the core that it is of.
-pub struct ModelUsed<'a> {
-    /// The core.
-    pub core: &'a CoreFile,
-    /// Name of the model.
-    pub name: &'a str,
-    /// The predictions.
-    pub predicted: &'a Predictions,
-    /// The choice from few measurements.
-    pub chosen: Option<&'a Chosen>,
+fn knobs<'a>(about: &'a LoopAbout, values: &'a [u32]) -> impl Iterator<Item = (&'a KnobAbout, &'a u32)> {
+    about.knobs.iter().zip(values).filter(|(knob, _)| knob.kind != KnobKind::Line)
 }
 
 /// The facts of a loop.
 pub fn facts(
     process: &Process,
     from: &str,
-    grid: &Grid,
+    batch: u64,
+    sets: &[WorkingSet],
     huge: Option<f64>,
     measured: &Measurements,
-    model: Option<&ModelUsed<'_>>,
-    quick: bool,
+    slices: u64,
 ) -> facts::TunedLoop {
     let about = &process.about;
+    let (depths, _) = places(&about.knobs);
     let knob = |(at, knob): (usize, &KnobAbout)| facts::TunedKnob {
         name: knob.name.clone(),
         define: knob.define.clone(),
         is_distance: knob.is_distance(),
-        depth: depths(about)[at],
+        depth: depths[at],
         today: knob.today.into(),
     };
-    let set = |set: &crate::grid::WorkingSet| facts::TunedSet {
+    let set = |set: &WorkingSet| facts::TunedSet {
         name: set.name.to_owned(),
         records: set.records,
         bytes: set.records * about.record_bytes,
     };
-    let sets: Vec<facts::TunedSet> = grid.sets.iter().map(set).collect();
-    let model = model.map(|model| {
-        let fitted = &model.predicted.fitted;
-        let bytes = sets.last().map_or(0, |set| set.bytes);
-        let line = model.core.latencies(bytes, huge.unwrap_or(0.0)).iter().sum::<f64>() / 8.0 * fitted.scale;
-        let named = |cell: &usize| {
-            let cell = &grid.cells[*cell];
-            [grid.sets[cell.set].name.to_owned(), label(about, cell)]
-        };
-        let probed = model.chosen.map_or(&[][..], |chosen| &chosen.probed);
-        let rounds = |cell: &usize| measured.values[*cell].len();
-        let looked_at: usize = probed.iter().map(|cell| rounds(cell).min(choose::ROUNDS)).sum();
-        facts::TunedModel {
-            core: model.name.to_owned(),
-            used: model.predicted.used.iter().map(named).collect(),
-            probed: probed.iter().map(named).collect(),
-            probe_rounds: [looked_at as u64, measured.values.iter().map(Vec::len).sum::<usize>() as u64],
-            work: fitted.work,
-            call: fitted.call,
-            window_records: model.core.under_way.instructions / fitted.instructions,
-            chain: fitted.chain,
-            line,
-            fills: model.core.reorderer().fills as u64,
-            rms_percent: fitted.rms * 100.0,
-        }
-    });
+    let own = |values: &[u32]| -> Vec<u32> { knobs(about, values).map(|(_, value)| *value).collect() };
+    let last = &measured.tables[0].compared;
+    let pick = &last.values[0];
+    let space = Space::new(&about.knobs, batch);
+    let is_last =
+        |at: usize| about.knobs[at].is_distance() && pick[at] > 0 && space.ladder(at).last() == Some(&pick[at]);
+    let named = |start: &Start| facts::TunedPlace {
+        name: start.name.unwrap_or_default().to_owned(),
+        values: own(&start.values),
+    };
     facts::TunedLoop {
         name: about.name.clone(),
         from: from.to_owned(),
         processor: system::processor(),
-        batch: grid.batch,
+        batch,
         huge,
-        rounds: measured.rounds as u64,
-        at_the_end: measured.at_the_end,
-        quick,
+        rounds: last.ticks[0].len() as u64,
+        slices,
+        at_the_end: (0..pick.len()).any(is_last),
+        is_checked: measured.is_checked,
+        left_out: measured.left_out.iter().map(|values| own(values)).collect(),
+        pick: own(pick),
+        beside: measured.named.iter().map(named).collect(),
         knobs: about.knobs.iter().enumerate().filter(|(_, knob)| knob.kind != KnobKind::Line).map(knob).collect(),
-        sets,
-        model,
+        sets: sets.iter().map(set).collect(),
     }
 }
 
-/// The recording of a loop: a measure for each round of each cell, and what the model says of it.
-pub fn recording(
-    mut header: Header,
-    about: &LoopAbout,
-    grid: &Grid,
-    measured: &Measurements,
-    model: Option<&ModelUsed<'_>>,
-) -> Recording {
-    let first = about.knobs.iter().find(|knob| knob.is_distance()).map(|knob| knob.name.clone());
+/// What a reader should know of how it was measured.
+pub fn notes(process: &Process, source: &Source, memory: u64, records: u64, measured: &Measurements) -> Vec<String> {
+    let about = &process.about;
+    let mut notes = Vec::new();
+    if records < memory / about.record_bytes {
+        notes.push(format!(
+            "There are {records} records, whose lines are {} MB: the loop or the machine has no room for {} MB.",
+            (records * about.record_bytes) >> 20,
+            memory >> 20
+        ));
+    }
+    if !measured.is_checked && matches!(source, Source::Shared { .. }) {
+        notes.push("Nobody has looked whether the loop does the same work with all values.".to_owned());
+    }
+    if let Some(first) = measured.left_out.first() {
+        let others = measured.left_out.len() - 1;
+        notes.push(format!(
+            "`{}` leaves other results in memory with {}{} than without prefetch: it does other work there, such as a loop that \
+             leaves out the last records of a batch. These values are left out; --results-may-differ measures them all the same.",
+            about.name,
+            process.words(first),
+            if others > 0 { format!(" and {others} other values") } else { String::new() }
+        ));
+    }
+    notes
+}
+
+/// The recording of a loop: a measure for each round of each candidate. Candidates of a working set
+/// and a batch have the same rounds.
+pub fn recording(mut header: Header, about: &LoopAbout, sets: &[WorkingSet], measured: &Measurements) -> Recording {
+    let first = about.knobs.iter().find(|knob| knob.kind != KnobKind::Line).map(|knob| knob.name.clone());
     header.pictures.extend(first.map(|x| Picture {
         title: "Clocks per record against the distance".to_owned(),
         metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
@@ -116,23 +130,19 @@ pub fn recording(
         kind: PictureKind::Curves { x, by: Some("batch".to_owned()) },
     }));
     let mut recording = Recording::new(header);
-    for (at, cell) in grid.cells.iter().enumerate() {
-        let name = label(about, cell);
-        let series = recording.series(grid.sets[cell.set].name, CASE, "");
-        let subject = recording.name(&name);
-        recording.header.coordinates.entry(name).or_insert_with(|| {
-            let values = knobs(about, cell).map(|(knob, value)| (knob.name.clone(), i64::from(*value).into()));
-            values.chain([("batch".to_owned(), (cell.batch as i64).into())]).collect()
-        });
-        for (round, ticks) in measured.values[at].iter().enumerate() {
-            let metric = metrics::CLOCKS_PER_PACKET;
-            recording.measure(series, round as u32, metric.name, metric.unit, *ticks).subject = Some(subject);
-        }
-        let modelled = model.and_then(|model| model.predicted.ticks[at]);
-        let expected = model.and_then(|model| model.chosen?.ticks[at]);
-        for (metric, ticks) in [(metrics::MODELLED_CLOCKS, modelled), (metrics::EXPECTED_CLOCKS, expected)] {
-            if let Some(ticks) = ticks {
-                recording.measure(series, 0, metric.name, metric.unit, ticks).subject = Some(subject);
+    for Table { set, batch, compared } in &measured.tables {
+        for (values, rounds) in compared.values.iter().zip(&compared.ticks) {
+            let words = knobs(about, values).map(|(knob, value)| format!("{} {value}", knob.name));
+            let name = format!("{}, batch {batch}", words.collect::<Vec<_>>().join(", "));
+            let series = recording.series(sets[*set].name, CASE, "");
+            let subject = recording.name(&name);
+            recording.header.coordinates.entry(name).or_insert_with(|| {
+                let values = knobs(about, values).map(|(knob, value)| (knob.name.clone(), i64::from(*value).into()));
+                values.chain([("batch".to_owned(), (*batch as i64).into())]).collect()
+            });
+            for (round, ticks) in rounds.iter().enumerate() {
+                let metric = metrics::CLOCKS_PER_PACKET;
+                recording.measure(series, round as u32, metric.name, metric.unit, *ticks).subject = Some(subject);
             }
         }
     }

@@ -35,6 +35,11 @@ impl Drop for SharedRecords {
     }
 }
 
+/// True for a name that tables and sources can have.
+fn is_printable(name: &str) -> bool {
+    !name.chars().any(char::is_control)
+}
+
 /// Checks a knob behind those `before` it; what is wrong comes with what would be right.
 fn knob_about(
     knob: &Knob,
@@ -102,9 +107,10 @@ impl SharedLoop {
     }
 
     fn checked(table: LoopTable, name: String, shown: &str) -> Result<Self, Wrong> {
-        let refused = |what: &str, help: &str| Err(Wrong::new(format!("{shown}, loop `{name}`: {what}"), help));
-        if name.is_empty() {
-            return refused("it has no name", "`name` is what tables call it");
+        let told = document::printable(&name);
+        let refused = |what: &str, help: &str| Err(Wrong::new(format!("{shown}, loop `{told}`: {what}"), help));
+        if name.is_empty() || !is_printable(&name) {
+            return refused("it has no name of printable letters", "`name` is what tables call it");
         }
         let count = table.knobs as usize;
         if !(1..=KNOBS_MAX).contains(&count) || table.knob.is_null() {
@@ -129,14 +135,18 @@ impl SharedLoop {
             if own.is_empty() || knobs.iter().any(|other| other.name == own) {
                 return refused(&format!("a knob is called `{own}`"), "each knob has a name of its own");
             }
+            if let Some(name) = [Some(&own), define.as_ref()].into_iter().flatten().find(|name| !is_printable(name)) {
+                let shown = document::printable(name);
+                return refused(&format!("a knob is called `{shown}`"), "names are of printable letters, in one line");
+            }
             let about = knob_about(knob, own, define, &knobs)
                 .map_err(|(what, help)| Wrong::new(format!("{shown}, loop `{name}`: {what}"), help))?;
             knobs.push(about);
         }
-        if !knobs.iter().any(KnobAbout::is_distance) {
+        if knobs.iter().all(|knob| knob.kind == KnobKind::Line) {
             return refused(
-                "no knob is a distance",
-                "one STOPWATT_DISTANCE at least: there is nothing to tune otherwise",
+                "no knob is a distance or a choice",
+                "one STOPWATT_DISTANCE or STOPWATT_CHOICE at least: there is nothing to tune otherwise",
             );
         }
         let most_records = (table.most_records > 0).then_some(table.most_records);
@@ -144,12 +154,12 @@ impl SharedLoop {
         Ok(Self { table, about })
     }
 
-    /// Makes records; `None` if the loop says that it cannot.
+    /// Makes records; `None` if the loop says that there is no memory.
     pub fn set_up(&self, count: u64, seed: u64) -> Option<SharedRecords> {
         let mut records = vec![std::ptr::null_mut(); count as usize];
         // SAFETY: there is room for `count` pointers.
         let state = unsafe { self.table.set_up?(count, seed, records.as_mut_ptr()) };
-        (!state.is_null()).then_some(SharedRecords { state, tear_down: self.table.tear_down, records })
+        (!state.is_null()).then(|| SharedRecords { state, tear_down: self.table.tear_down, records })
     }
 
     /// Works on some records of `of`, with a value for each knob.

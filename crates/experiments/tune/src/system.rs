@@ -25,6 +25,13 @@ pub fn huge_share(address: usize) -> Option<f64> {
     (size > 0.0).then(|| huge / size)
 }
 
+/// Bytes of addresses that this process has, as far as the system says.
+pub fn own_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap_or_default();
+    line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) << 10
+}
+
 /// Bytes of the data caches of the first processor, level by level, as the system says.
 pub fn cache_bytes() -> Vec<u64> {
     (1..=4).filter_map(host::cache_bytes).map(|bytes| bytes as u64).collect()

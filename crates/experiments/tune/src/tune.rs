@@ -1,20 +1,20 @@
 //! `tune`: a loop's distances and batch, tried on this machine and predicted from its model.
 
-use crate::choose::{self, Chosen, from_sweep};
 use crate::core_file::CoreFile;
-use crate::grid::Grid;
+use crate::loop_bench::{Checker, LoopBench, WorkingSet, set_up, working_sets};
 use crate::nodes::Node;
-use crate::predict::{Model, Predictions};
 use crate::process::Process;
-use crate::protocol::Source;
+use crate::protocol::{LoopAbout, Source};
 use crate::recipe::Recipe;
-use crate::results::{self, ModelUsed};
-use crate::sweep::{self, Measurements, sweep};
+use crate::results::{self, Measurements, Table};
+use crate::search::{Bench, Compared, search};
+use crate::space::{Space, Start};
 use crate::system;
 use dataplane_experiments::host_header;
 use document::Document;
 use experiment::setting::{CheckedSetting, Choice, InputFile, Number, Or, Switch};
-use experiment::{About, Error, Example, Experiment, Files, Progress, Request, Settings, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Files, Request, Settings, Sink, World, WorldAbout};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -38,11 +38,12 @@ const BATCH: Or<Number<u64>> = Number::new("batch", 4..=4096, "Records of a call
 
 const CORE: InputFile = InputFile::new(
     "core",
-    "A core file of `calibrate-core`, for the prediction; the one of this processor's name where it is not given.",
+    "A core file of `calibrate-core`, for one more place to start from; the one of this processor's name where it is not given.",
 );
 
 const ROUNDS: Or<Number<usize>> =
-    Number::new("rounds", 3..=1000, "Rounds at most; it stops earlier when the answer is certain.").or(25);
+    Number::new("rounds", 3..=10_000, "Rounds of the last comparison at most; it stops earlier when it is sure.")
+        .or(400);
 
 const MEMORY: Or<Number<u64>> =
     Number::new("memory", 1..=16_384, "The largest working set, in megabytes.").unit("MB").or(256);
@@ -50,32 +51,60 @@ const MEMORY: Or<Number<u64>> =
 const PATIENCE: Or<Number<u64>> =
     Number::new("patience", 1..=3600, "The longest that the loop may take for one answer.").unit("s").or(30);
 
-const QUICK: Switch = Switch::new(
-    "quick",
-    "No sweep: the model names the cells that are measured, a tenth of those of a sweep. Needs a core file.",
+const RESULTS_MAY_DIFFER: Switch = Switch::new(
+    "results-may-differ",
+    "Measure values with which the loop leaves other results in memory, too, as one may that counts its prefetches.",
 );
 
 const SMALL_PAGES: Switch = Switch::new("small-pages", "Do not ask for huge pages for the records.");
 
 static ABOUT: About = About {
     name: "tune",
-    summary: "Prefetch distances and batch of a loop that you wrote: measured, predicted, and why",
-    details: "The loop is a shared object with a small C interface, a node of ours, or a description. It runs in a process of its own, on \
-              four working sets: a batch that is near (warm), half the second cache, half the last one, and memory. Every combination of \
-              distances is measured in turn until the answer is certain, and the grid grows until the best is inside. A core file \
-              of `stopwatt calibrate-core` adds the answer that a model gives from a tenth of the measurements.",
+    summary: "Prefetch distances and choices of a loop that you wrote: searched for, and compared in pairs",
+    details: "The loop is a shared object with a small C interface, a node of ours, or a description. It runs in a process of its own. \
+              Candidates start from today's values, no prefetch, what an engineer would try, and a coarse grid; they are compared in \
+              the same rounds, and the values beside the best are tried with smaller and smaller steps. The answer has the best beside \
+              today's values with an interval, and says so if they cannot be told apart. Values with which the loop leaves other \
+              results in memory are left out.",
     worlds: &[WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] }],
-    settings: &[&LOOP, &NAME, &NODE, &RECIPE, &BATCH, &CORE, &ROUNDS, &MEMORY, &PATIENCE, &QUICK, &SMALL_PAGES],
+    settings: &[
+        &LOOP,
+        &NAME,
+        &NODE,
+        &RECIPE,
+        &BATCH,
+        &CORE,
+        &ROUNDS,
+        &MEMORY,
+        &PATIENCE,
+        &RESULTS_MAY_DIFFER,
+        &SMALL_PAGES,
+    ],
     cases: &[],
     examples: &[
         Example { arguments: "--loop acl.so", about: "" },
         Example { arguments: "--node study --batch 64", about: "" },
         Example { arguments: "--recipe parser.toml --report tune.html", about: "" },
-        Example { arguments: "--loop acl.so --quick", about: "some seconds instead of a minute" },
     ],
     sweep_defaults: &[],
     shipped_sweeps: &[],
 };
+
+/// Batches that the best is tried with beside the one that was asked for.
+const BATCHES: [u64; 7] = [16, 32, 64, 128, 256, 512, 1024];
+
+/// Seconds of the first heat of a search at most, about, and the places that it starts from.
+const HEAT_SECONDS: f64 = 3.0;
+const PLACES: (f64, f64) = (8.0, 600.0);
+
+/// A slice of more seconds belongs to a slow loop.
+const SLOW_SECONDS: f64 = 0.01;
+
+/// Points of a curve through the best.
+const POINTS: usize = 10;
+
+/// Rounds in the other working sets and batches.
+const ROUNDS_ELSEWHERE: usize = 21;
 
 /// The folder of core files among the platform files.
 pub const CORES: &str = "cores";
@@ -87,14 +116,7 @@ impl Experiment for Tune {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         source(&request.settings).map(drop)?;
-        let core = core(request.platforms, request.settings.get(CORE).as_deref())?;
-        if core.is_none() && request.settings.get(QUICK) {
-            return Err(Error::usage(
-                format!("--quick needs the model, and there is no core file for {}", system::processor()),
-                "stopwatt calibrate-core, which takes some ten seconds; or leave --quick out",
-            ));
-        }
-        Ok(())
+        core(request.platforms, request.settings.get(CORE).as_deref()).map(drop)
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
@@ -103,87 +125,120 @@ impl Experiment for Tune {
         let core = core(request.platforms, settings.get(CORE).as_deref())?;
         let progress = sink.progress();
         progress.say("starting the loop");
-        let mut process =
-            Process::start(&source, !settings.get(SMALL_PAGES), Duration::from_secs(settings.get(PATIENCE)))?;
-        let memory = settings.get(MEMORY) << 20;
-        let mut grid = Grid::new(&process.about, settings.get(BATCH), &system::cache_bytes(), memory);
-        let records = grid.sets.iter().map(|set| set.records).max().unwrap_or(0).max(4096);
-        let huge = process.set_up(records)?;
-        progress.check()?;
+        let patience = Duration::from_secs(settings.get(PATIENCE));
+        let mut process = Process::start(&source, !settings.get(SMALL_PAGES), patience)?;
+        let (memory, batch) = (settings.get(MEMORY) << 20, settings.get(BATCH));
+        let (records, huge) = set_up(&mut process, memory, batch)?;
+        let mut checker = if settings.get(RESULTS_MAY_DIFFER) { None } else { Checker::new(&source, batch, patience)? };
         let about = process.about.clone();
-        let huge_share = huge.unwrap_or(0.0);
-        let quick = core.as_ref().filter(|_| settings.get(QUICK));
-        let TunedLoop { measured, predicted, chosen } = match quick {
-            Some((_, core)) => {
-                without_sweep(&mut process, &grid, &Model::new(core, &about, &grid, huge_share), &progress)?
-            }
-            None => {
-                let measured = sweep(&mut process, &mut grid, settings.get(ROUNDS), &progress)?;
-                progress.say("asking the model");
-                let model = core.as_ref().map(|(_, core)| Model::new(core, &about, &grid, huge_share));
-                let predicted = model.and_then(|model| model.predict(&measured.values));
-                let chosen = match &predicted {
-                    Some(Predictions { ticks, used, .. }) => from_sweep(&grid, ticks, used, &measured.values)?,
-                    None => None,
-                };
-                TunedLoop { measured, predicted, chosen }
-            }
+        let sets = working_sets(&about, batch, &system::cache_bytes(), records);
+        let mut bench = LoopBench {
+            process: &mut process,
+            checker: checker.as_mut(),
+            progress: &progress,
+            records,
+            batch,
+            checked: HashMap::new(),
+            slices: 0,
         };
-        let mut header = host_header(ABOUT.name, measured.rounds as u32);
-        let used = core.as_ref().zip(predicted.as_ref());
-        let used = used.map(|((name, core), predicted)| ModelUsed { core, name, predicted, chosen: chosen.as_ref() });
-        header.set_facts(&results::facts(&process, &from, &grid, huge, &measured, used.as_ref(), quick.is_some()));
-        if core.is_none() {
-            header.notes.push(format!(
-                "No prediction: there is no core file for {}. `stopwatt calibrate-core` makes one in some ten seconds.",
-                system::processor()
-            ));
+        let by_core = match &core {
+            Some((_, core)) => by_latency(&mut bench, &about, core, huge)?,
+            None => None,
+        };
+        progress.say("searching");
+        let (last, named) = last_comparison(&mut bench, &about, by_core, settings.get(ROUNDS))?;
+        let pick = last.values[0].clone();
+        let mut measured = Measurements {
+            tables: vec![Table { set: sets.len() - 1, batch, compared: last }],
+            named,
+            left_out: Vec::new(),
+            is_checked: bench.checker.is_some(),
+            ended: None,
+        };
+        progress.say("trying other working sets and batches");
+        if let Err(error) = elsewhere(&mut bench, &about, &sets, &pick, &mut measured) {
+            progress.check()?;
+            measured.ended = Some(error.to_string());
         }
+        let slices = bench.slices;
+        let left_out = bench.checked.iter().filter(|(_, is_same)| !**is_same).map(|(values, _)| values.clone());
+        measured.left_out = left_out.collect();
+        measured.left_out.sort();
+        let mut header = host_header(ABOUT.name, measured.tables[0].compared.ticks[0].len() as u32);
+        header.set_facts(&results::facts(&process, &from, batch, &sets, huge, &measured, slices));
+        header.notes.extend(results::notes(&process, &source, memory, records, &measured));
         header
             .complaints
             .extend(measured.ended.iter().map(|ended| format!("{ended}; what was measured before is kept")));
-        let recording = results::recording(header, &about, &grid, &measured, used.as_ref());
+        let recording = results::recording(header, &about, &sets, &measured);
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }
 }
 
-/// A loop's measurements, and what they were made of.
-struct TunedLoop {
-    measured: Measurements,
-    predicted: Option<Predictions>,
-    chosen: Option<Chosen>,
+/// The distances by the core's file: a line is there in time if it is asked for as many records
+/// ahead as their work takes. `None` if the file's times failed their check.
+fn by_latency(
+    bench: &mut LoopBench<'_>,
+    about: &LoopAbout,
+    core: &CoreFile,
+    huge: Option<f64>,
+) -> Result<Option<Start>, Error> {
+    if !core.is_sound("latency") {
+        return Ok(None);
+    }
+    let space = Space::new(&about.knobs, bench.batch);
+    let records = std::mem::replace(&mut bench.records, bench.batch);
+    let work = bench.round(&[space.none().as_slice(); 9])?;
+    bench.records = records;
+    let line = core.latency(records * about.record_bytes, huge.unwrap_or(0.0));
+    let ahead = (line / recording::stats::median(&work).unwrap_or(line)).ceil() as u32;
+    Ok(Some(Start { name: Some("latency by work"), values: space.linear(ahead) }))
 }
 
-/// The answer from the cells that the model asks for.
-fn without_sweep(
-    process: &mut Process,
-    grid: &Grid,
-    model: &Model<'_>,
-    progress: &Progress,
-) -> Result<TunedLoop, Error> {
-    let mut values = vec![Vec::new(); grid.cells.len()];
-    let budget = choose::budget(grid);
-    progress.expect(budget as u64, "rounds");
-    let used = model.used();
-    sweep::some(process, grid, &used, choose::ROUNDS, &mut values, progress)?;
-    let predicted = model.predict(&values);
-    let mut chosen = None;
-    if let Some(Predictions { ticks, used, .. }) = &predicted {
-        chosen = choose::choose(grid, ticks, used, budget, |cell| {
-            if values[cell].is_empty() {
-                sweep::some(process, grid, &[cell], choose::ROUNDS, &mut values, progress)?;
-            }
-            (0..choose::ROUNDS).for_each(|_| progress.step());
-            Ok(values[cell].clone())
-        })?;
+/// Searches on the largest working set, and compares the best with what stands beside it.
+fn last_comparison(
+    bench: &mut LoopBench<'_>,
+    about: &LoopAbout,
+    by_core: Option<Start>,
+    rounds: usize,
+) -> Result<(Compared, Vec<Start>), Error> {
+    let space = Space::new(&about.knobs, bench.batch);
+    let named: Vec<Start> = space.named().into_iter().chain(by_core).collect();
+    let seconds = bench.seconds(&space.none())?;
+    let is_slow = seconds > SLOW_SECONDS;
+    let most = (HEAT_SECONDS / 4.0 / seconds).clamp(PLACES.0, PLACES.1) as usize;
+    let beside = |pick: &[u32]| {
+        let all = named.iter().map(|start| start.values.clone());
+        let curves = space.curves(pick, if is_slow { 4 } else { POINTS });
+        [pick.to_vec()].into_iter().chain(all).chain(curves).collect()
+    };
+    let compared = search(&space, most, is_slow, rounds, beside, bench)?;
+    Ok((compared, named))
+}
+
+/// Measures the best, and what an engineer would try, in the other working sets and batches.
+fn elsewhere(
+    bench: &mut LoopBench<'_>,
+    about: &LoopAbout,
+    sets: &[WorkingSet],
+    pick: &[u32],
+    measured: &mut Measurements,
+) -> Result<(), Error> {
+    let far = sets.len() - 1;
+    let asked = bench.batch;
+    let others = BATCHES.into_iter().filter(|batch| *batch != asked && *batch <= sets[far].records);
+    let cells = (0..far).map(|set| (set, asked)).chain(others.map(|batch| (far, batch)));
+    for (set, batch) in cells.collect::<Vec<_>>() {
+        let space = Space::new(&about.knobs, batch);
+        (bench.records, bench.batch) = (sets[set].records, batch);
+        let named = measured.named.iter().map(|start| start.values.as_slice());
+        let values = [pick].into_iter().chain(named).map(|values| space.fit(values));
+        let mut compared = Compared::new(values.collect(), bench)?;
+        compared.measure(ROUNDS_ELSEWHERE, bench)?;
+        measured.tables.push(Table { set, batch, compared });
     }
-    let at_the_end = sweep::best(grid, &values).is_some_and(|best| grid.is_longest(best));
-    Ok(TunedLoop {
-        measured: Measurements { values, rounds: choose::ROUNDS, ended: None, at_the_end },
-        predicted,
-        chosen,
-    })
+    Ok(())
 }
 
 /// The loop that is asked for, and where it is from.

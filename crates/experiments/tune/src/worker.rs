@@ -2,13 +2,13 @@
 //! nothing else with it.
 
 use crate::nodes::{Node, NodeLoop};
-use crate::protocol::{KnobAbout, LoopAbout, Measure, Reply, Request, Source};
+use crate::protocol::{KnobAbout, LoopAbout, Made, Measure, Reply, Request, Source};
 use crate::recipe::Recipe;
 use crate::shaped::{LINE_BYTES, ShapedLoop};
 use crate::shared_object::{SharedLoop, SharedRecords};
-use crate::system::huge_share;
+use crate::system;
 use dataplane::machine;
-use nix::sys::resource::{UsageWho, getrusage};
+use dataplane_experiments::slice::Slices;
 use std::ffi::c_void;
 use worker_process::Wrong;
 
@@ -58,6 +58,7 @@ impl Worker {
             Request::Open(source) => self.open(source),
             Request::SetUp { count } => self.set_up(count),
             Request::Measure(measure) => self.measure(&measure),
+            Request::Check { batch, values } => self.check(batch, &values),
         }
     }
 
@@ -83,19 +84,17 @@ impl Worker {
     }
 
     fn set_up(&mut self, count: u64) -> Result<Reply, Wrong> {
-        let Some((opened, about)) = &self.opened else { return refused("no loop is open", "open one first") };
+        let Some((opened, _)) = &self.opened else { return refused("no loop is open", "open one first") };
         // What is there goes first: both together may be more than there is memory.
         self.records = None;
         self.order = Vec::new();
-        let help = "fewer records: --memory MB";
+        let before = system::own_bytes();
         let (records, first) = match opened {
-            Loop::Shared(shared) => match shared.set_up(count, SEED) {
-                Some(made) => {
-                    let first = made.records.first().copied().unwrap_or(std::ptr::null_mut());
-                    (Records::Shared(made), first.cast_const())
-                }
-                None => return refused(format!("set_up of `{}` returned NULL for {count} records", about.name), help),
-            },
+            Loop::Shared(shared) => {
+                let Some(made) = shared.set_up(count, SEED) else { return Ok(Reply::SetUp(None)) };
+                let first = made.records.first().copied().unwrap_or(std::ptr::null_mut());
+                (Records::Shared(made), first.cast_const())
+            }
             Loop::Node(node) => {
                 let made = NodeLoop::new(*node, count as usize);
                 let first = made.address();
@@ -103,13 +102,14 @@ impl Worker {
             }
             Loop::Recipe(recipe) => {
                 let made = ShapedLoop::new(count as usize, &recipe.after(), recipe.multiplications, recipe.chained);
-                let Some(made) = made else { return refused(format!("no memory for {count} records"), help) };
+                let Some(made) = made else { return Ok(Reply::SetUp(None)) };
                 let first = made.address(0);
                 (Records::ShapedLoop(made), first)
             }
         };
         self.records = Some(records);
-        Ok(Reply::SetUp(huge_share(first as usize)))
+        let bytes = system::own_bytes().saturating_sub(before);
+        Ok(Reply::SetUp(Some(Made { huge: system::huge_share(first as usize), bytes })))
     }
 
     /// The records of a working set, shuffled.
@@ -130,65 +130,85 @@ impl Worker {
         Ok(())
     }
 
-    fn measure(&mut self, how: &Measure) -> Result<Reply, Wrong> {
-        let batch = how.batch.max(1) as usize;
-        self.choose(how.records.max(how.batch))?;
+    /// The loop with its records in their order, and the place of the next; a batch and values have
+    /// to fit them.
+    fn ready(&mut self, records: u64, batch: usize, values: &[u32]) -> Result<(Calls<'_>, &mut usize), Wrong> {
+        self.choose(records.max(batch as u64))?;
         let Some((opened, about)) = &self.opened else { return refused("no loop is open", "open one first") };
-        if how.values.len() != about.knobs.len() || self.order.len() < batch {
+        if values.len() != about.knobs.len() || self.order.len() < batch {
             return refused("a value for each knob, and a batch of records", "this process is for stopwatt alone");
         }
         let Some(records) = &mut self.records else { return refused("there are no records", "set them up first") };
-        let order = &self.order;
-        let mut next = self.next;
+        Ok((Calls { opened, records, order: &self.order }, &mut self.next))
+    }
+
+    fn measure(&mut self, how: &Measure) -> Result<Reply, Wrong> {
+        let batch = how.batch.max(1) as usize;
+        let (mut calls, next) = self.ready(how.records, batch, &how.values)?;
         let mut stretch = |batches: usize| {
             for _ in 0..batches {
-                if next + batch > order.len() {
-                    next = 0;
+                if *next + batch > calls.order.len() {
+                    *next = 0;
                 }
-                let some = &order[next..next + batch];
-                next += batch;
-                match (&mut *records, opened) {
-                    (Records::Shared(made), Loop::Shared(shared)) => shared.run(made, some, &how.values),
-                    (Records::Node(node), _) => node.run(some, &how.values),
-                    (Records::ShapedLoop(shaped), _) => shaped.run(some, &how.values),
-                    // Records are always of the loop that is open.
-                    (Records::Shared(_), _) => {}
-                }
+                calls.call(*next, batch, &how.values);
+                *next += batch;
             }
         };
         // A set that fits a cache is brought there first; of a large one, a part does for the
         // branches.
-        let fits = order.len() <= FIRST_RECORDS;
-        stretch(if fits { order.len() / batch } else { (STRETCH as usize).div_ceil(batch) });
+        let fits = how.records <= FIRST_RECORDS;
+        stretch(if fits { how.records as usize / batch } else { (STRETCH as usize).div_ceil(batch) });
         let batches = (STRETCH as usize).div_ceil(batch);
-        let (mut ticks, mut done, mut disturbed) = (0, 0, 0);
-        while ticks < how.ticks {
-            let (switches, from) = (taken_away(), machine::ticks());
-            stretch(batches);
-            let took = machine::ticks() - from;
-            // A stretch in which another program had the processor says nothing of the loop.
-            if taken_away() != switches && disturbed < MOST_DISTURBED {
-                disturbed += 1;
-                continue;
+        let (ticks, done) = Slices::default().take(|| {
+            let (from, mut done) = (machine::ticks(), 0);
+            loop {
+                stretch(batches);
+                done += batches * batch;
+                let ticks = machine::ticks() - from;
+                if ticks >= how.ticks {
+                    return (ticks, done);
+                }
             }
-            ticks += took;
-            done += batches * batch;
+        });
+        Ok(Reply::Measured(ticks as f64 / done as f64))
+    }
+
+    fn check(&mut self, batch: u64, values: &[u32]) -> Result<Reply, Wrong> {
+        #[cfg(target_os = "linux")]
+        {
+            let batch = batch.max(1) as usize;
+            let (mut calls, _) = self.ready(batch as u64, batch, values)?;
+            Ok(Reply::Checked(crate::footprint::changed(|| calls.call(0, batch, values))))
         }
-        self.next = next;
-        Ok(Reply::Measured(ticks as f64 / done.max(1) as f64))
+        #[cfg(not(target_os = "linux"))]
+        Ok(Reply::Checked(None))
     }
 }
 
-/// Stretches of a measurement that are left out at most because the processor was taken away.
-const MOST_DISTURBED: u32 = 100;
+/// A loop and its records.
+struct Calls<'a> {
+    opened: &'a Loop,
+    records: &'a mut Records,
+    order: &'a [*mut c_void],
+}
 
-/// The number of times that the processor was taken away from this process.
-fn taken_away() -> i64 {
-    getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| usage.involuntary_context_switches())
+impl Calls<'_> {
+    /// Calls the loop with a batch from a place on.
+    #[inline(always)]
+    fn call(&mut self, from: usize, batch: usize, values: &[u32]) {
+        let some = &self.order[from..from + batch];
+        match (&mut *self.records, self.opened) {
+            (Records::Shared(made), Loop::Shared(shared)) => shared.run(made, some, values),
+            (Records::Node(node), _) => node.run(some, values),
+            (Records::ShapedLoop(shaped), _) => shaped.run(some, values),
+            // Records are always of the loop that is open.
+            (Records::Shared(_), _) => {}
+        }
+    }
 }
 
 /// The largest set that is gone through before a measurement.
-const FIRST_RECORDS: usize = 1 << 17;
+const FIRST_RECORDS: u64 = 1 << 17;
 
 /// A described loop, as others describe themselves: every line has a distance.
 pub fn about_recipe(recipe: &Recipe) -> LoopAbout {

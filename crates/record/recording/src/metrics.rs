@@ -303,10 +303,6 @@ metrics! {
     RATE = Metric::new("rate", ("Rate", "rate"), "Mpps", Higher);
     /// Clocks of a node, a loop or a whole graph for each packet.
     CLOCKS_PER_PACKET = Metric::new("clocks-per-packet", ("Clocks per packet", "clocks"), "ticks", Lower);
-    /// Clocks of a loop for each record, as a model of the core has them.
-    MODELLED_CLOCKS = Metric::new("modelled-clocks", ("Modelled clocks per record", "modelled"), "ticks", Lower).derived();
-    /// The same, corrected by the cells that were measured for a choice.
-    EXPECTED_CLOCKS = Metric::new("expected-clocks", ("Expected clocks per record", "expected"), "ticks", Lower).derived();
     /// Clocks for each call of a node that had no packets.
     CLOCKS = Metric::new("clocks", ("Clocks", "clocks"), "ticks", Lower);
     /// Calls of a node that had packets.

@@ -51,6 +51,15 @@ pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     Some(sorted[below] + (sorted[above] - sorted[below]) * share)
 }
 
+/// An interval that holds the median of what some values are drawn from with a probability of 95 %,
+/// whatever their distribution (by the sign test); `None` of fewer than six.
+pub fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
+    let count = values.len();
+    let rank = ((count + 1) as f64 / 2.0 - 0.98 * (count as f64).sqrt()).floor() as usize;
+    let sorted = sorted(values);
+    (rank > 0).then(|| [sorted[rank - 1], sorted[count - rank]])
+}
+
 /// Arithmetic mean; `None` if there are no values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| sum(values.iter().copied()) / values.len() as f64)
@@ -102,6 +111,15 @@ mod tests {
         assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0], 0.25), Some(1.75));
         assert_eq!(quantile(&[1.0, 2.0], 1.0), Some(2.0));
         assert_eq!(quantile(&[1.0, 2.0], 7.0), Some(2.0));
+    }
+
+    #[test]
+    fn an_interval_of_a_median_narrows_with_the_number_of_values() {
+        let values: Vec<f64> = (1..=100).map(f64::from).collect();
+        assert_eq!(median_interval(&values[..5]), None);
+        assert_eq!(median_interval(&values[..6]), Some([1.0, 6.0]));
+        assert_eq!(median_interval(&values[..20]), Some([6.0, 15.0]));
+        assert_eq!(median_interval(&values), Some([40.0, 61.0]));
     }
 
     #[test]

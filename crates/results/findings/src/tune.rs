@@ -1,4 +1,4 @@
-//! `tune`: distances and batch of a loop that somebody wrote.
+//! `tune`: distances and choices of a loop that somebody wrote.
 
 use crate::Run;
 use crate::rows::named;
@@ -12,15 +12,8 @@ use serde::Serialize;
 /// The share of the least clocks within which distances are as good as the best.
 pub const NEAR: f64 = 0.02;
 
-/// The distance of the predictor that knows nothing.
-const ALWAYS: u32 = 8;
-
-/// The distances of the predictor that knows nothing and measures them.
-const FEW: [u32; 4] = [4, 8, 16, 32];
-
-/// The rounds of a cell that a pick by measurements may look at: those that the choice of `tune`
-/// looks at.
-const LOOKED_AT: usize = 5;
+/// Values that may take less than the best by more than this share leave the answer unsure.
+const SURE: f64 = 0.01;
 
 /// The story of a loop.
 #[derive(Serialize, JsonSchema)]
@@ -35,22 +28,17 @@ pub struct Tune<'r> {
     pub steadiness: Steadiness,
     /// The best of the largest working set at the batch that was asked for.
     pub best: Option<Best>,
+    /// What stands beside the best, measured in the same rounds: each rule's best.
+    pub beside: Vec<Beside>,
     /// Each working set and batch.
     pub groups: Vec<Group>,
-    /// The loss of each predictor, over all groups.
-    pub predictors: Vec<Predictor>,
-    /// Median error of the model's clocks over the cells that it was not fitted to, in percent.
-    pub model_error_percent: Option<f64>,
-    /// Median error of the clocks that the choice expects, over the cells that it did not measure,
-    /// in percent.
-    pub expected_error_percent: Option<f64>,
-    /// Each cell that was measured or is expected.
+    /// Each candidate that was compared.
     pub cells: Vec<TunedCell>,
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
 }
 
-/// A cell, measured.
+/// A candidate, measured.
 #[derive(Clone, Serialize, JsonSchema)]
 pub struct TunedCell {
     /// The working set's name.
@@ -59,24 +47,41 @@ pub struct TunedCell {
     pub batch: u64,
     /// A value for each knob.
     pub values: Vec<u32>,
-    /// The median of its rounds; without a sweep, what is expected of a cell that has none.
+    /// The median of its rounds. Only cells of one working set and batch have the same rounds.
     pub clocks: f64,
-    /// The median of its first few rounds.
-    #[serde(skip)]
-    pub first_clocks: f64,
-    /// The number of rounds that were measured; 0 for a cell that was not.
+    /// The number of rounds that were measured.
     pub rounds: usize,
     /// Ticks per record in each of them.
     #[serde(skip)]
     pub measured: Vec<f64>,
-    /// Ticks per record by the model; `None` without a model.
-    pub modelled: Option<f64>,
-    /// True if the model was fitted to this cell.
-    pub used_in_fit: bool,
-    /// Ticks as the choice from few measurements knows them.
-    pub expected: Option<f64>,
-    /// True if the choice from few measurements measured this cell.
-    pub probed: bool,
+}
+
+/// How much less one candidate takes than another, from the rounds in which both were measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Less {
+    /// Clocks less, in percent of the other's: the median over the rounds.
+    pub percent: f64,
+    /// A 95 % interval of it.
+    pub interval: [f64; 2],
+    /// True if the first half of the rounds and the second one contradict each other: the
+    /// intervals of both halves have nothing in common.
+    pub drifts: bool,
+}
+
+impl Less {
+    /// How much less `one` takes than `other`; `None` of fewer than six rounds.
+    fn new(one: &TunedCell, other: &TunedCell) -> Option<Self> {
+        let less: Vec<f64> = one.measured.iter().zip(&other.measured).map(|(a, b)| 100.0 * (1.0 - a / b)).collect();
+        let (first, second) = less.split_at(less.len() / 2);
+        let halves = stats::median_interval(first).zip(stats::median_interval(second));
+        let apart = halves.is_some_and(|(first, second)| first[1] < second[0] || second[1] < first[0]);
+        Some(Self { percent: stats::median(&less)?, interval: stats::median_interval(&less)?, drifts: apart })
+    }
+
+    /// True if it surely takes less, or surely more.
+    pub fn is_certain(&self) -> bool {
+        !self.drifts && (self.interval[0] > 0.0 || self.interval[1] < 0.0)
+    }
 }
 
 /// The best values, and what is nearly as good.
@@ -93,8 +98,28 @@ pub struct Best {
     pub none: Option<f64>,
     /// Ticks per record with the loop's present values; `None` where those were not measured.
     pub today: Option<f64>,
-    /// The values that are to be pasted into a source.
+    /// How much less the best takes than today's values; `None` where it is today's, or where that
+    /// cannot be known.
+    pub less_than_today: Option<Less>,
+    /// True if nothing that was measured beside it may take less by more than a percent.
+    pub is_sure: bool,
+    /// The values that may take less than the best, and by how many percent at most.
+    pub rival: Option<(Vec<u32>, f64)>,
+    /// The values that are to be pasted into a source; none unless they surely take less.
     pub defines: Vec<String>,
+}
+
+/// A rule that an engineer would follow.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct Beside {
+    /// The rule.
+    pub name: String,
+    /// The values that it gives; of several, those that take the least.
+    pub values: Vec<u32>,
+    /// Ticks per record.
+    pub clocks: f64,
+    /// How much less the best takes; `None` where it is the best.
+    pub best_takes_less: Option<Less>,
 }
 
 /// A working set with a batch.
@@ -104,47 +129,14 @@ pub struct Group {
     pub set: String,
     /// Records of a batch, at least 1.
     pub batch: u64,
-    /// The best value of each knob.
+    /// The values that take the least of those that were measured there.
     pub values: Vec<u32>,
-    /// Ticks per record at the best.
+    /// Ticks per record with them.
     pub clocks: f64,
     /// Ticks per record without prefetch; `None` where that was not measured.
     pub none: Option<f64>,
-    /// The choice from a tenth of the measurements, and by how much more than the best it takes, in
-    /// percent.
-    pub chosen: Option<Pick>,
-    /// The pick of the model alone.
-    pub model: Option<Pick>,
-    /// All distances at 8.
-    pub always: Option<Pick>,
-    /// All distances at the longest that was tried.
-    pub longest: Option<Pick>,
-    /// The best of few distances, each of which is measured.
-    pub few: Option<Pick>,
-}
-
-/// The pick of a predictor.
-#[derive(Clone, Serialize, JsonSchema)]
-pub struct Pick {
-    /// The value of each knob.
-    pub values: Vec<u32>,
-    /// Clocks above those of the best, in percent, at least 0.
-    pub loss_percent: f64,
-}
-
-/// The score of a predictor over all groups.
-#[derive(Serialize, JsonSchema)]
-pub struct Predictor {
-    /// The predictor, in words.
-    pub name: &'static str,
-    /// The number of groups that it was judged on.
-    pub groups: usize,
-    /// The mean loss over the groups, in percent.
-    pub mean_loss_percent: f64,
-    /// The greatest loss over the groups, in percent.
-    pub worst_loss_percent: f64,
-    /// Groups in which it loses at most 2 %.
-    pub within_2_percent: usize,
+    /// Ticks per record with the best of the search; `None` where that was not measured.
+    pub pick: Option<f64>,
 }
 
 /// Reads the story.
@@ -152,57 +144,34 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
     let facts: facts::TunedLoop = run.recording.header.facts()?;
     let cells = cells(run.recording, &facts);
     let far = facts.sets.last().map_or("", |set| &set.name);
-    let best = best(&facts, &cells, far);
-    let groups = groups(&facts, &cells);
-    type Clocks = fn(&TunedCell) -> Option<f64>;
-    let error = |is_known: fn(&TunedCell) -> bool, ticks: Clocks| {
-        let errors = cells.iter().filter(|cell| !is_known(cell));
-        let errors: Vec<f64> =
-            errors.filter_map(|cell| Some((ticks(cell)? / cell.clocks - 1.0).abs() * 100.0)).collect();
-        stats::median(&errors)
-    };
+    let last: Vec<&TunedCell> = cells.iter().filter(|cell| cell.set == far && cell.batch == facts.batch).collect();
+    let pick = last.iter().find(|cell| cell.values == facts.pick).or(least(last.iter())).copied();
+    let best = pick.map(|pick| best(&facts, &last, pick));
     Ok(Tune {
         ticks: Ticks::new(run.recording),
-        steadiness: steadiness(&facts, &cells, best.as_ref()),
+        steadiness: Steadiness::new(
+            cells.iter().map(|cell| apart(&cell.measured)),
+            [pick.and_then(|of| apart(&of.measured))],
+        ),
+        beside: pick.map_or_else(Vec::new, |pick| beside(&facts, &last, pick)),
         best,
-        predictors: predictors(&groups),
-        groups,
-        model_error_percent: error(|cell| cell.used_in_fit, |cell| cell.modelled),
-        expected_error_percent: error(|cell| cell.probed, |cell| cell.expected),
+        groups: groups(&facts, &cells),
         cells,
         facts,
         recording: run.folder,
     })
 }
 
-/// A cell's rows.
-struct Rows<'r> {
-    set: &'r str,
-    subject: &'r str,
-    rounds: Vec<f64>,
-    modelled: Option<f64>,
-    expected: Option<f64>,
-}
-
 fn cells(recording: &Recording, facts: &facts::TunedLoop) -> Vec<TunedCell> {
-    let mut found: Vec<Rows<'_>> = Vec::new();
-    for row in named(recording) {
-        let (set, subject) = (row.variant, row.subject);
-        let at = found.iter().rposition(|rows| (rows.set, rows.subject) == (set, subject)).unwrap_or_else(|| {
-            found.push(Rows { set, subject, rounds: Vec::new(), modelled: None, expected: None });
-            found.len() - 1
-        });
-        if row.metric == metrics::CLOCKS_PER_PACKET.name {
-            found[at].rounds.push(row.value);
-        } else if row.metric == metrics::MODELLED_CLOCKS.name {
-            found[at].modelled = Some(row.value);
-        } else if row.metric == metrics::EXPECTED_CLOCKS.name {
-            found[at].expected = Some(row.value);
+    let mut found: Vec<(&str, &str, Vec<f64>)> = Vec::new();
+    for row in named(recording).into_iter().filter(|row| row.metric == metrics::CLOCKS_PER_PACKET.name) {
+        let key = (row.variant, row.subject);
+        match found.iter_mut().rfind(|(set, subject, _)| (*set, *subject) == key) {
+            Some((.., rounds)) => rounds.push(row.value),
+            None => found.push((row.variant, row.subject, vec![row.value])),
         }
     }
-    let [used, probed] = facts.model.as_ref().map_or([&[][..]; 2], |model| [&model.used, &model.probed]);
-    let cell = |Rows { set, subject, rounds, modelled, expected }: Rows<'_>| {
-        let is_among = |cells: &[[String; 2]]| cells.iter().any(|[of, name]| of == set && name == subject);
+    let cell = |(set, subject, measured): (&str, &str, Vec<f64>)| {
         let place = recording.header.coordinates.get(subject)?;
         let number = |key: &str| place.get(key)?.as_integer();
         let knobs = facts.knobs.iter().map(|knob| Some(number(&knob.name)? as u32));
@@ -210,25 +179,12 @@ fn cells(recording: &Recording, facts: &facts::TunedLoop) -> Vec<TunedCell> {
             set: set.to_owned(),
             batch: number("batch")? as u64,
             values: knobs.collect::<Option<_>>()?,
-            clocks: stats::median(&rounds).or(expected)?,
-            first_clocks: stats::median(&rounds[..rounds.len().min(LOOKED_AT)]).or(expected)?,
-            rounds: rounds.len(),
-            measured: rounds,
-            modelled,
-            used_in_fit: is_among(used),
-            expected,
-            probed: is_among(probed),
+            clocks: stats::median(&measured)?,
+            rounds: measured.len(),
+            measured,
         })
     };
     found.into_iter().filter_map(cell).collect()
-}
-
-/// Each line at half the distance of the one that leads to it, and choices as they are today.
-pub fn spread(facts: &facts::TunedLoop, ahead: u32) -> Vec<u32> {
-    let values = facts.knobs.iter().zip(all(facts, ahead));
-    values
-        .map(|(knob, value)| if knob.is_distance { value.checked_shr(knob.depth).unwrap_or(0) } else { value })
-        .collect()
 }
 
 /// All distances alike, and choices as they are today.
@@ -241,17 +197,21 @@ pub fn size(bytes: u64) -> String {
     if bytes >= 1 << 20 { format!("{} MB", bytes >> 20) } else { format!("{} kB", bytes >> 10) }
 }
 
-fn least<'c>(cells: impl Iterator<Item = &'c TunedCell>) -> Option<&'c TunedCell> {
+fn least<'c, 'd: 'c>(cells: impl Iterator<Item = &'c &'d TunedCell>) -> Option<&'c &'d TunedCell> {
     cells.min_by(|a, b| a.clocks.total_cmp(&b.clocks))
 }
 
-fn clocks(cells: &[&TunedCell], values: &[u32]) -> Option<f64> {
-    cells.iter().find(|cell| cell.values == values).map(|cell| cell.clocks)
+/// What follows a rule, the least of it.
+fn follows<'c>(facts: &facts::TunedLoop, cells: &[&'c TunedCell], rule: &str) -> Option<&'c TunedCell> {
+    let of_rule = |cell: &&&TunedCell| facts.beside.iter().any(|of| of.name == rule && of.values == cell.values);
+    least(cells.iter().filter(of_rule)).copied()
 }
 
-fn best(facts: &facts::TunedLoop, cells: &[TunedCell], far: &str) -> Option<Best> {
-    let group: Vec<&TunedCell> = cells.iter().filter(|cell| cell.set == far && cell.batch == facts.batch).collect();
-    let best = least(group.iter().copied())?;
+/// The rule of the loop's present values, and that of a loop without prefetch.
+pub const TODAY: &str = "today";
+const NONE: &str = "no prefetch";
+
+fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Best {
     let near = (0..best.values.len()).map(|knob| {
         let same_but =
             |cell: &&&TunedCell| (0..best.values.len()).all(|at| at == knob || cell.values[at] == best.values[at]);
@@ -260,26 +220,46 @@ fn best(facts: &facts::TunedLoop, cells: &[TunedCell], far: &str) -> Option<Best
         [values().min().unwrap_or(best.values[knob]), values().max().unwrap_or(best.values[knob])]
     });
     let define = |(knob, value): (&facts::TunedKnob, &u32)| Some(format!("#define {} {value}", knob.define.as_ref()?));
-    let today: Vec<u32> = facts.knobs.iter().map(|knob| knob.today as u32).collect();
-    Some(Best {
+    let clocks = |values: &[u32]| group.iter().find(|cell| cell.values == values).copied();
+    let as_in_source: Vec<u32> = facts.knobs.iter().map(|knob| knob.today as u32).collect();
+    let today = follows(facts, group, TODAY).or_else(|| clocks(&as_in_source));
+    let less_than_today = today.filter(|today| today.values != best.values).and_then(|today| Less::new(best, today));
+    let others = group.iter().filter(|cell| cell.values != best.values);
+    let rivals = others.filter_map(|cell| Some((cell.values.clone(), -Less::new(best, cell)?.interval[0])));
+    let rival = rivals.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, percent)| *percent > 100.0 * SURE);
+    let is_less = less_than_today.is_some_and(|less| less.is_certain() && less.percent > 0.0);
+    let defines = facts.knobs.iter().zip(&best.values).filter_map(define).filter(|_| is_less);
+    Best {
         values: best.values.clone(),
         clocks: best.clocks,
         near: near.collect(),
-        none: clocks(&group, &all(facts, 0)),
-        today: clocks(&group, &today),
-        defines: facts.knobs.iter().zip(&best.values).filter_map(define).collect(),
-    })
+        none: follows(facts, group, NONE).or_else(|| clocks(&all(facts, 0))).map(|cell| cell.clocks),
+        today: today.map(|today| today.clocks),
+        less_than_today,
+        is_sure: rival.is_none() && best.rounds > 5,
+        rival,
+        defines: defines.collect(),
+    }
 }
 
-/// Whether the machine repeats itself, above all at the best values and those that stand beside
-/// them.
-fn steadiness(facts: &facts::TunedLoop, cells: &[TunedCell], best: Option<&Best>) -> Steadiness {
-    let today: Vec<u32> = facts.knobs.iter().map(|knob| knob.today as u32).collect();
-    let told = [best.map_or_else(Vec::new, |best| best.values.clone()), all(facts, 0), today];
-    let far = facts.sets.last().map_or("", |set| &set.name);
-    let is_decisive = |cell: &&TunedCell| cell.set == far && cell.batch == facts.batch && told.contains(&cell.values);
-    let apart = |cell: &TunedCell| apart(&cell.measured);
-    Steadiness::new(cells.iter().map(apart), cells.iter().filter(is_decisive).map(apart))
+/// Each rule beside the best, in the order of the recording.
+fn beside(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Vec<Beside> {
+    let mut rules: Vec<&str> = Vec::new();
+    for place in &facts.beside {
+        if !rules.contains(&place.name.as_str()) {
+            rules.push(&place.name);
+        }
+    }
+    let rule = |name: &str| {
+        let cell = follows(facts, group, name)?;
+        Some(Beside {
+            name: name.to_owned(),
+            values: cell.values.clone(),
+            clocks: cell.clocks,
+            best_takes_less: (cell.values != best.values).then(|| Less::new(best, cell)).flatten(),
+        })
+    };
+    rules.into_iter().filter_map(rule).collect()
 }
 
 fn groups(facts: &facts::TunedLoop, cells: &[TunedCell]) -> Vec<Group> {
@@ -293,86 +273,48 @@ fn groups(facts: &facts::TunedLoop, cells: &[TunedCell]) -> Vec<Group> {
     names.sort_by_key(|(set, batch)| (place(set), *batch));
     let group = |(set, batch): (&str, u64)| {
         let of: Vec<&TunedCell> = cells.iter().filter(|cell| cell.set == set && cell.batch == batch).collect();
-        // Where nothing but the loop without prefetch was measured, there is nothing to pick.
-        if of.len() < 3 {
-            return None;
-        }
-        let best = least(of.iter().copied())?;
-        let pick = |cell: &TunedCell| Pick {
-            values: cell.values.clone(),
-            loss_percent: (cell.clocks / best.clocks - 1.0) * 100.0,
-        };
-        let of_values = |values: &[u32]| of.iter().find(|cell| cell.values == values).map(|cell| pick(cell));
-        let least_of = |ticks: fn(&TunedCell) -> Option<f64>| {
-            let known = of.iter().filter_map(|cell| Some((cell, ticks(cell)?)));
-            known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(cell, _)| pick(cell))
-        };
-        let few = of.iter().filter(|cell| FEW.iter().any(|ahead| cell.values == spread(facts, *ahead)));
-        let alike = |cell: &&&TunedCell| {
-            facts.knobs.iter().zip(&cell.values).all(|(knob, value)| {
-                let first = facts.knobs.iter().position(|knob| knob.is_distance);
-                if knob.is_distance {
-                    first.is_some_and(|first| *value == cell.values[first])
-                } else {
-                    u64::from(*value) == knob.today
-                }
-            })
-        };
+        let best = least(of.iter())?;
+        let clocks = |values: &[u32]| of.iter().find(|cell| cell.values == values).map(|cell| cell.clocks);
         Some(Group {
             set: set.to_owned(),
             batch,
             values: best.values.clone(),
             clocks: best.clocks,
-            none: clocks(&of, &all(facts, 0)),
-            // Without a sweep nobody knows what a pick loses.
-            ..if facts.quick {
-                Group::default()
-            } else {
-                Group {
-                    chosen: least_of(|cell| cell.expected),
-                    model: least_of(|cell| cell.modelled),
-                    always: of_values(&all(facts, ALWAYS)),
-                    longest: of
-                        .iter()
-                        .filter(alike)
-                        .max_by_key(|cell| cell.values.iter().max().copied())
-                        .map(|cell| pick(cell)),
-                    few: few.min_by(|a, b| a.first_clocks.total_cmp(&b.first_clocks)).map(|cell| pick(cell)),
-                    ..Group::default()
-                }
-            }
+            none: clocks(&all(facts, 0)),
+            pick: clocks(&facts.pick),
         })
     };
     names.into_iter().filter_map(group).collect()
-}
-
-fn predictors(groups: &[Group]) -> Vec<Predictor> {
-    type Picks = fn(&Group) -> Option<&Pick>;
-    let all: [(&str, Picks); 5] = [
-        ("the model and few measurements", |group| group.chosen.as_ref()),
-        ("the model alone", |group| group.model.as_ref()),
-        ("always 8", |group| group.always.as_ref()),
-        ("the longest tried", |group| group.longest.as_ref()),
-        ("the best of 4, 8, 16 and 32, measured", |group| group.few.as_ref()),
-    ];
-    // All on the same groups.
-    let same: Vec<&Group> = groups.iter().filter(|group| group.always.is_some() && group.longest.is_some()).collect();
-    let predictor = |(name, pick): (&'static str, Picks)| {
-        let losses: Vec<f64> = same.iter().filter_map(|group| Some(pick(group)?.loss_percent)).collect();
-        Some(Predictor {
-            name,
-            groups: losses.len(),
-            mean_loss_percent: stats::mean(&losses)?,
-            worst_loss_percent: losses.iter().copied().fold(0.0, f64::max),
-            within_2_percent: losses.iter().filter(|loss| **loss <= NEAR * 100.0).count(),
-        })
-    };
-    all.into_iter().filter_map(predictor).collect()
 }
 
 impl Tune<'_> {
     /// The name of the largest working set; empty if there is none.
     pub fn far(&self) -> &str {
         self.facts.sets.last().map_or("", |set| &set.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(measured: Vec<f64>) -> TunedCell {
+        let clocks = stats::median(&measured).unwrap();
+        TunedCell { set: "memory".to_owned(), batch: 256, values: vec![1], clocks, rounds: measured.len(), measured }
+    }
+
+    #[test]
+    fn what_drifts_together_is_told_apart_and_what_changes_sides_is_not() {
+        let drift = |round: u32| 100.0 * (1.0 + f64::from(round));
+        let rounds = || (0..40).map(drift);
+        let slow = cell(rounds().collect());
+        let less = Less::new(&cell(rounds().map(|ticks| ticks * 0.97).collect()), &slow).unwrap();
+        assert!((less.percent - 3.0).abs() < 1e-9 && less.is_certain());
+        let even = rounds().enumerate().map(|(round, ticks)| ticks * if round % 2 == 0 { 0.9 } else { 1.1 });
+        assert!(!Less::new(&cell(even.collect()), &slow).unwrap().is_certain());
+        let late = rounds().enumerate().map(|(round, ticks)| ticks * if round < 20 { 0.98 } else { 0.9 });
+        let late = Less::new(&cell(late.collect()), &slow).unwrap();
+        assert!(late.drifts && !late.is_certain());
+        assert_eq!(Less::new(&cell(vec![1.0; 5]), &slow), None, "five rounds say nothing");
     }
 }

@@ -32,7 +32,6 @@ mod cache;
 mod exponential;
 mod neighbour;
 mod translations;
-pub mod window;
 
 use cache::Cache;
 use exponential::exponential;

@@ -30,7 +30,7 @@ pub use explore::{Coverage, CoverageItem, Exploration, Growth};
 pub use functions::{CountColumn, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Limited, Replay};
 pub use kernel::{DomainSleep, IdleState, IdleUsage, KernelTrace, Mark, WakeRow, WakeUps};
-pub use tune::{TunedKnob, TunedLoop, TunedModel, TunedSet};
+pub use tune::{TunedKnob, TunedLoop, TunedPlace, TunedSet};
 
 use crate::Header;
 use serde::Serialize;

@@ -16,20 +16,29 @@ pub struct TunedLoop {
     /// The share of the records' memory in huge pages, where the system says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub huge: Option<f64>,
-    /// Rounds in which cells were measured in turn.
+    /// Rounds of the last comparison.
     pub rounds: u64,
-    /// True if the best cell is at an end of what can be tried.
-    pub at_the_end: bool,
-    /// True if there was no sweep: only the cells of the choice were measured.
+    /// Slices that were measured in all.
     #[serde(default)]
-    pub quick: bool,
+    pub slices: u64,
+    /// True if a distance of the best is the longest that can be tried.
+    pub at_the_end: bool,
+    /// True if it was looked at whether the loop leaves the same results in memory with all values.
+    #[serde(default)]
+    pub is_checked: bool,
+    /// Values with which it leaves others: they were left out.
+    #[serde(default)]
+    pub left_out: Vec<Vec<u32>>,
+    /// The values that the search found.
+    #[serde(default)]
+    pub pick: Vec<u32>,
+    /// What stands beside them.
+    #[serde(default)]
+    pub beside: Vec<TunedPlace>,
     /// The loop's knobs.
     pub knobs: Vec<TunedKnob>,
     /// The working sets, the largest last.
     pub sets: Vec<TunedSet>,
-    /// A model, its cells and its numbers; `None` without a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<TunedModel>,
 }
 
 /// A knob of a loop.
@@ -60,33 +69,13 @@ pub struct TunedSet {
     pub bytes: u64,
 }
 
-/// A model of a loop on a measured core. Times are in ticks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TunedModel {
-    /// The core's file.
-    pub core: String,
-    /// Cells that were fitted to, as variant and subject.
-    pub used: Vec<[String; 2]>,
-    /// Cells that were measured for the choice from few measurements, as variant and subject.
-    #[serde(default)]
-    pub probed: Vec<[String; 2]>,
-    /// Rounds that were looked at for it, of all cells together, and those of the sweep.
-    #[serde(default)]
-    pub probe_rounds: [u64; 2],
-    /// Work per record.
-    pub work: f64,
-    /// Ticks per call.
-    pub call: f64,
-    /// Records that fit the core's window.
-    pub window_records: f64,
-    /// From a record's lines to the end of what depends on them.
-    pub chain: f64,
-    /// A line of the largest set, in the mean.
-    pub line: f64,
-    /// Lines that can be on their way at once.
-    pub fills: u64,
-    /// Root mean square of the relative errors of the fit, in percent.
-    pub rms_percent: f64,
+/// Values that an engineer would have tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TunedPlace {
+    /// The rule that they follow; several places may follow one.
+    pub name: String,
+    /// A value for each knob.
+    pub values: Vec<u32>,
 }
 
 impl Facts for TunedLoop {}
