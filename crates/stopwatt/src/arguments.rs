@@ -33,7 +33,7 @@ EXPERIMENTS
   what-if             An experiment with every combination of some settings
   sweep               A plan of many points: on all cores, or in shards on a cluster
   capture             The kernel's counts of idle states around a command on this machine
-  tune                Prefetch distances and batch of a loop that you wrote (run tune)
+  tune                Prefetch distances and choices of a loop that you wrote (run tune)
   count               Instructions of a function of any bare-metal image, by function, on QEMU
   payload             Write the normal world that measures your own firmware (run psci-calls --firmware)
 
@@ -56,7 +56,7 @@ Describe a board:
 Fit:
   calibrate           Fit a platform's costs to its declared reference cells
   calibrate-prefetch  Fit a modelled core to the stride study's declared cells
-  calibrate-core      Measure this machine's core by loops of known shape, for the predictions of tune
+  calibrate-core      Measure this machine's core by loops of known shape, in two passes
 
 Install:
   completions         Completions for a shell

@@ -18,7 +18,8 @@ use tune_experiments::{CORES, CoreFile, calibrate, file_name};
   stopwatt calibrate-core -o my-core.toml
   stopwatt tune --node study --core my-core.toml
 
-It takes some ten seconds. Let nothing else run meanwhile.")]
+It takes half a minute: each part is measured until two passes agree. A part that does not repeat itself, or that no core
+can have, is marked in the file and printed; no other command uses it.")]
 pub struct CalibrateCoreOptions {
     /// The file to write; without it, one of the processor's name among the platform files.
     #[arg(short, long, value_name = "FILE")]
@@ -86,5 +87,8 @@ fn shown_core(core: &CoreFile) -> String {
     );
     let pages: Vec<String> = core.pages.iter().map(|step| format!("{} {:.1}", step.count, step.ticks)).collect();
     let _ = writeln!(text, "small pages, ticks    {}", pages.join(", "));
+    for failed in &core.failed {
+        let _ = writeln!(text, "not to be believed    {failed}");
+    }
     text
 }

@@ -72,7 +72,6 @@ pub struct ByItself {
 
 /// `[[latency]]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Latency {
     /// Bytes that are gone through.
     pub bytes: u64,
@@ -80,9 +79,6 @@ pub struct Latency {
     pub huge: f64,
     /// Ticks from one dependent load to the next, in the mean.
     pub ticks: f64,
-    /// The same at the middle of each eighth of the loads, the fastest first; all alike where the
-    /// counter is too coarse for one load.
-    pub eighths: [f64; 8],
 }
 
 /// `[[pages]]`.
@@ -110,7 +106,7 @@ impl CoreFile {
             return wrong("what is under way at once must be 1 or more");
         }
         let others = [file.prefetch.ticks, file.by_itself.beside_ticks, file.by_itself.stream_ticks];
-        let latencies = file.latency.iter().flat_map(|of| of.eighths.into_iter().chain([of.ticks, of.huge]));
+        let latencies = file.latency.iter().flat_map(|of| [of.ticks, of.huge]);
         if !others.into_iter().chain(latencies).chain(file.pages.iter().map(|step| step.ticks)).all(fine) {
             return wrong("times must be numbers from 0 on");
         }
@@ -120,14 +116,20 @@ impl CoreFile {
         Ok(file)
     }
 
-    /// True if a part of the file did not fail its check.
-    pub fn is_sound(&self, part: &str) -> bool {
-        !self.failed.iter().any(|failed| failed.starts_with(part))
+    /// The name of a latency among what failed its check.
+    pub fn latency_name(bytes: u64, huge: bool) -> String {
+        let pages = if huge { "huge" } else { "small" };
+        format!("a line of {} kB in {pages} pages", bytes >> 10)
     }
 
     /// The time that a line takes where `bytes` are gone through in no order, a share of them in
-    /// huge pages. Between two measured sizes it is between their times.
-    pub fn latency(&self, bytes: u64, huge: f64) -> f64 {
+    /// huge pages. Between two measured sizes it is between their times. `None` where one of them
+    /// failed its check.
+    pub fn latency(&self, bytes: u64, huge: f64) -> Option<f64> {
+        let sound = |of: &Latency| {
+            let name = Self::latency_name(of.bytes, of.huge > 0.5);
+            (!self.failed.iter().any(|failed| failed.starts_with(&name))).then_some(of.ticks)
+        };
         let of_pages = |huge: bool| {
             let mut of: Vec<&Latency> = self.latency.iter().filter(|of| (of.huge > 0.5) == huge).collect();
             if of.is_empty() {
@@ -138,13 +140,17 @@ impl CoreFile {
             match (below.last(), above.first()) {
                 (Some(low), Some(high)) => {
                     let [bytes, from, to] = [bytes, low.bytes, high.bytes].map(|bytes| (bytes as f64).ln());
-                    low.ticks + (high.ticks - low.ticks) * (bytes - from) / (to - from)
+                    let (low, high) = (sound(low)?, sound(high)?);
+                    Some(low + (high - low) * (bytes - from) / (to - from))
                 }
-                (only, other) => only.or(other).map_or(0.0, |of| of.ticks),
+                (only, other) => sound(only.or(other)?),
             }
         };
-        let (small, large) = (of_pages(false), of_pages(true));
-        small + (large - small) * huge.clamp(0.0, 1.0)
+        match huge {
+            0.0 => of_pages(false),
+            1.0.. => of_pages(true),
+            share => Some(of_pages(false)? * (1.0 - share) + of_pages(true)? * share),
+        }
     }
 }
 
@@ -154,7 +160,7 @@ mod tests {
 
     /// A core of round numbers.
     fn plain() -> CoreFile {
-        let latency = |bytes, huge, ticks| Latency { bytes, huge, ticks, eighths: [ticks; 8] };
+        let latency = |bytes, huge, ticks| Latency { bytes, huge, ticks };
         CoreFile {
             failed: Vec::new(),
             core: CoreAbout {
@@ -180,12 +186,12 @@ mod tests {
     #[test]
     fn times_between_two_sizes_are_between_their_times() {
         let core = plain();
-        assert_eq!((core.latency(1 << 28, 1.0), core.latency(1 << 30, 0.0)), (300.0, 400.0));
-        assert_eq!((core.latency(1 << 10, 1.0), core.latency(1 << 28, 0.5)), (10.0, 350.0));
-        assert!((core.latency(1 << 24, 1.0) - 155.0).abs() < 1e-9);
-        assert!(
-            core.is_sound("latency") && !CoreFile { failed: vec!["latency: x".to_owned()], ..core }.is_sound("latency")
-        );
+        assert_eq!((core.latency(1 << 28, 1.0), core.latency(1 << 30, 0.0)), (Some(300.0), Some(400.0)));
+        assert_eq!((core.latency(1 << 10, 1.0), core.latency(1 << 28, 0.5)), (Some(10.0), Some(350.0)));
+        assert!((core.latency(1 << 24, 1.0).unwrap() - 155.0).abs() < 1e-9);
+        let failed = vec![format!("{}: the two best differ", CoreFile::latency_name(1 << 28, true))];
+        let core = CoreFile { failed, ..core };
+        assert_eq!((core.latency(1 << 24, 1.0), core.latency(1 << 24, 0.0)), (None, Some(210.0)));
     }
 
     #[test]

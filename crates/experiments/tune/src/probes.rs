@@ -6,6 +6,7 @@ use crate::system;
 use dataplane::buffers::region::Region;
 use dataplane::machine;
 use experiment::{Error, Progress};
+use recording::stats::median;
 use std::hint::black_box;
 
 /// Words of a line.
@@ -85,11 +86,6 @@ fn follow_many<const N: usize>(words: &[u32], mut at: [u32; N], steps: usize) ->
     at
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 /// The least of some measurements, each of the ticks for `count` of something: what else runs on a
 /// machine makes them longer, and nothing makes them shorter.
 fn ticks_of(count: usize, mut what: impl FnMut()) -> f64 {
@@ -110,7 +106,55 @@ fn rounded(value: f64) -> f64 {
     (value / unit).round() * unit
 }
 
-/// Measures the core that this runs on, which takes some ten seconds.
+/// Passes of a part at most; of each value the two least have to agree.
+const PASSES: usize = 6;
+
+/// The share by which two passes may differ, and a time fall where more bytes are gone through.
+const AGREE: f64 = 0.1;
+const FALLS: f64 = 0.05;
+
+/// Instructions that a core can have under way at most: well above any that is known.
+const MOST_INSTRUCTIONS: f64 = 700.0;
+
+/// Measures some values in two passes or more, until the two least of each agree. The least is
+/// taken: what else runs makes times longer. Of values that do not agree, `failed` has the names.
+fn passes(
+    names: &[String],
+    failed: &mut Vec<String>,
+    mut pass: impl FnMut() -> Result<Vec<f64>, Error>,
+) -> Result<Vec<f64>, Error> {
+    let mut all: Vec<Vec<f64>> = pass()?.into_iter().map(|value| vec![value]).collect();
+    let apart = |values: &Vec<f64>| (values[1] - values[0]) / values[1].max(1.0);
+    for _ in 1..PASSES {
+        all.iter_mut().zip(pass()?).for_each(|(values, value)| {
+            values.push(value);
+            values.sort_by(f64::total_cmp);
+        });
+        if all.iter().all(|values| apart(values) <= AGREE) {
+            break;
+        }
+    }
+    for (name, values) in names.iter().zip(&all).filter(|(_, values)| apart(values) > AGREE) {
+        failed.push(format!("{name}: the two best of {PASSES} passes differ by {:.0} %", 100.0 * apart(values)));
+    }
+    Ok(all.into_iter().map(|values| values[0]).collect())
+}
+
+/// Makes times rise with the bytes that are gone through; `failed` says so if one falls by more
+/// than the noise of a pass.
+fn rising(names: &[String], times: &mut [f64], failed: &mut Vec<String>) {
+    let mut most: f64 = 0.0;
+    for (name, time) in names.iter().zip(times) {
+        if *time < most * (1.0 - FALLS) {
+            failed.push(format!("{name}: it takes {time:.1} ticks, and fewer bytes {most:.1}"));
+        }
+        most = most.max(*time);
+        *time = most;
+    }
+}
+
+/// Measures the core that this runs on, which takes half a minute. Parts that do not repeat
+/// themselves, or that no core can have, are marked.
 ///
 /// # Errors
 /// It was told to stop.
@@ -120,32 +164,54 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
     let most = (4 * last).next_power_of_two().clamp(LEAST_MEMORY, MOST_MEMORY) as usize;
     let sizes: Vec<usize> =
         std::iter::successors(Some(16 << 10), |size| Some(size * 2)).take_while(|size| *size <= most).collect();
-    progress.expect(2 * sizes.len() as u64 + 5, "probes");
-    let mut latency = Vec::new();
-    for huge in [true, false] {
-        for &size in &sizes {
-            progress.check()?;
-            latency.push(latency_of(size, huge));
-            progress.step();
-        }
-    }
-    let far = latency[sizes.len() - 1].ticks;
+    let (mut failed, mut shares) = (Vec::new(), Vec::new());
+    progress.say("measuring a line by the bytes that are gone through");
+    let both = || [true, false].into_iter().flat_map(|huge| sizes.iter().map(move |size| (*size, huge)));
+    let names: Vec<String> = both().map(|(size, huge)| CoreFile::latency_name(size as u64, huge)).collect();
+    let mut times = passes(&names, &mut failed, || {
+        let measured = both().map(|(size, huge)| progress.check().map(|()| latency_of(size, huge)));
+        let measured: Vec<(f64, f64)> = measured.collect::<Result<_, _>>()?;
+        shares = measured.iter().map(|(share, _)| *share).collect();
+        Ok(measured.into_iter().map(|(_, ticks)| ticks).collect())
+    })?;
+    let halves = names.chunks(sizes.len()).zip(times.chunks_mut(sizes.len()));
+    halves.for_each(|(names, times)| rising(names, times, &mut failed));
+    let latency = both().zip(shares.iter().zip(&times));
+    let latency =
+        latency.map(|((size, _), (huge, ticks))| Latency { bytes: size as u64, huge: *huge, ticks: rounded(*ticks) });
+    let latency = latency.collect();
+
+    progress.say("measuring what is under way at once");
     let mut memory = Memory::new(most, true);
     let first = memory.chain((0..most / LINE).map(|line| (line * WORDS) as u32).collect());
-    progress.check()?;
-    let loads = far / many_loads(&memory, first);
-    progress.step();
-    let prefetches = far / stream_of_prefetches(&memory);
-    progress.step();
-    progress.check()?;
-    let instructions = window(&memory, first, far);
-    progress.step();
-    let by_itself = by_itself(&mut memory, most);
-    progress.step();
-    let pages = [16, 32, 48, 64, 96, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192];
-    let pages = pages.into_iter().map(pages_step).collect();
-    progress.step();
+    let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let names = named(&["instructions under way", "loads under way", "prefetches under way"]);
+    let under_way = passes(&names, &mut failed, || {
+        progress.check()?;
+        let (words, mut at) = (memory.words(), first);
+        let far = ticks_of(STEPS, || at = follow(words, at, STEPS));
+        Ok(vec![window(&memory, first), far / many_loads(&memory, first), far / stream_of_prefetches(&memory)])
+    })?;
+    if under_way[0] > MOST_INSTRUCTIONS {
+        failed.push(format!("{}: no core has {:.0}", names[0], under_way[0]));
+    }
+    let names = named(&["a prefetch", "the line beside", "lines one behind the other"]);
+    let single = passes(&names, &mut failed, || {
+        progress.check()?;
+        let ByItself { beside_ticks, stream_ticks } = by_itself(&mut memory, most);
+        Ok(vec![prefetch_cost(), beside_ticks, stream_ticks])
+    })?;
+    progress.say("measuring translations");
+    let counts = [16, 32, 48, 64, 96, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192];
+    let names = counts.map(|count| format!("{count} small pages"));
+    let mut steps = passes(&names, &mut failed, || {
+        progress.check()?;
+        Ok(counts.into_iter().map(pages_step).collect())
+    })?;
+    rising(&names, &mut steps, &mut failed);
+    let pages = counts.iter().zip(steps).map(|(count, ticks)| PageStep { count: *count as u64, ticks: rounded(ticks) });
     Ok(CoreFile {
+        failed,
         core: CoreAbout {
             name: system::processor(),
             counter: machine::COUNTER.to_owned(),
@@ -153,38 +219,27 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
             cache_bytes,
             made_by: made_by.to_owned(),
         },
-        failed: Vec::new(),
-        under_way: UnderWay { instructions, loads: rounded(loads).max(1.0), prefetches: rounded(prefetches).max(1.0) },
-        prefetch: PrefetchCost { ticks: rounded(prefetch_cost()) },
-        by_itself,
+        under_way: UnderWay {
+            instructions: under_way[0],
+            loads: rounded(under_way[1]).max(1.0),
+            prefetches: rounded(under_way[2]).max(1.0),
+        },
+        prefetch: PrefetchCost { ticks: rounded(single[0]) },
+        by_itself: ByItself { beside_ticks: rounded(single[1]), stream_ticks: rounded(single[2]) },
         latency,
-        pages,
+        pages: pages.collect(),
     })
 }
 
-/// The latency where `size` bytes are gone through in no order.
-fn latency_of(size: usize, huge: bool) -> Latency {
+/// The share of huge pages, and the latency, where `size` bytes are gone through in no order.
+fn latency_of(size: usize, huge: bool) -> (f64, f64) {
     let mut memory = Memory::new(size, huge);
     let mut at = memory.chain((0..size / LINE).map(|line| (line * WORDS) as u32).collect());
     let words = memory.words();
     at = follow(words, at, (size / LINE).min(1 << 18));
     let ticks = ticks_of(STEPS, || at = follow(words, at, STEPS));
-    // One load at a time, less what the looks at the counter take.
-    let near = [0_u32; 1];
-    let one = |words: &[u32], at: &mut u32| {
-        let from = machine::ticks_in_order();
-        *at = black_box(words[*at as usize]);
-        (machine::ticks_in_order() - from) as f64
-    };
-    let look = median((0..1001).map(|_| one(&near, &mut 0)).collect());
-    let mut each: Vec<f64> = (0..8000).map(|_| (one(words, &mut at) - look).max(0.0)).collect();
-    each.sort_by(f64::total_cmp);
-    let eighths: [f64; 8] = std::array::from_fn(|eighth| each[(2 * eighth + 1) * each.len() / 16]);
-    // The chain tells the mean, and single loads how they are spread about it.
-    let mean = eighths.iter().sum::<f64>() / 8.0;
-    let is_coarse = machine::counter_hz() < 500_000_000 || mean < ticks / 4.0;
-    let eighths = eighths.map(|eighth| if is_coarse { ticks } else { eighth * ticks / mean.max(1e-9) });
-    Latency { bytes: size as u64, huge: memory.huge().round(), ticks: rounded(ticks), eighths: eighths.map(rounded) }
+    black_box(at);
+    (memory.huge().round(), ticks)
 }
 
 /// Ticks per line where a core has many independent loads at once: the least over some counts.
@@ -251,21 +306,32 @@ fn prefetch_cost() -> f64 {
 }
 
 /// Instructions that fit the core's window: between two loads, the largest number with which both
-/// are on their way at once. One load takes `alone` ticks.
-fn window(memory: &Memory, first: u32, alone: f64) -> f64 {
+/// are on their way at once.
+fn window(memory: &Memory, first: u32) -> f64 {
     let words = memory.words();
     let steps = STEPS / 10;
     let mut at = [first, follow(words, first, words.len() / WORDS / 2)];
-    let times = filler::COUNTS.map(|count| {
-        let ticks = ticks_of(steps, || at = filler::walk(count, words, at, steps));
-        (f64::from(count), ticks)
-    });
+    let mut rounds = vec![Vec::new(); filler::COUNTS.len()];
+    for _ in 0..9 {
+        // One load at a time, in the same round: what else runs makes all of it longer.
+        let from = machine::ticks_in_order();
+        at[0] = follow(words, at[0], steps);
+        let alone = (machine::ticks_in_order() - from) as f64;
+        for (count, ratios) in filler::COUNTS.into_iter().zip(&mut rounds) {
+            let from = machine::ticks_in_order();
+            at = filler::walk(count, words, at, steps);
+            ratios.push((machine::ticks_in_order() - from) as f64 / alone);
+        }
+    }
     // Two loads at once take one latency, two after each other take two. The way from the one to
     // the other is gradual, because registers and schedulers run out before the window does.
-    let together = times[..4].iter().fold(f64::INFINITY, |least, (_, ticks)| least.min(*ticks));
-    let middle = f64::midpoint(together, 2.0 * alone);
-    let half_way = times.windows(2).find(|pair| pair[1].1 > middle);
-    half_way.map_or(f64::from(filler::COUNTS[filler::COUNTS.len() - 1]), |pair| (pair[0].0 + pair[1].0) / 2.0)
+    let ratios: Vec<f64> = rounds.iter().map(|ratios| median(ratios).unwrap_or(2.0)).collect();
+    let together = ratios[..4].iter().copied().fold(f64::INFINITY, f64::min);
+    let after = ratios.iter().position(|ratio| *ratio > f64::midpoint(together, 2.0));
+    match after {
+        Some(0) | None => f64::from(filler::COUNTS[filler::COUNTS.len() - 1]),
+        Some(after) => f64::from(filler::COUNTS[after - 1] + filler::COUNTS[after]) / 2.0,
+    }
 }
 
 /// The lines that hardware fetches by itself.
@@ -298,7 +364,7 @@ fn by_itself(memory: &mut Memory, bytes: usize) -> ByItself {
 }
 
 /// Ticks per line where each is in a small page of its own.
-fn pages_step(count: usize) -> PageStep {
+fn pages_step(count: usize) -> f64 {
     let mut memory = Memory::new(count * PAGE, false);
     // Not all in the same set of the cache.
     let place = |page: usize| ((page * PAGE + page % (PAGE / LINE) * LINE) / size_of::<u32>()) as u32;
@@ -307,5 +373,35 @@ fn pages_step(count: usize) -> PageStep {
     at = follow(words, at, count);
     let ticks = ticks_of(STEPS, || at = follow(words, at, STEPS));
     black_box(at);
-    PageStep { count: count as u64, ticks: rounded(ticks) }
+    ticks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_do_not_agree_are_marked_and_of_others_the_least_counts() {
+        let names = ["a", "b"].map(str::to_owned);
+        let (mut failed, mut wild) = (Vec::new(), 1.0);
+        let mut given = [[100.0, 50.0], [300.0, 50.0], [102.0, 50.0]].into_iter();
+        let found = passes(&names, &mut failed, || Ok(given.next().unwrap().to_vec())).unwrap();
+        assert_eq!((found, failed.len()), (vec![100.0, 50.0], 0));
+        let doubling = || {
+            wild *= 2.0;
+            Ok(vec![7.0, wild])
+        };
+        passes(&names, &mut failed, doubling).unwrap();
+        assert_eq!(failed, [format!("b: the two best of {PASSES} passes differ by 50 %")]);
+    }
+
+    #[test]
+    fn a_time_that_falls_with_more_bytes_is_marked() {
+        let names = ["16 kB", "32 kB", "64 kB", "128 kB"].map(str::to_owned);
+        let (mut times, mut failed) = ([4.0, 10.0, 9.8, 12.0], Vec::new());
+        rising(&names, &mut times, &mut failed);
+        assert_eq!((times, failed.len()), ([4.0, 10.0, 10.0, 12.0], 0), "within the noise");
+        rising(&names, &mut [20.0, 14.0], &mut failed);
+        assert_eq!(failed, ["32 kB: it takes 14.0 ticks, and fewer bytes 20.0"]);
+    }
 }

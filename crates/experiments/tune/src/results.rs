@@ -106,16 +106,6 @@ pub fn notes(process: &Process, source: &Source, memory: u64, records: u64, meas
     if !measured.is_checked && matches!(source, Source::Shared { .. }) {
         notes.push("Nobody has looked whether the loop does the same work with all values.".to_owned());
     }
-    if let Some(first) = measured.left_out.first() {
-        let others = measured.left_out.len() - 1;
-        notes.push(format!(
-            "`{}` leaves other results in memory with {}{} than without prefetch: it does other work there, such as a loop that \
-             leaves out the last records of a batch. These values are left out; --results-may-differ measures them all the same.",
-            about.name,
-            process.words(first),
-            if others > 0 { format!(" and {others} other values") } else { String::new() }
-        ));
-    }
     notes
 }
 

@@ -23,7 +23,7 @@ const STEPS: [usize; 4] = [6, 4, 2, 1];
 const MOST_STEPS: usize = 12;
 
 /// Rounds of the last comparison before it is looked at.
-const LOOK: usize = 16;
+const LOOK: usize = 32;
 
 /// A search is sure when nothing that it measured beside its pick may take less by more than this
 /// share.
@@ -143,7 +143,7 @@ pub fn search(
         }
         let mut last = Compared::new(beside(&best[0]), bench)?;
         loop {
-            last.measure(if is_slow { LOOK / 2 } else { LOOK }.min(most_rounds), bench)?;
+            last.measure(if is_slow { LOOK / 4 } else { LOOK }.min(most_rounds), bench)?;
             if let Some(better) = last.better().filter(|_| picks < MOST_PICKS) {
                 best.insert(0, better.clone());
                 picks += 1;

@@ -37,7 +37,7 @@ impl Drop for SharedRecords {
 
 /// True for a name that tables and sources can have.
 fn is_printable(name: &str) -> bool {
-    !name.chars().any(char::is_control)
+    !name.chars().any(document::unprintable)
 }
 
 /// Checks a knob behind those `before` it; what is wrong comes with what would be right.

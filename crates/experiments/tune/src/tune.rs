@@ -184,14 +184,11 @@ fn by_latency(
     core: &CoreFile,
     huge: Option<f64>,
 ) -> Result<Option<Start>, Error> {
-    if !core.is_sound("latency") {
-        return Ok(None);
-    }
+    let Some(line) = core.latency(bench.records * about.record_bytes, huge.unwrap_or(0.0)) else { return Ok(None) };
     let space = Space::new(&about.knobs, bench.batch);
     let records = std::mem::replace(&mut bench.records, bench.batch);
     let work = bench.round(&[space.none().as_slice(); 9])?;
     bench.records = records;
-    let line = core.latency(records * about.record_bytes, huge.unwrap_or(0.0));
     let ahead = (line / recording::stats::median(&work).unwrap_or(line)).ceil() as u32;
     Ok(Some(Start { name: Some("latency by work"), values: space.linear(ahead) }))
 }

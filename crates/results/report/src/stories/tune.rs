@@ -68,6 +68,15 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
     if !best.defines.is_empty() {
         told.verbatim(format!("{}\n", best.defines.join("\n")));
     }
+    if let Some(first) = facts.left_out.first() {
+        told.warning(format!(
+            "`{}` leaves other results in memory with {} than without prefetch ({} values of those that were tried): it does other work \
+             there, such as a loop that forgets the last records of a batch. They are left out; --results-may-differ measures them.",
+            facts.name,
+            words(tune, first),
+            facts.left_out.len()
+        ));
+    }
     if let Some((values, percent)) = &best.rival {
         told.warning(format!(
             "The search is not sure: {} may take up to {} % less than the best. A quieter machine, or more --rounds than {}, may tell.",
