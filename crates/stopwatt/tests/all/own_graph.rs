@@ -176,6 +176,19 @@ static void too_long(void *state, struct stopwatt_packet *packets, uint64_t n, u
     packets[n - 1].length = 3000;
 }
 
+static void miscount(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
+{
+    (void)state, (void)packets;
+    counters[2] += n;
+}
+
+static void overflow(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
+{
+    (void)state, (void)n, (void)counters;
+    for (int i = 0; i < 100; i++)
+        packets[0].data[STOPWATT_DATA_BYTES - 60 + i] = 7;
+}
+
 static void crash_trace(const void *state, const struct stopwatt_packet *packet, char *text, uint64_t room)
 {
     (void)state, (void)packet, (void)text, (void)room;
@@ -223,6 +236,8 @@ static const struct stopwatt_node nodes[] = {
     NODE("astray", NULL, astray, NULL, NULL),
     NODE("unreasoned", NULL, unreasoned, NULL, NULL),
     NODE("too-long", NULL, too_long, NULL, NULL),
+    NODE("miscount", NULL, miscount, NULL, NULL),
+    NODE("overflow", NULL, overflow, NULL, NULL),
     NODE("crash-trace", NULL, on, crash_trace, NULL),
     NODE("crash-tear-down", NULL, on, NULL, crash_tear_down),
     { STOPWATT_NODE_ABI, 1, 0, 0, "mark", arc, NULL, NULL, "mark", 2, 0, NULL, mark, NULL, NULL },
@@ -267,6 +282,9 @@ fn what_a_node_does_wrong_is_said_with_its_name() {
         ("astray", "the node `mine` of bad.so gave a packet `next` 0x7, and it has 1 arcs and 1 reasons"),
         ("unreasoned", "gave a packet `next` 0x101, and it has 1 arcs and 1 reasons"),
         ("too-long", "gave a packet a length of 3000 bytes, where 2048 is the most"),
+        ("too-long", "leave `length` at the bytes of the packet"),
+        ("miscount", "the node `mine` of bad.so counted in counter 2, and it has 0"),
+        ("overflow", "the node `mine` of bad.so wrote behind a packet's buffer"),
         ("crash-trace", "trace() of the node `mine` of bad.so crashed with SIGABRT"),
         ("crash-tear-down", "tear_down() of the node `mine` of bad.so crashed with SIGABRT as the graph was taken"),
     ] {

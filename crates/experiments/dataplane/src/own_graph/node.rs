@@ -13,8 +13,14 @@ use std::sync::{Arc, Mutex};
 use stopwatt_loop::{DATA_BYTES, NodeTable, Packet};
 use worker_process::place::Place;
 
-/// The first thing that a node did and that the interface does not allow.
-pub type Fault = Arc<Mutex<Option<String>>>;
+/// The first thing that a node did and that the interface does not allow, with what would be right.
+pub type Fault = Arc<Mutex<Option<(String, &'static str)>>>;
+
+/// Counters behind a node's own, which stay 0.
+const GUARDS: usize = 8;
+
+/// Calls of a node after which the lines behind its packets' buffers are looked at.
+const LOOKS: usize = 64;
 
 /// The numbers of texts that say which function of the node runs.
 #[derive(Clone, Copy)]
@@ -39,8 +45,10 @@ pub struct Foreign {
     /// The node's own, and one for packets that it sends nowhere.
     reasons: &'static [Reason],
     counters: Vec<(Reason, u64)>,
-    /// The counters, as the node has them.
+    /// The counters, as the node has them, and [`GUARDS`] behind them.
     counts: Vec<u64>,
+    /// Calls after which it is still to be looked for a write behind a buffer.
+    looks: usize,
     /// The packets of the last frame.
     packets: Vec<Packet>,
     private_at: usize,
@@ -93,7 +101,8 @@ impl Foreign {
             arcs: node.arcs,
             reasons: [node.reasons, &[NOWHERE]].concat().leak(),
             counters: node.counters.iter().map(|reason| (*reason, 0)).collect(),
-            counts: vec![0; node.counters.len()],
+            counts: vec![0; node.counters.len() + GUARDS],
+            looks: LOOKS,
             packets: Vec::with_capacity(FRAME_MAX),
             private_at,
             private_bytes: node.about.private_bytes,
@@ -101,6 +110,25 @@ impl Foreign {
             texts,
             fault,
         })
+    }
+
+    /// Tells the first thing that a node does wrong, with what would be right.
+    #[cold]
+    fn tell(&self, did: &str, help: &'static str) {
+        let mut fault = self.fault.lock().expect("nothing panics with the lock");
+        fault.get_or_insert_with(|| (format!("the node `{}` of {} {did}", self.name, self.object), help));
+    }
+
+    /// The line behind each packet's buffer, without what this node may write there.
+    fn behind(&self, plane: &Plane, frame: &Frame) -> Vec<[u8; LINE]> {
+        let own = self.private_at..self.private_at + self.private_bytes;
+        let next = frame.buffers().iter().map(|buffer| *buffer as usize + 1);
+        let line = |buffer: usize| {
+            let mut line = *plane.pool.header(buffer as u32);
+            line[own.clone()].fill(0);
+            line
+        };
+        next.filter(|buffer| *buffer < plane.pool.capacity()).map(line).collect()
     }
 
     /// Packets that a node sends nowhere are dropped; the first is told.
@@ -114,13 +142,14 @@ impl Foreign {
                 continue;
             }
             frame.length[row] = packet.length.min(DATA_BYTES as u16);
-            let mut fault = self.fault.lock().expect("nothing panics with the lock");
-            let did = if usize::from(packet.length) > DATA_BYTES {
-                format!("a length of {} bytes, where {DATA_BYTES} is the most", packet.length)
+            if usize::from(packet.length) > DATA_BYTES {
+                let did = format!("gave a packet a length of {} bytes, where {DATA_BYTES} is the most", packet.length);
+                self.tell(&did, "leave `length` at the bytes of the packet, up to STOPWATT_DATA_BYTES");
             } else {
-                format!("`next` 0x{:x}, and it has {arcs} arcs and {reasons} reasons", packet.next)
-            };
-            fault.get_or_insert_with(|| format!("the node `{}` of {} gave a packet {did}", self.name, self.object));
+                let did =
+                    format!("gave a packet `next` 0x{:x}, and it has {arcs} arcs and {reasons} reasons", packet.next);
+                self.tell(&did, "set `next` to an arc's number, STOPWATT_DROP(reason) or STOPWATT_PUNT(reason)");
+            }
         }
     }
 }
@@ -161,11 +190,26 @@ impl Node for Foreign {
         // SAFETY: the packets are used until they are back in their frame, and again for traces
         // before the frame goes on; the file's check saw to it that private data fits the line.
         unsafe { hand_out(&mut plane.pool, frame, private_at, &mut self.packets) };
+        let before = (self.looks > 0).then(|| self.behind(plane, frame));
         self.place.enter(self.texts.run);
         // SAFETY: the state is from this node's `set_up`, and there are as many packets and
         // counters as it was told.
         unsafe { run(self.state, self.packets.as_mut_ptr(), self.packets.len() as u64, self.counts.as_mut_ptr()) };
         self.place.leave();
+        if let Some(before) = before {
+            self.looks -= 1;
+            if before != self.behind(plane, frame) {
+                self.tell("wrote behind a packet's buffer", "a packet's data has STOPWATT_DATA_BYTES bytes");
+            }
+        }
+        let (counters, guards) = self.counts.split_at(self.counters.len());
+        if let Some(behind) = guards.iter().position(|count| *count != 0) {
+            let number = counters.len() + behind;
+            self.tell(
+                &format!("counted in counter {number}, and it has {}", counters.len()),
+                "counters are numbered from 0, in the order of the node's table",
+            );
+        }
         take_back(&self.packets, frame, self.arcs.len(), self.reasons.len() - 1).unwrap_or_else(|| {
             self.drop_astray(frame);
             Verdict::Mixed

@@ -85,10 +85,7 @@ impl Worker {
             }
         };
         match self.fault.lock().expect("nothing panics with the lock").take() {
-            Some(fault) => {
-                let help = "set `next` to an arc's number, STOPWATT_DROP(reason) or STOPWATT_PUNT(reason)";
-                Err(Wrong::new(fault, help))
-            }
+            Some((fault, help)) => Err(Wrong::new(fault, help)),
             None => Ok(reply),
         }
     }
