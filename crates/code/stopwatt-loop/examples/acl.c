@@ -54,6 +54,8 @@ static void *set_up(uint64_t count, uint64_t seed, void **records)
     for (int r = 0; r < RULES; r++)
         state->rules[r] = (struct rule){ (uint32_t)next(&random), 0xffff0000u << (r & 7),
                                          (uint32_t)next(&random), 0xff000000u, r & 1 };
+    /* The last rule is for all packets. */
+    state->rules[RULES - 1] = (struct rule){ .verdict = 1 };
     for (uint64_t i = 0; i < count; i++) {
         unsigned char *data = state->data + 64 * i;
         for (int b = 0; b < 64; b++)

@@ -41,7 +41,12 @@ impl PacketLoop for FlowTable {
     fn set_up(count: usize, seed: u64) -> Option<Self> {
         let odd = (seed as usize * 2) | 1;
         let packet = |index: usize| Packet { flow: (index.wrapping_mul(odd) % count) as u32, length: 64 };
-        Some(Self { packets: (0..count).map(packet).collect(), flows: vec![Flow::default(); count] })
+        let (mut packets, mut flows) = (Vec::new(), Vec::new());
+        packets.try_reserve_exact(count).ok()?;
+        flows.try_reserve_exact(count).ok()?;
+        packets.extend((0..count).map(packet));
+        flows.resize(count, Flow::default());
+        Some(Self { packets, flows })
     }
 
     fn run(&mut self, records: &[Record], values: &[u32]) {

@@ -24,17 +24,17 @@ extern "C" {
 /* The knob is a prefetch distance: records ahead, 0 for no prefetch. */
 #define STOPWATT_DISTANCE 0
 /* The knob is a choice that only the loop understands, such as how far it is unrolled: every power
- * of two from `least` to `most` is tried. */
+ * of two from `least` to `most` is tried. It may be the only knob. */
 #define STOPWATT_CHOICE 1
-/* No knob, but a line of a record that run() reads and never prefetches: it is there for the
- * prediction, and its value is always 0. */
+/* No knob, but a line of a record that run() reads and never prefetches: it says what leads to the
+ * lines behind it, and its value is always 0. */
 #define STOPWATT_LINE 2
 
 /* The address of a knob's line is known without any other line. */
 #define STOPWATT_AFTER_NONE UINT32_MAX
 
 struct stopwatt_knob {
-    const char *name;   /* such as "header"; what tables and options call it */
+    const char *name;   /* such as "header"; what tables call it: letters that can be printed */
     const char *define; /* the macro in your source, such as "HEADER_AHEAD"; NULL if there is none */
     uint32_t kind;      /* STOPWATT_DISTANCE or STOPWATT_CHOICE */
     uint32_t least;     /* the least value that run() takes */
@@ -55,11 +55,14 @@ struct stopwatt_loop {
     uint64_t most_records;             /* the most that set_up() can make; 0 for as many as fit memory */
 
     /* Makes `count` records, writes a pointer to each, and returns what run() needs, or NULL if
-     * there is no memory. Records that lie one behind the other give the largest working set for
+     * there is no memory; tear_down() is not called then. A thousand records are asked for first,
+     * to see what they take, and never more than `most_records`. Records that lie one behind the other give the largest working set for
      * the least memory; Stopwatt shuffles their order. */
     void *(*set_up)(uint64_t count, uint64_t seed, void **records);
 
-    /* Does the loop's work on `n` records, with `values[k]` for the k-th knob. */
+    /* Does the loop's work on all of `n` records, with `values[k]` for the k-th knob: a value from
+     * `least` to `most`. Whatever the values, it has to leave the same in memory: values with which
+     * it leaves something else are left out (docs/tune.md). */
     void (*run)(void *state, void *const *records, uint64_t n, const uint32_t *values);
 
     /* Frees what set_up made. May be NULL. */

@@ -16,7 +16,10 @@
 //!     const RECORD_BYTES: u64 = 64;
 //!
 //!     fn set_up(count: usize, seed: u64) -> Option<Self> {
-//!         Some(Self(vec![[seed; 8]; count], 0))
+//!         let mut lines = Vec::new();
+//!         lines.try_reserve_exact(count).ok()?; // `None` says that there is no memory
+//!         lines.resize(count, [seed; 8]);
+//!         Some(Self(lines, 0))
 //!     }
 //!
 //!     fn run(&mut self, records: &[Record], values: &[u32]) {
@@ -31,6 +34,7 @@
 //! }
 //!
 //! export!(Sum);
+//! # assert!(Sum::set_up(1 << 55, 1).is_none() && Sum::set_up(8, 1).is_some());
 //! ```
 //!
 //! A node is the same by [`NODE_SYMBOL`] and [`NodeTable`]: `include/stopwatt_node.h` in C,

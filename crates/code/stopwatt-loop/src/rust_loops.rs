@@ -32,7 +32,7 @@ pub trait PacketLoop: Sized + 'static {
     /// The most records that there can be; 0 for as many as fit memory.
     const MOST_RECORDS: u64 = 0;
 
-    /// Makes `count` records; `None` if it cannot.
+    /// Makes `count` records; `None` if there is no memory for them.
     fn set_up(count: usize, seed: u64) -> Option<Self>;
 
     /// Does the work on a batch, with a value for each knob.

@@ -116,10 +116,9 @@ impl CoreFile {
         Ok(file)
     }
 
-    /// The name of a latency among what failed its check.
-    pub fn latency_name(bytes: u64, huge: bool) -> String {
-        let pages = if huge { "huge" } else { "small" };
-        format!("a line of {} kB in {pages} pages", bytes >> 10)
+    /// The name of a latency among what failed its check, up to its pages.
+    pub fn latency_name(bytes: u64) -> String {
+        format!("a line of {} kB, ", bytes >> 10)
     }
 
     /// The time that a line takes where `bytes` are gone through in no order, a share of them in
@@ -127,7 +126,7 @@ impl CoreFile {
     /// failed its check.
     pub fn latency(&self, bytes: u64, huge: f64) -> Option<f64> {
         let sound = |of: &Latency| {
-            let name = Self::latency_name(of.bytes, of.huge > 0.5);
+            let name = Self::latency_name(of.bytes);
             (!self.failed.iter().any(|failed| failed.starts_with(&name))).then_some(of.ticks)
         };
         let of_pages = |huge: bool| {
@@ -189,9 +188,9 @@ mod tests {
         assert_eq!((core.latency(1 << 28, 1.0), core.latency(1 << 30, 0.0)), (Some(300.0), Some(400.0)));
         assert_eq!((core.latency(1 << 10, 1.0), core.latency(1 << 28, 0.5)), (Some(10.0), Some(350.0)));
         assert!((core.latency(1 << 24, 1.0).unwrap() - 155.0).abs() < 1e-9);
-        let failed = vec![format!("{}: the two best differ", CoreFile::latency_name(1 << 28, true))];
+        let failed = vec![format!("{}huge pages: the two best differ", CoreFile::latency_name(1 << 28))];
         let core = CoreFile { failed, ..core };
-        assert_eq!((core.latency(1 << 24, 1.0), core.latency(1 << 24, 0.0)), (None, Some(210.0)));
+        assert_eq!((core.latency(1 << 24, 1.0), core.latency(1 << 24, 0.0)), (None, None));
     }
 
     #[test]

@@ -18,9 +18,18 @@ const COPY_BYTES: usize = 64 << 20;
 /// The most bytes of memory that are looked at.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Calls in a copy of this process, and says what changed; `None` if that cannot be found out. If
-/// the call crashes, it is made in this process as well.
-pub fn changed(mut call: impl FnMut()) -> Option<Changed> {
+/// The first call of a copy, and the second one, whose changes count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// What only happens once, such as the look-up of a function's address, happens in it.
+    First,
+    /// Its changes count.
+    Second,
+}
+
+/// Calls twice in a copy of this process, and says what the second call changed; `None` if that
+/// cannot be found out. If a call crashes, both are made in this process as well.
+pub fn changed(mut call: impl FnMut(Turn)) -> Option<Changed> {
     let (from, to) = pipe().ok()?;
     // SAFETY: this process has one thread. The child works on its own memory, and ends without
     // running any destructor.
@@ -41,7 +50,8 @@ pub fn changed(mut call: impl FnMut()) -> Option<Changed> {
             let mut said = [0; 16];
             let arrived = File::from(from).read_exact(&mut said);
             if let Ok(WaitStatus::Signaled(..)) = waitpid(child, None) {
-                call();
+                call(Turn::First);
+                call(Turn::Second);
             }
             let word = |at: usize| Some(u64::from_ne_bytes(said[at..at + 8].try_into().ok()?));
             arrived.ok()?;
@@ -50,10 +60,9 @@ pub fn changed(mut call: impl FnMut()) -> Option<Changed> {
     }
 }
 
-/// Compares the memory of this process before and after a call.
-fn compare(call: &mut impl FnMut()) -> Option<Changed> {
-    // What only happens once, such as the look-up of a function's address, happens now.
-    call();
+/// Compares the memory of this process before and after the second call.
+fn compare(call: &mut impl FnMut(Turn)) -> Option<Changed> {
+    call(Turn::First);
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let own = (&raw const maps).addr();
     let area = |line: &str| {
@@ -76,7 +85,7 @@ fn compare(call: &mut impl FnMut()) -> Option<Changed> {
             before.set_len(before.len() + words);
         }
     }
-    call();
+    call(Turn::Second);
     let (mut changed, mut at) = (Changed { words: 0, digest: 0 }, 0);
     for &(from, words) in &areas {
         for word in 0..words {
@@ -103,7 +112,7 @@ mod tests {
     fn a_call_that_does_less_leaves_less_behind() {
         let mut memory = vec![0_u64; 10_000];
         let mut work = |count: usize, skipped: usize| {
-            changed(|| black_box(&mut memory)[..count - skipped].iter_mut().for_each(|word| *word += 3)).unwrap()
+            changed(|_| black_box(&mut memory)[..count - skipped].iter_mut().for_each(|word| *word += 3)).unwrap()
         };
         let whole = work(1000, 0);
         assert_eq!((whole.words, whole), (1000, work(1000, 0)), "each call finds the same memory");

@@ -95,7 +95,7 @@ impl Checker {
             return Ok(None);
         }
         let mut process = Process::start(source, false, patience)?;
-        let records = FIRST_RECORDS.max(batch).min(process.about.most_records.unwrap_or(u64::MAX));
+        let records = FIRST_RECORDS.max(2 * batch).min(process.about.most_records.unwrap_or(u64::MAX));
         if process.set_up(records)?.is_none() {
             return Ok(None);
         }

@@ -167,7 +167,9 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
     let (mut failed, mut shares) = (Vec::new(), Vec::new());
     progress.say("measuring a line by the bytes that are gone through");
     let both = || [true, false].into_iter().flat_map(|huge| sizes.iter().map(move |size| (*size, huge)));
-    let names: Vec<String> = both().map(|(size, huge)| CoreFile::latency_name(size as u64, huge)).collect();
+    let names: Vec<String> = both()
+        .map(|(size, huge)| CoreFile::latency_name(size as u64) + if huge { "huge pages" } else { "small pages" })
+        .collect();
     let mut times = passes(&names, &mut failed, || {
         let measured = both().map(|(size, huge)| progress.check().map(|()| latency_of(size, huge)));
         let measured: Vec<(f64, f64)> = measured.collect::<Result<_, _>>()?;

@@ -143,7 +143,9 @@ pub fn search(
         }
         let mut last = Compared::new(beside(&best[0]), bench)?;
         loop {
-            last.measure(if is_slow { LOOK / 4 } else { LOOK }.min(most_rounds), bench)?;
+            let look = if is_slow { LOOK / 4 } else { LOOK };
+            let done = last.ticks.first().map_or(0, Vec::len);
+            last.measure(look.min(most_rounds.saturating_sub(done).max(1)), bench)?;
             if let Some(better) = last.better().filter(|_| picks < MOST_PICKS) {
                 best.insert(0, better.clone());
                 picks += 1;

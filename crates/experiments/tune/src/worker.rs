@@ -1,6 +1,8 @@
 //! The process that runs a loop. It has it for itself, so a loop that crashes or hangs takes
 //! nothing else with it.
 
+#[cfg(target_os = "linux")]
+use crate::footprint::{Turn, changed};
 use crate::nodes::{Node, NodeLoop};
 use crate::protocol::{KnobAbout, LoopAbout, Made, Measure, Reply, Request, Source};
 use crate::recipe::Recipe;
@@ -177,8 +179,11 @@ impl Worker {
         #[cfg(target_os = "linux")]
         {
             let batch = batch.max(1) as usize;
-            let (mut calls, _) = self.ready(batch as u64, batch, values)?;
-            Ok(Reply::Checked(crate::footprint::changed(|| calls.call(0, batch, values))))
+            let (mut calls, _) = self.ready(2 * batch as u64, batch, values)?;
+            // The second call has records of its own, if there are any.
+            let last = calls.order.len() - batch;
+            let from = |turn| if turn == Turn::First { 0 } else { last };
+            Ok(Reply::Checked(changed(|turn| calls.call(from(turn), batch, values))))
         }
         #[cfg(not(target_os = "linux"))]
         Ok(Reply::Checked(None))

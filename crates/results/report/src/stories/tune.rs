@@ -26,25 +26,28 @@ fn difference(less: &Less) -> String {
 fn verdict(tune: &Tune<'_>, best: &Best) -> String {
     let facts = &tune.facts;
     let (found, of) = (words(tune, &best.values), &facts.name);
+    // A loop without a source has no values in it.
+    let has_source = facts.knobs.iter().any(|knob| knob.define.is_some() || knob.today > 0 && knob.is_distance);
+    let today = if has_source { "with today's values" } else { "without prefetch" };
     let takes = format!("{} per record", clocks::words(&tune.ticks, best.clocks));
     match &best.less_than_today {
         Some(less) if less.is_certain() && less.percent > 0.0 => {
-            format!("`{of}` takes the least time with {found}: {takes}, {} than with today's values", difference(less))
+            format!("`{of}` takes the least time with {found}: {takes}, {} than {today}", difference(less))
         }
         Some(less) if less.interval.iter().all(|end| end.abs() < ALIKE) && !less.drifts => {
             format!(
-                "`{of}` takes as long with today's values as with the best that was found ({found}), {takes}: they differ by less than {ALIKE} %"
+                "`{of}` takes as long {today} as with the best that was found ({found}), {takes}: they differ by less than {ALIKE} %"
             )
         }
         Some(less) => {
             let why = if less.drifts { "; the first half of the rounds contradicts the second" } else { "" };
             format!(
-                "It cannot be told on this machine now whether `{of}` takes less time than with today's values: with {found} it takes {}{why}",
+                "It cannot be told on this machine now whether `{of}` takes less time than {today}: with {found} it takes {}{why}",
                 difference(less)
             )
         }
         None if best.today == Some(best.clocks) => {
-            format!("Nothing better than today's values was found for `{of}`: {found}, {takes}")
+            format!("Nothing was found with which `{of}` takes less time than {today}: {found}, {takes}")
         }
         None => format!(
             "`{of}` took the least time with {found}, {takes}; the rounds are too few to compare it with today's values"
