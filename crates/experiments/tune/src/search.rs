@@ -10,8 +10,10 @@ use crate::space::{Space, once};
 use experiment::Error;
 use recording::stats::{median, median_interval};
 
-/// Candidates that a race leaves.
-const KEPT: usize = 4;
+/// Candidates that a race leaves, and those of them whose neighbours are tried: a loop may have
+/// more than one place with good values.
+const KEPT: usize = 8;
+const WIDE: usize = 6;
 
 /// Rounds of a race's first heat.
 const FIRST_ROUNDS: usize = 4;
@@ -22,8 +24,10 @@ const STEPS: [usize; 4] = [6, 4, 2, 1];
 /// Most steps of one place after these.
 const MOST_STEPS: usize = 12;
 
-/// Rounds of the last comparison before it is looked at.
+/// Rounds of the last comparison before it is looked at, and those that it has at least: what else
+/// runs changes within a second.
 const LOOK: usize = 32;
+const LEAST_ROUNDS: usize = 96;
 
 /// A search is sure when nothing that it measured beside its pick may take less by more than this
 /// share.
@@ -134,7 +138,7 @@ pub fn search(
         let steps = STEPS.into_iter().chain(std::iter::repeat_n(1, MOST_STEPS));
         for (turn, step) in steps.enumerate().skip(if picks > 0 { STEPS.len() - 1 } else { 0 }) {
             let before = best[0].clone();
-            let near = best.iter().take(2).flat_map(|values| space.beside(values, step));
+            let near = best.iter().take(WIDE).flat_map(|values| space.beside(values, step));
             let pool = best.iter().cloned().chain(near).collect();
             best = race(once(pool), bench)?;
             if turn >= STEPS.len() && best[0] == before {
@@ -143,7 +147,7 @@ pub fn search(
         }
         let mut last = Compared::new(beside(&best[0]), bench)?;
         loop {
-            let look = if is_slow { LOOK / 4 } else { LOOK };
+            let (look, least) = if is_slow { (LOOK / 4, LOOK / 4) } else { (LOOK, LEAST_ROUNDS) };
             let done = last.ticks.first().map_or(0, Vec::len);
             last.measure(look.min(most_rounds.saturating_sub(done).max(1)), bench)?;
             if let Some(better) = last.better().filter(|_| picks < MOST_PICKS) {
@@ -151,7 +155,8 @@ pub fn search(
                 picks += 1;
                 break;
             }
-            if last.is_sure() || last.ticks[0].len() >= most_rounds {
+            let done = last.ticks[0].len();
+            if done >= least && last.is_sure() || done >= most_rounds {
                 return Ok(last);
             }
         }
@@ -178,8 +183,8 @@ fn race(
         }
         let score: Vec<f64> = logarithms.iter().map(|of| median(of).unwrap_or(f64::INFINITY)).collect();
         order.sort_by(|a, b| score[*a].total_cmp(&score[*b]));
-        let is_last = pool.len() <= 3 * KEPT;
-        let keep = if is_last { KEPT } else { pool.len() / 3 };
+        let is_last = pool.len() <= 2 * KEPT;
+        let keep = if is_last { KEPT } else { (pool.len() / 3).max(KEPT) };
         let mut kept = Vec::new();
         for at in order {
             if kept.len() < keep && bench.is_allowed(&pool[at])? {

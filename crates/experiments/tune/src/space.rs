@@ -9,7 +9,7 @@ const FINE: [u32; 46] = [
 ];
 
 /// Distances whose combinations a search starts from; the first list that leaves few enough.
-const COARSE: [&[u32]; 4] = [&[0, 1, 2, 4, 8, 16, 32, 64], &[0, 4, 8, 16, 32], &[0, 8, 24], &[]];
+const COARSE: [&[u32]; 4] = [&[0, 2, 4, 8, 12, 16, 24, 32, 48], &[0, 4, 8, 16, 32], &[0, 8, 24], &[]];
 
 /// The distance of the last line in the rule of thumb, with each line before it twice as far.
 const RULE: u32 = 12;
@@ -134,8 +134,8 @@ impl<'a> Space<'a> {
         once(all)
     }
 
-    /// What lies `step` places beside some values, knob by knob and for all distances together, and
-    /// every value of each choice.
+    /// What lies `step` places beside some values: knob by knob, two distances against each other,
+    /// all distances together, and every value of each choice.
     pub fn beside(&self, values: &[u32], step: usize) -> Vec<Vec<u32>> {
         let moved = |knob: usize, up: bool| {
             let ladder = self.ladder(knob);
@@ -154,6 +154,13 @@ impl<'a> Space<'a> {
                 KnobKind::Distance => all.extend([false, true].map(|up| with(at, moved(at, up)))),
                 KnobKind::Choice => all.extend(self.ladder(at).into_iter().map(|value| with(at, value))),
                 KnobKind::Line => {}
+            }
+        }
+        for (one, other) in (0..values.len()).flat_map(|one| (0..values.len()).map(move |other| (one, other))) {
+            if one != other && self.knobs[one].is_distance() && self.knobs[other].is_distance() {
+                let mut both = with(one, moved(one, true));
+                both[other] = moved(other, false);
+                all.push(both);
             }
         }
         for up in [false, true] {
@@ -236,8 +243,8 @@ pub(crate) mod tests {
                 (first.least, first.most) = (3, 40);
             }
             let space = Space::new(&knobs, 32);
-            let starts = space.starts(600);
-            assert!(starts.len() < 700, "{}", starts.len());
+            let starts = space.starts(800);
+            assert!(starts.len() < 900, "{}", starts.len());
             let beside = starts.iter().flat_map(|values| [1, 2, 4].map(|step| space.beside(values, step)));
             let all: Vec<Vec<u32>> =
                 beside.flatten().chain(space.curves(&starts[0], 9)).chain(starts.clone()).collect();
@@ -251,13 +258,13 @@ pub(crate) mod tests {
     fn rules_of_engineers_are_tried_with_any_number_of_lines() {
         let three = knobs(3, false);
         let space = Space::new(&three, 256);
-        let starts = space.starts(600);
+        let starts = space.starts(800);
         for wanted in [[24, 16, 8], [48, 24, 12], [16, 8, 4], [8, 8, 8], [0, 0, 0], [36, 24, 12]] {
             assert!(starts.contains(&wanted.to_vec()), "{wanted:?}");
         }
         assert!(space.beside(&[24, 18, 12], 1).contains(&vec![24, 18, 13]));
         assert!(space.beside(&[24, 18, 12], 1).contains(&vec![26, 20, 13]), "all together");
         let only_a_choice = knobs(0, true);
-        assert_eq!(Space::new(&only_a_choice, 256).starts(600), [[1], [2], [4]]);
+        assert_eq!(Space::new(&only_a_choice, 256).starts(800), [[1], [2], [4]]);
     }
 }

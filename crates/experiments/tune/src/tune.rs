@@ -95,7 +95,7 @@ const BATCHES: [u64; 7] = [16, 32, 64, 128, 256, 512, 1024];
 
 /// Seconds of the first heat of a search at most, about, and the places that it starts from.
 const HEAT_SECONDS: f64 = 3.0;
-const PLACES: (f64, f64) = (8.0, 600.0);
+const PLACES: (f64, f64) = (8.0, 800.0);
 
 /// A slice of more seconds belongs to a slow loop.
 const SLOW_SECONDS: f64 = 0.01;
@@ -208,7 +208,7 @@ fn last_comparison(
     let beside = |pick: &[u32]| {
         let all = named.iter().map(|start| start.values.clone());
         let curves = space.curves(pick, if is_slow { 4 } else { POINTS });
-        [pick.to_vec()].into_iter().chain(all).chain(curves).collect()
+        [pick.to_vec()].into_iter().chain(all).chain(space.beside(pick, 1)).chain(curves).collect()
     };
     let compared = search(&space, most, is_slow, rounds, beside, bench)?;
     Ok((compared, named))
