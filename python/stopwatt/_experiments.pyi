@@ -431,7 +431,7 @@ class _Tune(Experiment):
         rounds: Optional[int] = None,
         memory: Optional[int] = None,
         patience: Optional[int] = None,
-        quick: Optional[bool] = None,
+        results_may_differ: Optional[bool] = None,
         small_pages: Optional[bool] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,

@@ -893,16 +893,12 @@ class Tune:
     """Whether the machine repeats itself."""
     best: Optional[TuneBest]
     """The best of the largest working set at the batch that was asked for."""
+    beside: list[TuneBeside]
+    """What stands beside the best, measured in the same rounds: each rule's best."""
     groups: list[TuneGroup]
     """Each working set and batch."""
-    predictors: list[TunePredictor]
-    """The loss of each predictor, over all groups."""
-    model_error_percent: Optional[float]
-    """Median error of the model's clocks over the cells that it was not fitted to, in percent."""
-    expected_error_percent: Optional[float]
-    """Median error of the clocks that the choice expects, over the cells that it did not measure, in percent."""
     cells: list[TunedCell]
-    """Each cell that was measured or is expected."""
+    """Each candidate that was compared."""
     recording: str
     """The recording's folder, as it was named on the command line."""
 
@@ -920,19 +916,35 @@ class TunedLoop:
     batch: int
     """Records of a call, where it is not varied."""
     rounds: int
-    """Rounds in which cells were measured in turn."""
+    """Rounds of the last comparison."""
+    slices: int
+    """Slices that were measured in all."""
     at_the_end: bool
-    """True if the best cell is at an end of what can be tried."""
-    quick: bool
-    """True if there was no sweep: only the cells of the choice were measured."""
+    """True if a distance of the best is the longest that can be tried."""
+    is_checked: bool
+    """True if it was looked at whether the loop leaves the same results in memory with all values."""
+    left_out: list[list[int]]
+    """Values with which it leaves others: they were left out."""
+    pick: list[int]
+    """The values that the search found."""
+    beside: list[TunedPlace]
+    """What stands beside them."""
     knobs: list[TunedKnob]
     """The loop's knobs."""
     sets: list[TunedSet]
     """The working sets, the largest last."""
     huge: Optional[float] = None
     """The share of the records' memory in huge pages, where the system says it."""
-    model: Optional[TunedModel] = None
-    """A model, its cells and its numbers; `None` without a model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedPlace:
+    """Values that an engineer would have tried."""
+
+    name: str
+    """The rule that they follow; several places may follow one."""
+    values: list[int]
+    """A value for each knob."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -964,34 +976,6 @@ class TunedSet:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TunedModel:
-    """A model of a loop on a measured core. Times are in ticks."""
-
-    core: str
-    """The core's file."""
-    used: list[tuple[str, str]]
-    """Cells that were fitted to, as variant and subject."""
-    probed: list[tuple[str, str]]
-    """Cells that were measured for the choice from few measurements, as variant and subject."""
-    probe_rounds: tuple[int, int]
-    """Rounds that were looked at for it, of all cells together, and those of the sweep."""
-    work: float
-    """Work per record."""
-    call: float
-    """Ticks per call."""
-    window_records: float
-    """Records that fit the core's window."""
-    chain: float
-    """From a record's lines to the end of what depends on them."""
-    line: float
-    """A line of the largest set, in the mean."""
-    fills: int
-    """Lines that can be on their way at once."""
-    rms_percent: float
-    """Root mean square of the relative errors of the fit, in percent."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class TuneBest:
     """The best values, and what is nearly as good."""
 
@@ -1007,8 +991,52 @@ class TuneBest:
     """Ticks per record without prefetch; `None` where that was not measured."""
     today: Optional[float]
     """Ticks per record with the loop's present values; `None` where those were not measured."""
+    less_than_today: Optional[TuneLess]
+    """How much less the best takes than today's values; `None` where it is today's, or where that cannot be known."""
+    is_sure: bool
+    """True if nothing that was measured beside it may take less by more than a percent."""
+    rival: Optional[TuneRival]
+    """What may take less than the best by more than a percent, if anything."""
     defines: list[str]
-    """The values that are to be pasted into a source."""
+    """The values that are to be pasted into a source; none unless they surely take less."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneLess:
+    """How much less one candidate takes than another, from the rounds in which both were measured."""
+
+    percent: float
+    """Clocks less, in percent of the other's: the median over the rounds."""
+    interval: tuple[float, float]
+    """A 95 % interval of it."""
+    drifts: bool
+    """True if the first half of the rounds and the second one contradict each other: the intervals of both halves have
+    nothing in common.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneRival:
+    """Values that may be better than the best."""
+
+    values: list[int]
+    """A value for each knob."""
+    less_percent: float
+    """Clocks less than the best's at most, in percent: the end of a 95 % interval."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneBeside:
+    """A rule that an engineer would follow."""
+
+    name: str
+    """The rule."""
+    values: list[int]
+    """The values that it gives; of several, those that take the least."""
+    clocks: float
+    """Ticks per record."""
+    best_takes_less: Optional[TuneLess]
+    """How much less the best takes; `None` where it is the best."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1020,52 +1048,18 @@ class TuneGroup:
     batch: int
     """Records of a batch, at least 1."""
     values: list[int]
-    """The best value of each knob."""
+    """The values that take the least of those that were measured there."""
     clocks: float
-    """Ticks per record at the best."""
+    """Ticks per record with them."""
     none: Optional[float]
     """Ticks per record without prefetch; `None` where that was not measured."""
-    chosen: Optional[TunePick]
-    """The choice from a tenth of the measurements, and by how much more than the best it takes, in percent."""
-    model: Optional[TunePick]
-    """The pick of the model alone."""
-    always: Optional[TunePick]
-    """All distances at 8."""
-    longest: Optional[TunePick]
-    """All distances at the longest that was tried."""
-    few: Optional[TunePick]
-    """The best of few distances, each of which is measured."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TunePick:
-    """The pick of a predictor."""
-
-    values: list[int]
-    """The value of each knob."""
-    loss_percent: float
-    """Clocks above those of the best, in percent, at least 0."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TunePredictor:
-    """The score of a predictor over all groups."""
-
-    name: str
-    """The predictor, in words."""
-    groups: int
-    """The number of groups that it was judged on."""
-    mean_loss_percent: float
-    """The mean loss over the groups, in percent."""
-    worst_loss_percent: float
-    """The greatest loss over the groups, in percent."""
-    within_2_percent: int
-    """Groups in which it loses at most 2 %."""
+    pick: Optional[float]
+    """Ticks per record with the best of the search; `None` where that was not measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TunedCell:
-    """A cell, measured."""
+    """A candidate, measured."""
 
     set: str
     """The working set's name."""
@@ -1074,17 +1068,9 @@ class TunedCell:
     values: list[int]
     """A value for each knob."""
     clocks: float
-    """The median of its rounds; without a sweep, what is expected of a cell that has none."""
+    """The median of its rounds. Only cells of one working set and batch have the same rounds."""
     rounds: int
-    """The number of rounds that were measured; 0 for a cell that was not."""
-    modelled: Optional[float]
-    """Ticks per record by the model; `None` without a model."""
-    used_in_fit: bool
-    """True if the model was fitted to this cell."""
-    expected: Optional[float]
-    """Ticks as the choice from few measurements knows them."""
-    probed: bool
-    """True if the choice from few measurements measured this cell."""
+    """The number of rounds that were measured."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -103,10 +103,19 @@ pub struct Best {
     pub less_than_today: Option<Less>,
     /// True if nothing that was measured beside it may take less by more than a percent.
     pub is_sure: bool,
-    /// The values that may take less than the best, and by how many percent at most.
-    pub rival: Option<(Vec<u32>, f64)>,
+    /// What may take less than the best by more than a percent, if anything.
+    pub rival: Option<Rival>,
     /// The values that are to be pasted into a source; none unless they surely take less.
     pub defines: Vec<String>,
+}
+
+/// Values that may be better than the best.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct Rival {
+    /// A value for each knob.
+    pub values: Vec<u32>,
+    /// Clocks less than the best's at most, in percent: the end of a 95 % interval.
+    pub less_percent: f64,
 }
 
 /// A rule that an engineer would follow.
@@ -225,8 +234,11 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
     let today = follows(facts, group, TODAY).or_else(|| clocks(&as_in_source));
     let less_than_today = today.filter(|today| today.values != best.values).and_then(|today| Less::new(best, today));
     let others = group.iter().filter(|cell| cell.values != best.values);
-    let rivals = others.filter_map(|cell| Some((cell.values.clone(), -Less::new(best, cell)?.interval[0])));
-    let rival = rivals.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, percent)| *percent > 100.0 * SURE);
+    let rivals = others.filter_map(|cell| {
+        Some(Rival { values: cell.values.clone(), less_percent: -Less::new(best, cell)?.interval[0] })
+    });
+    let rival = rivals.max_by(|a, b| a.less_percent.total_cmp(&b.less_percent));
+    let rival = rival.filter(|rival| rival.less_percent > 100.0 * SURE);
     let is_less = less_than_today.is_some_and(|less| less.is_certain() && less.percent > 0.0);
     let defines = facts.knobs.iter().zip(&best.values).filter_map(define).filter(|_| is_less);
     Best {

@@ -80,11 +80,11 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
             facts.left_out.len()
         ));
     }
-    if let Some((values, percent)) = &best.rival {
+    if let Some(rival) = &best.rival {
         told.warning(format!(
             "The search is not sure: {} may take up to {} % less than the best. A quieter machine, or more --rounds than {}, may tell.",
-            words(tune, values),
-            fixed(*percent, 1),
+            words(tune, &rival.values),
+            fixed(rival.less_percent, 1),
             facts.rounds
         ));
     }
