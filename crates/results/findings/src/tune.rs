@@ -238,7 +238,7 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
         Some(Rival { values: cell.values.clone(), less_percent: -Less::new(best, cell)?.interval[0] })
     });
     let rival = rivals.max_by(|a, b| a.less_percent.total_cmp(&b.less_percent));
-    let rival = rival.filter(|rival| rival.less_percent > 100.0 * SURE);
+    let rival = rival.filter(|rival| rival.less_percent > 100.0 * SURE / (1.0 - SURE));
     let is_less = less_than_today.is_some_and(|less| less.is_certain() && less.percent > 0.0);
     let defines = facts.knobs.iter().zip(&best.values).filter_map(define).filter(|_| is_less);
     Best {
