@@ -19,7 +19,7 @@ fn words(tune: &Tune<'_>, values: &[u32]) -> String {
 fn difference(less: &Less) -> String {
     let [low, high] = less.interval;
     let share = |percent: f64| format!("{} % {}", fixed(percent.abs(), 1), if percent < 0.0 { "more" } else { "less" });
-    format!("{} (95 % interval: {} to {})", share(less.percent), share(low), share(high))
+    format!("{} ({} to {})", share(less.percent), share(low), share(high))
 }
 
 /// The sentence about the best and today's values.
@@ -59,7 +59,7 @@ fn verdict(tune: &Tune<'_>, best: &Best) -> String {
 fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
     let facts = &tune.facts;
     let mut sentence = format!(
-        "{}, with {} MB of lines, in batches of {}.",
+        "{}. The records have {} MB of lines, in batches of {}.",
         verdict(tune, best),
         facts.sets.last().map_or(0, |set| set.bytes >> 20),
         facts.batch
