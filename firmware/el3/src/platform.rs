@@ -159,7 +159,6 @@ impl Platform for Virt {
             system_off2: true,
             mem_protect: true,
             mem_protect_check_range: true,
-            ..OptionalCalls::NONE
         }
     }
 

@@ -162,27 +162,8 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
     let cache_bytes = system::cache_bytes();
     let last = cache_bytes.iter().copied().max().unwrap_or(0);
     let most = (4 * last).next_power_of_two().clamp(LEAST_MEMORY, MOST_MEMORY) as usize;
-    let sizes: Vec<usize> =
-        std::iter::successors(Some(16 << 10), |size| Some(size * 2)).take_while(|size| *size <= most).collect();
-    let (mut failed, mut shares) = (Vec::new(), Vec::new());
-    progress.say("measuring a line by the bytes that are gone through");
-    let both = || [true, false].into_iter().flat_map(|huge| sizes.iter().map(move |size| (*size, huge)));
-    let names: Vec<String> = both()
-        .map(|(size, huge)| CoreFile::latency_name(size as u64) + if huge { "huge pages" } else { "small pages" })
-        .collect();
-    let mut times = passes(&names, &mut failed, || {
-        let measured = both().map(|(size, huge)| progress.check().map(|()| latency_of(size, huge)));
-        let measured: Vec<(f64, f64)> = measured.collect::<Result<_, _>>()?;
-        shares = measured.iter().map(|(share, _)| *share).collect();
-        Ok(measured.into_iter().map(|(_, ticks)| ticks).collect())
-    })?;
-    let halves = names.chunks(sizes.len()).zip(times.chunks_mut(sizes.len()));
-    halves.for_each(|(names, times)| rising(names, times, &mut failed));
-    let latency = both().zip(shares.iter().zip(&times));
-    let latency =
-        latency.map(|((size, _), (huge, ticks))| Latency { bytes: size as u64, huge: *huge, ticks: rounded(*ticks) });
-    let latency = latency.collect();
-
+    let mut failed = Vec::new();
+    let latency = latencies(most, progress, &mut failed)?;
     progress.say("measuring what is under way at once");
     let mut memory = Memory::new(most, true);
     let first = memory.chain((0..most / LINE).map(|line| (line * WORDS) as u32).collect());
@@ -231,6 +212,30 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
         latency,
         pages: pages.collect(),
     })
+}
+
+/// The time of a line in huge and in small pages, up to `most` bytes that are gone through.
+fn latencies(most: usize, progress: &Progress, failed: &mut Vec<String>) -> Result<Vec<Latency>, Error> {
+    let sizes: Vec<usize> =
+        std::iter::successors(Some(16 << 10), |size| Some(size * 2)).take_while(|size| *size <= most).collect();
+    let mut shares = Vec::new();
+    progress.say("measuring a line by the bytes that are gone through");
+    let both = || [true, false].into_iter().flat_map(|huge| sizes.iter().map(move |size| (*size, huge)));
+    let names: Vec<String> = both()
+        .map(|(size, huge)| CoreFile::latency_name(size as u64) + if huge { "huge pages" } else { "small pages" })
+        .collect();
+    let mut times = passes(&names, failed, || {
+        let measured = both().map(|(size, huge)| progress.check().map(|()| latency_of(size, huge)));
+        let measured: Vec<(f64, f64)> = measured.collect::<Result<_, _>>()?;
+        shares = measured.iter().map(|(share, _)| *share).collect();
+        Ok(measured.into_iter().map(|(_, ticks)| ticks).collect())
+    })?;
+    let halves = names.chunks(sizes.len()).zip(times.chunks_mut(sizes.len()));
+    halves.for_each(|(names, times)| rising(names, times, failed));
+    let latency = both().zip(shares.iter().zip(&times));
+    let latency =
+        latency.map(|((size, _), (huge, ticks))| Latency { bytes: size as u64, huge: *huge, ticks: rounded(*ticks) });
+    Ok(latency.collect())
 }
 
 /// The share of huge pages, and the latency, where `size` bytes are gone through in no order.

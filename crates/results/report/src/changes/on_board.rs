@@ -64,6 +64,8 @@ pub(super) fn as_json(of: &OnBoard) -> Value {
     json!({
         "platform": of.platform, "instructions_of_psci_version": of.version, "ns_per_instruction": of.cores,
         "ns_per_memory_access": of.memory_ns,
-        "calls": of.calls, "cases": of.cases.iter().map(case).collect::<Vec<_>>(),
+        "calls": of.calls.iter().map(|(call, change, _)| json!([call, change])).collect::<Vec<_>>(),
+        "barriers_and_cache_lines": of.calls.iter().map(|(call, _, slow)| json!([call, slow])).collect::<Vec<_>>(),
+        "cases": of.cases.iter().map(case).collect::<Vec<_>>(),
     })
 }
