@@ -1008,7 +1008,7 @@ class TuneLess:
     percent: float
     """Clocks less, in percent of the other's: the median over the rounds."""
     interval: tuple[float, float]
-    """A 95 % interval of it."""
+    """A 95 % interval of it, of both halves of the rounds where these contradict each other."""
     drifts: bool
     """True if the first half of the rounds and the second one contradict each other: the intervals of both halves have
     nothing in common.

@@ -61,7 +61,7 @@ pub struct TunedCell {
 pub struct Less {
     /// Clocks less, in percent of the other's: the median over the rounds.
     pub percent: f64,
-    /// A 95 % interval of it.
+    /// A 95 % interval of it, of both halves of the rounds where these contradict each other.
     pub interval: [f64; 2],
     /// True if the first half of the rounds and the second one contradict each other: the
     /// intervals of both halves have nothing in common.
@@ -74,13 +74,15 @@ impl Less {
         let less: Vec<f64> = one.measured.iter().zip(&other.measured).map(|(a, b)| 100.0 * (1.0 - a / b)).collect();
         let (first, second) = less.split_at(less.len() / 2);
         let halves = stats::median_interval(first).zip(stats::median_interval(second));
-        let apart = halves.is_some_and(|(first, second)| first[1] < second[0] || second[1] < first[0]);
-        Some(Self { percent: stats::median(&less)?, interval: stats::median_interval(&less)?, drifts: apart })
+        let apart = halves.filter(|(first, second)| first[1] < second[0] || second[1] < first[0]);
+        let both = apart.map(|(first, second)| [first[0].min(second[0]), first[1].max(second[1])]);
+        let interval = both.or(stats::median_interval(&less))?;
+        Some(Self { percent: stats::median(&less)?, interval, drifts: apart.is_some() })
     }
 
     /// True if it surely takes less, or surely more.
     pub fn is_certain(&self) -> bool {
-        !self.drifts && (self.interval[0] > 0.0 || self.interval[1] < 0.0)
+        self.interval[0] > 0.0 || self.interval[1] < 0.0
     }
 }
 
@@ -326,7 +328,9 @@ mod tests {
         assert!(!Less::new(&cell(even.collect()), &slow).unwrap().is_certain());
         let late = rounds().enumerate().map(|(round, ticks)| ticks * if round < 20 { 0.98 } else { 0.9 });
         let late = Less::new(&cell(late.collect()), &slow).unwrap();
-        assert!(late.drifts && !late.is_certain());
+        assert!(late.drifts && late.is_certain() && (late.interval[1] - late.interval[0] - 8.0).abs() < 1e-9);
+        let turns = rounds().enumerate().map(|(round, ticks)| ticks * if round < 20 { 1.02 } else { 0.9 });
+        assert!(!Less::new(&cell(turns.collect()), &slow).unwrap().is_certain(), "the halves differ in sign");
         assert_eq!(Less::new(&cell(vec![1.0; 5]), &slow), None, "five rounds say nothing");
     }
 }
