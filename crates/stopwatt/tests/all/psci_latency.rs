@@ -297,6 +297,11 @@ fn a_fit_to_cells_that_contradict_each_other_is_told_as_a_bad_one() {
     let data = copy();
     // Every fourth cell, if a fit uses it, contradicts its neighbours.
     scale(data.path(), 4.0, |number, used| used && number % 4 == 0);
+    let refused = stopwatt_on(data.path(), &["calibrate", "--release", FITTED]);
+    let said = String::from_utf8_lossy(&refused.stderr).replace("\n  │ ", " ");
+    assert!(!refused.status.success() && said.contains("a fit cannot be trusted, so its file stays"), "{said}");
+    // As that error says, to have it written all the same.
+    std::fs::remove_file(data.path().join(format!("platforms/juno-r1/costs/{FITTED}.toml"))).unwrap();
     let output = stopwatt_on(data.path(), &["calibrate", "--release", FITTED]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
