@@ -38,7 +38,8 @@ impl Slices {
     }
 }
 
-/// What the system says of the calling thread.
+/// The calling thread's clocks and count of switches at a moment; a slice has one before it and one
+/// behind it.
 struct Look {
     at: Instant,
     /// Time that the thread had a processor; `None` where the system does not say.

@@ -36,7 +36,7 @@ impl Board {
             idle.push((source.clone(), platforms::idle_states(files, of)?));
         }
         let board = Self { name: name.to_owned(), machine, idle, text: platform.document().text().to_owned() };
-        // Whether they fit each other is found before the run.
+        // A machine and idle states that do not fit each other are an error before the run starts.
         for (_, idle) in &board.idle {
             Hardware::new(&board.machine, idle, 0).map_err(Error::Failed)?;
         }

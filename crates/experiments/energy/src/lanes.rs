@@ -19,7 +19,7 @@ pub(crate) const KEPT_NS: std::ops::Range<u64> = 1_000_000_000..1_200_000_000;
 /// Adds the timelines of what was visited.
 ///
 /// # Errors
-/// What makes no sense in a benchmark; the run was told to stop.
+/// A benchmark cannot be run as its file says, or the run was told to stop.
 pub(crate) fn add<'v, 's: 'v>(
     recording: &mut Recording,
     suite: &'s Suite,

@@ -152,7 +152,7 @@ pub fn set(suite: &Suite, given: &[(String, String)]) -> Result<Vec<(String, Val
 /// Visits the points, several at once; what comes back is in their order.
 ///
 /// # Errors
-/// What makes no sense in a benchmark; the run was told to stop.
+/// A benchmark cannot be run as its file says, or the run was told to stop.
 pub fn visit<'s>(
     suite: &'s Suite,
     board: &Board,

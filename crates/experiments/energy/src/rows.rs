@@ -48,8 +48,8 @@ pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[PointR
             match kind {
                 Kind::Draws | Kind::Central => {
                     energy(&mut recording, series, at.visit.number, None, ran);
-                    // Where there are draws, owners at the central point would only double every
-                    // bar.
+                    // Owners are recorded for one kind of points: a chart over both kinds would
+                    // count their energy twice.
                     if kind == counted {
                         counts(&mut recording, series, at.visit.number, ran);
                     }

@@ -114,7 +114,7 @@ pub(crate) fn kernel(
 /// Runs a benchmark.
 ///
 /// # Errors
-/// What makes no sense in it.
+/// The benchmark cannot be run as its file says.
 pub fn run(
     suite: &Suite,
     board: &Board,

@@ -104,7 +104,7 @@ pub fn notes(process: &Process, source: &Source, memory: u64, records: u64, meas
         ));
     }
     if !measured.is_checked && matches!(source, Source::Shared { .. }) {
-        notes.push("Nobody has looked whether the loop does the same work with all values.".to_owned());
+        notes.push("It was not checked whether the loop does the same work with all values.".to_owned());
     }
     notes
 }
