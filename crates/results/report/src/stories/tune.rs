@@ -32,7 +32,10 @@ fn verdict(tune: &Tune<'_>, best: &Best) -> String {
     let takes = format!("{} per record", clocks::words(&tune.ticks, best.clocks));
     match &best.less_than_today {
         Some(less) if less.is_certain() && less.percent > 0.0 => {
-            format!("`{of}` takes the least time with {found}: {takes}, {} than {today}", difference(less))
+            format!(
+                "Of what was tried, `{of}` takes the least time with {found}: {takes}, {} than {today}",
+                difference(less)
+            )
         }
         Some(less) if less.interval.iter().all(|end| end.abs() < ALIKE) && !less.drifts => {
             format!(
