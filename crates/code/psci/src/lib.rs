@@ -185,6 +185,9 @@
 //!   any other.
 //! * A CPU in CPU_DEFAULT_SUSPEND's standby of level 0 counts as running for OS-initiated requests
 //!   of others.
+//! * A CPU that is frozen by CPU_FREEZE reads as off in AFFINITY_INFO, and SYSTEM_SUSPEND beside it
+//!   is DENIED: both are this library's reading of 5.17 and 5.20, which no other firmware was held
+//!   to.
 //! * PSCI_STAT counts [`STAT_SLOTS`] states a domain, and counts a stay when it ends. Stays after
 //!   CPU_OFF count like those of a suspend in the same state.
 //! * SMCCC_ARCH_WORKAROUND and the SoC id calls are the firmware's, which answers for them in

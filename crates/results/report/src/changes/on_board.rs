@@ -33,7 +33,7 @@ pub(super) fn tell(told: &mut Blocks, of: &OnBoard) {
     ));
     told.paragraph(match of.memory_ns {
         Some(ns) => format!(
-            "A barrier or a line of cache maintenance takes at least that, and at most an access to memory: {} ns.",
+            "A barrier or a line of cache maintenance is taken to cost at least that, and at most an access to memory: {} ns.",
             fixed(ns, 0)
         ),
         None => "Barriers and cache maintenance are taken for other instructions: record with --by-function, and they \
