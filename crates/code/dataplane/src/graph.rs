@@ -454,16 +454,25 @@ impl Graph {
         self.started.elapsed().as_secs_f64()
     }
 
+    /// Rounds and all nodes' counters, for [`Self::set_counters`].
+    pub fn counters(&self) -> (u64, Vec<NodeCounters>) {
+        let inputs = self.inputs.iter().map(|slot| slot.counters);
+        (self.loops, inputs.chain(self.slots.iter().map(|slot| slot.counters)).collect())
+    }
+
+    /// Makes rounds and nodes' counters what they were: what ran since counts for nothing.
+    pub fn set_counters(&mut self, (loops, counters): &(u64, Vec<NodeCounters>)) {
+        let inputs = self.inputs.iter_mut().map(|slot| &mut slot.counters);
+        let all = inputs.chain(self.slots.iter_mut().map(|slot| &mut slot.counters));
+        all.zip(counters).for_each(|(counters, kept)| *counters = *kept);
+        self.loops = *loops;
+    }
+
     /// Sets the nodes' counters to zero, as `clear runtime` does. Errors and interface counters
     /// stay.
     pub fn clear_runtime(&mut self) {
-        for slot in &mut self.slots {
-            slot.counters = NodeCounters::default();
-        }
-        for slot in &mut self.inputs {
-            slot.counters = NodeCounters::default();
-        }
-        self.loops = 0;
+        let nodes = self.inputs.len() + self.slots.len();
+        self.set_counters(&(0, vec![NodeCounters::default(); nodes]));
         self.started = std::time::Instant::now();
     }
 

@@ -200,7 +200,9 @@ fn notes(found: &DriverRates, loss: f64) -> Vec<String> {
     }
     let short: usize = found.tried.iter().map(|tried| tried.short).sum();
     if short > 0 {
-        notes.push(format!("{name}: {short} trials were repeated, because something held the generator up."));
+        notes.push(format!(
+            "{name}: {short} trials were repeated, because something held the generator or our graph up."
+        ));
     }
     if found.untimed > 0 {
         let why = "are in no percentile: the sink missed them, or the clock was set.";

@@ -323,7 +323,10 @@ fn until(graph: &mut Graph, length: Duration, rounds: &mut Histogram<u64>) -> Sh
     let mut slices = Slices::default();
     let mut share = Share { seconds: 0.0, ticks: 0, packets: 0 };
     while start.elapsed() < length {
+        // Nodes' counters, too, are those of slices that count.
+        let before = graph.counters();
         let slice = slices.take(|| {
+            graph.set_counters(&before);
             let (began, from) = (Instant::now(), machine::ticks());
             let mut packets = graph.run_once() as u64;
             let first = machine::ticks() - from;

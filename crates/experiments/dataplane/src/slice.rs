@@ -40,7 +40,7 @@ impl Slices {
 
 /// The calling thread's clocks and count of switches at a moment; a slice has one before it and one
 /// behind it.
-struct Look {
+pub(crate) struct Look {
     at: Instant,
     /// Time that the thread had a processor; `None` where the system does not say.
     ran: Option<Duration>,
@@ -49,8 +49,9 @@ struct Look {
 }
 
 impl Look {
+    /// The calling thread's, now.
     #[cfg(target_os = "linux")]
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         use nix::sys::resource::{UsageWho, getrusage};
         use nix::time::{ClockId, clock_gettime};
         let taken = getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| usage.involuntary_context_switches());
@@ -59,15 +60,21 @@ impl Look {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { at: Instant::now(), ran: None, taken: 0 }
     }
 
+    /// True if the processor was taken away, which interrupts do not do.
     fn is_disturbed(&self, before: &Self) -> bool {
+        self.taken != before.taken || self.is_held_up(before)
+    }
+
+    /// True if the thread lacked the processor for long. Of work that takes long it is the better
+    /// question: in a second the processor is always taken away for a moment.
+    pub(crate) fn is_held_up(&self, before: &Self) -> bool {
         let took = self.at - before.at;
         let ran = self.ran.zip(before.ran).map_or(took, |(now, then)| now.saturating_sub(then));
-        let lack = took.saturating_sub(ran);
-        self.taken != before.taken || lack > LACK.0.max(took.mul_f64(LACK.1))
+        took.saturating_sub(ran) > LACK.0.max(took.mul_f64(LACK.1))
     }
 }
 

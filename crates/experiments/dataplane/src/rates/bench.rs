@@ -9,6 +9,7 @@ use super::command::Program;
 use super::flow::{Latencies, Offer, SentCounts, Sink, generate};
 use super::namespace::{Counts, Namespace, backlog_drops};
 use crate::graphs::{self, Ends, INSIDE, Load, OUTSIDE, our_mac, peer_mac};
+use crate::slice::Look;
 use dataplane::graph::Graph;
 use dataplane::machine;
 use experiment::{Error, Progress};
@@ -75,6 +76,8 @@ pub struct Trial {
     pub in_time: u64,
     /// Packets that came out later.
     pub late: u64,
+    /// True if our graph lacked its processor for long: it lost packets for want of time.
+    pub held_up: bool,
     /// The counts of packets that did not come out.
     pub lost_at: Vec<Loss>,
     /// The time that the packets with a time were on their way.
@@ -127,7 +130,7 @@ pub fn forwarder_cpu() -> usize {
 /// Our graph on a thread of its own.
 struct Running {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<io::Result<Graph>>,
+    thread: JoinHandle<io::Result<(Graph, bool)>>,
 }
 
 impl Running {
@@ -139,15 +142,17 @@ impl Running {
         let told = stop.clone();
         let thread = thread::Builder::new().name("forwarder".to_owned()).spawn(move || {
             machine::pin(forwarder_cpu())?;
+            let before = Look::new();
             while !told.load(Ordering::Relaxed) {
                 graph.run_once();
             }
-            Ok(graph)
+            Ok((graph, Look::new().is_held_up(&before)))
         })?;
         Ok(Self { stop, thread })
     }
 
-    fn stop(self) -> io::Result<Graph> {
+    /// The graph, and whether it lacked the processor for long.
+    fn stop(self) -> io::Result<(Graph, bool)> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| io::Error::other("the forwarder's thread is gone"))?
     }
@@ -279,8 +284,11 @@ impl Bench {
             loss.packets = loss.packets.saturating_sub(before.packets);
         }
         let mut hardware = self.program.as_ref().map(|program| program.command().to_owned()).unwrap_or_default();
+        let mut held_up = false;
         if let Some(running) = running {
-            let report = running.stop().map_err(failed)?.report();
+            let (graph, lacked) = running.stop().map_err(failed)?;
+            held_up = lacked;
+            let report = graph.report();
             for interface in &report.interfaces {
                 lost_at.push(Loss::new(&interface.name, "kernel queue full", interface.kernel_drops));
                 lost_at.push(Loss::new(&interface.name, "tx-error", interface.tx_errors));
@@ -289,7 +297,7 @@ impl Bench {
             hardware = report.hardware.first().map(|(_, text)| text.clone()).unwrap_or_default();
         }
         lost_at.retain(|loss| loss.packets > 0);
-        Ok(Trial { sent, in_time, late, lost_at, latencies, hardware })
+        Ok(Trial { sent, in_time, late, held_up, lost_at, latencies, hardware })
     }
 
     /// Sends, and waits until nothing comes out any more. Returns what was sent, what came out in

@@ -92,7 +92,7 @@ fn of_driver(search: &Search, bench: &Bench, full: Vec<Trial>, progress: &Arc<Pr
         bounds(goal, start, search.precision, &mut tried, |load| {
             progress.say(&format!("{name}, {words}: trial at {:.3} Mpps", load / 1e6));
             let trial = bench.trial(Some(load), search.window, 0, progress)?;
-            Ok::<_, Error>(Outcome { offered: trial.offered(), loss: trial.loss() })
+            Ok::<_, Error>(Outcome { offered: trial.offered(), loss: trial.loss(), held_up: trial.held_up })
         })
     };
     // The second search uses the trials of the first: a load without loss is within any limit.

@@ -10,6 +10,8 @@ pub struct Outcome {
     pub offered: f64,
     /// Share of them that was lost.
     pub loss: f64,
+    /// True if what forwards lacked its processor for long.
+    pub held_up: bool,
 }
 
 /// A load and its trials.
@@ -19,7 +21,8 @@ pub struct LoadTrials {
     pub load: f64,
     /// The outcome.
     pub outcomes: Vec<Outcome>,
-    /// Trials that do not count, because the generator was held up and sent too little.
+    /// Trials that do not count, because the generator was held up and sent too little, or what
+    /// forwards was held up.
     pub short: usize,
 }
 
@@ -84,7 +87,7 @@ pub fn bounds<E>(
         });
         while tried[there].votes(goal).0 < majority && tried[there].votes(goal).1 < majority {
             let outcome = trial(load)?;
-            if outcome.offered < REACHED * load && tried[there].short < precision.trials {
+            if (outcome.held_up || outcome.offered < REACHED * load) && tried[there].short < precision.trials {
                 tried[there].short += 1;
             } else {
                 tried[there].outcomes.push(outcome);
@@ -121,7 +124,7 @@ mod tests {
 
     fn found(goal: f64, highest: f64, mut loss: impl FnMut(f64) -> f64) -> (Bounds, Vec<LoadTrials>) {
         let mut tried = Vec::new();
-        let trial = |load| Ok::<_, ()>(Outcome { offered: load, loss: loss(load) });
+        let trial = |load| Ok::<_, ()>(Outcome { offered: load, loss: loss(load), held_up: false });
         let found = bounds(goal, (highest, highest / 2.0), PRECISION, &mut tried, trial).unwrap();
         (found, tried)
     }
@@ -175,17 +178,19 @@ mod tests {
         let trial = |load: f64| {
             count += 1;
             let offered = if count == 1 { load / 10.0 } else { load };
-            Ok::<_, ()>(Outcome { offered, loss: if offered > 400e3 { 0.1 } else { 0.0 } })
+            // In the third trial the graph had no processor, and lost half of what it was sent.
+            let (held_up, limit) = (count == 3, if count == 3 { 0.0 } else { 400e3 });
+            Ok::<_, ()>(Outcome { offered, loss: if offered > limit { 0.1 } else { 0.0 }, held_up })
         };
         let found = bounds(0.0, (1e6, 5e5), PRECISION, &mut tried, trial).unwrap();
         assert!(found.lower.unwrap() > 390e3 && found.upper.unwrap() < 405e3, "{found:?}");
-        assert_eq!(tried[0].short, 1);
+        assert_eq!(tried.iter().map(|tried| tried.short).sum::<usize>(), 2);
     }
 
     #[test]
     fn what_the_generator_cannot_send_is_not_claimed() {
         let mut tried = Vec::new();
-        let trial = |load: f64| Ok::<_, ()>(Outcome { offered: load.min(600e3), loss: 0.0 });
+        let trial = |load: f64| Ok::<_, ()>(Outcome { offered: load.min(600e3), loss: 0.0, held_up: false });
         let found = bounds(0.0, (1e6, 5e5), PRECISION, &mut tried, trial).unwrap();
         assert_eq!(found, Bounds { lower: Some(600e3), upper: None });
     }
