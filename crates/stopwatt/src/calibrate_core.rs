@@ -1,7 +1,5 @@
 //! `stopwatt calibrate-core`: this machine's core as a file.
 
-use crate::costs_files::write_costs;
-use crate::data::Data;
 use crate::output::{self, Format};
 use console::Console;
 use experiment::Progress;
@@ -9,32 +7,28 @@ use miette::IntoDiagnostic;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tune_experiments::{CORES, CoreFile, calibrate, file_name};
+use tune_experiments::{CoreFile, calibrate};
 
 /// Options of `calibrate-core`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  stopwatt calibrate-core                          into platforms/cores of the data, by the processor's name
+  stopwatt calibrate-core                          into core.toml
   stopwatt calibrate-core -o my-core.toml
   stopwatt tune --node study --core my-core.toml
 
 It takes half a minute: each part is measured until two passes agree. A part that does not repeat itself, or that no core
-can have, is marked in the file and printed; no other command uses it.")]
+can have, is marked in the file and printed; no other command uses it. The file holds for the machine that it was made on, and names its processor.")]
 pub struct CalibrateCoreOptions {
-    /// The file to write; without it, one of the processor's name among the platform files.
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// The file to write.
+    #[arg(short, long, value_name = "FILE", default_value = "core.toml")]
+    output: PathBuf,
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
 }
 
 /// Measures, writes and prints.
-pub fn run(console: &Console, data: &Data, options: &CalibrateCoreOptions) -> miette::Result<()> {
-    if options.output.is_none() {
-        // Without a folder there is no place to write to, which is better known now.
-        data.folder()?;
-    }
+pub fn run(console: &Console, options: &CalibrateCoreOptions) -> miette::Result<()> {
     let progress: Arc<Progress> = Arc::default();
     progress.say("measuring this core");
     let shown = console.show_only(Arc::clone(&progress));
@@ -42,10 +36,7 @@ pub fn run(console: &Console, data: &Data, options: &CalibrateCoreOptions) -> mi
     drop(shown);
     let text = toml::to_string(&core).into_diagnostic()?;
     let text = format!("# Written by `stopwatt calibrate-core` on {}; times are in ticks.\n{text}", core.core.name);
-    match &options.output {
-        Some(path) => output::write_file(console, path, text.as_bytes())?,
-        None => write_costs(console, data, &format!("{CORES}/{}.toml", file_name(&core.core.name)), &text)?,
-    }
+    output::write_file(console, &options.output, text.as_bytes())?;
     match options.format {
         Format::Json => output::print_json(console, &serde_json::to_value(&core).into_diagnostic()?),
         Format::Term => output::print_text(console, &shown_core(&core)),
@@ -76,8 +67,8 @@ fn shown_core(core: &CoreFile) -> String {
     let under_way = core.under_way;
     let _ = writeln!(
         text,
-        "\nunder way at once     {:.0} instructions, {:.1} lines of loads, {:.1} lines of prefetches",
-        under_way.instructions, under_way.loads, under_way.prefetches
+        "\nunder way at once     {:.1} lines of loads, {:.1} lines of prefetches",
+        under_way.loads, under_way.prefetches
     );
     let _ = writeln!(text, "a prefetch            {:.2} ticks", core.prefetch.ticks);
     let _ = writeln!(

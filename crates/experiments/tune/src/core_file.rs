@@ -44,8 +44,6 @@ pub struct CoreAbout {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnderWay {
-    /// Instructions between the oldest that is not done and the newest.
-    pub instructions: f64,
     /// Lines from memory that loads have on their way.
     pub loads: f64,
     /// Lines from memory that prefetches have on their way.
@@ -101,8 +99,8 @@ impl CoreFile {
         let wrong =
             |message: &str| Err(document.wrong_as_a_whole(message, "stopwatt calibrate-core makes such a file"));
         let fine = |number: f64| number.is_finite() && (0.0..1e9).contains(&number);
-        let UnderWay { instructions, loads, prefetches } = file.under_way;
-        if ![instructions, loads, prefetches].into_iter().all(|number| fine(number) && number >= 1.0) {
+        let UnderWay { loads, prefetches } = file.under_way;
+        if ![loads, prefetches].into_iter().all(|number| fine(number) && number >= 1.0) {
             return wrong("what is under way at once must be 1 or more");
         }
         let others = [file.prefetch.ticks, file.by_itself.beside_ticks, file.by_itself.stream_ticks];
@@ -169,7 +167,7 @@ mod tests {
                 cache_bytes: vec![32 << 10, 1 << 20, 16 << 20],
                 made_by: "a test".to_owned(),
             },
-            under_way: UnderWay { instructions: 256.0, loads: 10.0, prefetches: 12.0 },
+            under_way: UnderWay { loads: 10.0, prefetches: 12.0 },
             prefetch: PrefetchCost { ticks: 1.0 },
             by_itself: ByItself { beside_ticks: 20.0, stream_ticks: 10.0 },
             latency: vec![

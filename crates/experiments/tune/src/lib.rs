@@ -14,11 +14,10 @@
 //! | `process.rs`, `protocol.rs`, `worker.rs` | the process that runs the loop |
 //! | `footprint.rs` | what a call changes in memory |
 //! | `shared_object.rs`, `nodes.rs`, `recipe.rs`, `shaped.rs` | where loops come from |
-//! | `probes.rs`, `filler.rs`, `core_file.rs` | a core, measured by loops of known shape |
+//! | `probes.rs`, `core_file.rs` | a core, measured by loops of known shape |
 //! | `system.rs` | what the system says of itself |
 
 mod core_file;
-mod filler;
 mod footprint;
 mod loop_bench;
 mod nodes;
@@ -37,6 +36,6 @@ mod worker;
 
 pub use core_file::CoreFile;
 pub use probes::calibrate;
-pub use system::{file_name, processor};
-pub use tune::{CORES, Tune};
+pub use system::processor;
+pub use tune::Tune;
 pub use worker::{ARGUMENT as WORKER, work};

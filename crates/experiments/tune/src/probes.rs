@@ -1,12 +1,10 @@
 //! Loops of known shape, which tell what a core's memory is like.
 
 use crate::core_file::{ByItself, CoreAbout, CoreFile, Latency, PageStep, PrefetchCost, UnderWay};
-use crate::filler;
 use crate::system;
 use dataplane::buffers::region::Region;
 use dataplane::machine;
 use experiment::{Error, Progress};
-use recording::stats::median;
 use std::hint::black_box;
 
 /// Words of a line.
@@ -113,9 +111,6 @@ const PASSES: usize = 6;
 const AGREE: f64 = 0.1;
 const FALLS: f64 = 0.05;
 
-/// Instructions that a core can have under way at most: well above any that is known.
-const MOST_INSTRUCTIONS: f64 = 700.0;
-
 /// Measures some values in two passes or more, until the two least of each agree. The least is
 /// taken: what else runs makes times longer. Of values that do not agree, `failed` has the names.
 fn passes(
@@ -168,16 +163,13 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
     let mut memory = Memory::new(most, true);
     let first = memory.chain((0..most / LINE).map(|line| (line * WORDS) as u32).collect());
     let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let names = named(&["instructions under way", "loads under way", "prefetches under way"]);
+    let names = named(&["loads under way", "prefetches under way"]);
     let under_way = passes(&names, &mut failed, || {
         progress.check()?;
         let (words, mut at) = (memory.words(), first);
         let far = ticks_of(STEPS, || at = follow(words, at, STEPS));
-        Ok(vec![window(&memory, first), far / many_loads(&memory, first), far / stream_of_prefetches(&memory)])
+        Ok(vec![far / many_loads(&memory, first), far / stream_of_prefetches(&memory)])
     })?;
-    if under_way[0] > MOST_INSTRUCTIONS {
-        failed.push(format!("{}: no core has {:.0}", names[0], under_way[0]));
-    }
     let names = named(&["a prefetch", "the line beside", "lines one behind the other"]);
     let single = passes(&names, &mut failed, || {
         progress.check()?;
@@ -202,11 +194,7 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
             cache_bytes,
             made_by: made_by.to_owned(),
         },
-        under_way: UnderWay {
-            instructions: under_way[0],
-            loads: rounded(under_way[1]).max(1.0),
-            prefetches: rounded(under_way[2]).max(1.0),
-        },
+        under_way: UnderWay { loads: rounded(under_way[0]).max(1.0), prefetches: rounded(under_way[1]).max(1.0) },
         prefetch: PrefetchCost { ticks: rounded(single[0]) },
         by_itself: ByItself { beside_ticks: rounded(single[1]), stream_ticks: rounded(single[2]) },
         latency,
@@ -310,35 +298,6 @@ fn prefetch_cost() -> f64 {
     };
     let (with, without) = (sum(true), sum(false));
     (with - without).max(0.0)
-}
-
-/// Instructions that fit the core's window: between two loads, the largest number with which both
-/// are on their way at once.
-fn window(memory: &Memory, first: u32) -> f64 {
-    let words = memory.words();
-    let steps = STEPS / 10;
-    let mut at = [first, follow(words, first, words.len() / WORDS / 2)];
-    let mut rounds = vec![Vec::new(); filler::COUNTS.len()];
-    for _ in 0..9 {
-        // One load at a time, in the same round: what else runs makes all of it longer.
-        let from = machine::ticks_in_order();
-        at[0] = follow(words, at[0], steps);
-        let alone = (machine::ticks_in_order() - from) as f64;
-        for (count, ratios) in filler::COUNTS.into_iter().zip(&mut rounds) {
-            let from = machine::ticks_in_order();
-            at = filler::walk(count, words, at, steps);
-            ratios.push((machine::ticks_in_order() - from) as f64 / alone);
-        }
-    }
-    // Two loads at once take one latency, two after each other take two. The way from the one to
-    // the other is gradual, because registers and schedulers run out before the window does.
-    let ratios: Vec<f64> = rounds.iter().map(|ratios| median(ratios).unwrap_or(2.0)).collect();
-    let together = ratios[..4].iter().copied().fold(f64::INFINITY, f64::min);
-    let after = ratios.iter().position(|ratio| *ratio > f64::midpoint(together, 2.0));
-    match after {
-        Some(0) | None => f64::from(filler::COUNTS[filler::COUNTS.len() - 1]),
-        Some(after) => f64::from(filler::COUNTS[after - 1] + filler::COUNTS[after]) / 2.0,
-    }
 }
 
 /// The lines that hardware fetches by itself.

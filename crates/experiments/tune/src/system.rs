@@ -78,26 +78,12 @@ fn arm_core(implementer: &str, part: &str) -> Option<&'static str> {
     })
 }
 
-/// A name as part of a file's name.
-pub fn file_name(of: &str) -> String {
-    let mut name = String::new();
-    for letter in of.to_lowercase().chars() {
-        match letter {
-            'a'..='z' | '0'..='9' => name.push(letter),
-            _ if name.ends_with('-') || name.is_empty() => {}
-            _ => name.push('-'),
-        }
-    }
-    name.trim_end_matches('-').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_name_becomes_the_name_of_a_file() {
-        assert_eq!(file_name("AMD EPYC (TM), family 25 model 17"), "amd-epyc-tm-family-25-model-17");
+    fn the_processor_has_a_name() {
         assert!(!processor().is_empty());
     }
 

@@ -13,9 +13,9 @@ use crate::system;
 use dataplane_experiments::host_header;
 use document::Document;
 use experiment::setting::{CheckedSetting, Choice, InputFile, Number, Or, Switch};
-use experiment::{About, Error, Example, Experiment, Files, Request, Settings, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Request, Settings, Sink, World, WorldAbout};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Tries a loop's distances and batch.
@@ -36,10 +36,7 @@ const RECIPE: InputFile = InputFile::new("recipe", "A loop that is described in 
 
 const BATCH: Or<Number<u64>> = Number::new("batch", 4..=4096, "Records of a call.").or(256);
 
-const CORE: InputFile = InputFile::new(
-    "core",
-    "A core file of `calibrate-core`, for one more place to start from; the one of this processor's name where it is not given.",
-);
+const CORE: InputFile = InputFile::new("core", "A core file of `calibrate-core`, for one more place to start from.");
 
 const ROUNDS: Or<Number<usize>> =
     Number::new("rounds", 3..=10_000, "Rounds of the last comparison at most; it stops earlier when it is sure.")
@@ -106,9 +103,6 @@ const POINTS: usize = 10;
 /// Rounds in the other working sets and batches.
 const ROUNDS_ELSEWHERE: usize = 21;
 
-/// The folder of core files among the platform files.
-pub const CORES: &str = "cores";
-
 impl Experiment for Tune {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -116,13 +110,13 @@ impl Experiment for Tune {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         source(&request.settings).map(drop)?;
-        core(request.platforms, request.settings.get(CORE).as_deref()).map(drop)
+        core(&request.settings).map(drop)
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
         let (source, from) = source(settings)?;
-        let core = core(request.platforms, settings.get(CORE).as_deref())?;
+        let core = core(settings)?;
         let progress = sink.progress();
         progress.say("starting the loop");
         let patience = Duration::from_secs(settings.get(PATIENCE));
@@ -142,7 +136,7 @@ impl Experiment for Tune {
             slices: 0,
         };
         let by_core = match &core {
-            Some((_, core)) => by_latency(&mut bench, &about, core, huge)?,
+            Some(core) => by_latency(&mut bench, &about, core, huge)?,
             None => None,
         };
         progress.say("searching");
@@ -264,17 +258,8 @@ fn source(settings: &Settings) -> Result<(Source, String), Error> {
     }
 }
 
-/// The core file that is named, or the one of this processor.
-fn core(platforms: &dyn Files, given: Option<&Path>) -> Result<Option<(String, CoreFile)>, Error> {
-    if let Some(path) = given {
-        let core = CoreFile::read(&Document::open(path)?)?;
-        return Ok(Some((path.display().to_string(), core)));
-    }
-    let name: PathBuf = [CORES, &format!("{}.toml", system::file_name(&system::processor()))].iter().collect();
-    let name = name.display().to_string();
-    if platforms.read(&name).is_err() {
-        return Ok(None);
-    }
-    let core = CoreFile::read(&platforms.document(&name)?)?;
-    Ok(Some((name, core)))
+/// The core file that is named.
+fn core(settings: &Settings) -> Result<Option<CoreFile>, Error> {
+    let read = |path: PathBuf| Ok(CoreFile::read(&Document::open(&path)?)?);
+    settings.get(CORE).map(read).transpose()
 }

@@ -316,8 +316,6 @@ fn a_measured_core_gives_one_more_place_to_start_from() {
         let ticks: Vec<f64> = pages.iter().map(|of| of["ticks"].as_f64().unwrap()).collect();
         assert!(ticks.is_sorted(), "{ticks:?}");
     }
-    let instructions = core["under_way"]["instructions"].as_f64().unwrap();
-    assert!(instructions <= 700.0 || failed.iter().any(|part| part.starts_with("instructions")), "{instructions}");
     let recipe = root().join("crates/code/stopwatt-loop/examples/flow_cache.toml");
     std::fs::copy(recipe, folder.path().join("flow_cache.toml")).unwrap();
     let run = ["tune", "--recipe", "flow_cache.toml", "--core", "core.toml", "--rounds", "8", "--memory", "8"];
