@@ -75,8 +75,19 @@ pub const DOSES: [u64; 5] = [0, 1, 10, 100, 1000];
 /// Rates of callbacks, for the curve over rates: about three to each tenfold.
 const RATES: [u64; 13] = [0, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500, 1000, 2000];
 
-/// The points of a run: its draws, the central point with each of its seeds, and the curves.
-pub fn plan<'s>(suite: &'s Suite, benchmarks: &[&'s Benchmark], draws: u32, set: &[(String, Value)]) -> Vec<Visit<'s>> {
+/// Seeds of the central point of a run without curves.
+const FEW_SEEDS: u32 = 2;
+
+/// The points of a run: its draws, the central point with its seeds, and the curves if `curves` says
+/// so.
+pub fn plan<'s>(
+    suite: &'s Suite,
+    benchmarks: &[&'s Benchmark],
+    draws: u32,
+    curves: bool,
+    set: &[(String, Value)],
+) -> Vec<Visit<'s>> {
+    let seeds = if curves { suite.central_seeds } else { suite.central_seeds.min(FEW_SEEDS) };
     let fixed = |point: Point<'s>| set.iter().fold(point, |point, (name, value)| point.with(name, value.clone()));
     let is_set = |name: &str| set.iter().any(|(other, _)| other == name);
     let mut visits = Vec::new();
@@ -87,10 +98,10 @@ pub fn plan<'s>(suite: &'s Suite, benchmarks: &[&'s Benchmark], draws: u32, set:
         for draw in 0..draws {
             add(Kind::Draws, 0, draw, Point::draw(suite, draw));
         }
-        for seed in 0..suite.central_seeds {
+        for seed in 0..seeds {
             add(Kind::Central, 0, seed, Point::central(suite, seed));
         }
-        for seed in 0..suite.central_seeds {
+        for seed in (0..seeds).filter(|_| curves) {
             let central = || Point::central(suite, seed);
             // A curve over what was set to one value would be none.
             if !is_set("callbacks.rate") {

@@ -8,7 +8,7 @@ use crate::suite::{Benchmark, Suite};
 use crate::unknown::Value;
 use crate::{lanes, rows};
 use document::Document;
-use experiment::setting::{self, CheckedSetting, InputFile, Keys, Number, Or};
+use experiment::setting::{self, CheckedSetting, InputFile, Keys, Number, Or, Switch};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use minikernel::Costs;
 use recording::Header;
@@ -19,12 +19,18 @@ pub struct RcuEnergy;
 const PLATFORM: Or<setting::Platform> =
     setting::Platform::new("platform", "Platform with operating points, whose idle states and powers count.").or("tc2");
 
-const DRAWS: Or<Number<u32>> = Number::new(
+const DRAWS: Number<u32> = Number::new(
     "draws",
     0..=100_000,
-    "Draws from the ranges of what was not published; their seed is fixed in the file of ranges. With 0 only the central point is run.",
-)
-.or(256);
+    "Draws from the ranges of what was not published; their seed is fixed in the file of ranges. With 0 only the central point is run. \
+     [default: 4, or 256 with --full]",
+);
+
+const FULL: Switch = Switch::new(
+    "full",
+    "All that the docs tell: 256 draws, all seeds of the central point, other seeds where a draw saves more than RCU costs, and the \
+     curves over rates, doses and transitions. It takes 2 to 5 minutes.",
+);
 
 const BENCHMARKS: CheckedSetting<Vec<String>> =
     CheckedSetting::new("benchmarks", "NAMES", names, "Benchmarks, parted by commas [default: all of the file].");
@@ -52,10 +58,11 @@ static ABOUT: About = About {
               which every draw takes a value: the same in all four configurations. Energy is in units of the platform's table; the report \
               scales it by one reference figure, which is marked.",
     worlds: &[WorldAbout { world: World::Sim, about: "a small kernel on the simulated board", needs: &[] }],
-    settings: &[&PLATFORM, &DRAWS, &BENCHMARKS, &SET, &PART, &OTHER_RANGES],
+    settings: &[&PLATFORM, &DRAWS, &FULL, &BENCHMARKS, &SET, &PART, &OTHER_RANGES],
     cases: &["cyclictest", "sysbench", "andebench2", "andebench8", "audio", "audio+bbench"],
     examples: &[
-        Example { arguments: "--platform tc2", about: "the table" },
+        Example { arguments: "", about: "a first look, in seconds" },
+        Example { arguments: "--full", about: "the table, with certain signs, and curves" },
         Example { arguments: "--set callbacks.rate=0", about: "no callbacks, no benefit" },
         Example { arguments: "--benchmarks audio --set callbacks.rate=60 --draws 0", about: "one of them, tried" },
     ],
@@ -123,13 +130,16 @@ impl Experiment for RcuEnergy {
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let asked = CheckedRequest::read(request)?;
-        let draws = request.settings.get(DRAWS);
+        let full = request.settings.get(FULL);
+        let draws = request.settings.get(DRAWS).unwrap_or(if full { 256 } else { 4 });
         let part = request.settings.get(PART).unwrap_or(Part::WHOLE);
-        let mut visits = plan(&asked.suite, &asked.benchmarks(), draws, &asked.set);
+        let mut visits = plan(&asked.suite, &asked.benchmarks(), draws, full, &asked.set);
         visits.retain(|visit| part.runs(visit));
         let mut visited = visit(&asked.suite, &asked.board, visits, &sink.progress())?;
-        let again = doubtful(&visited);
-        visited.extend(visit(&asked.suite, &asked.board, again, &sink.progress())?);
+        if full {
+            let again = doubtful(&visited);
+            visited.extend(visit(&asked.suite, &asked.board, again, &sink.progress())?);
+        }
         visited.retain(|visited| part.keeps(&visited.visit));
 
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");

@@ -58,7 +58,7 @@ const DRAWS: Or<Number<u32>> = Number::new(
     1..=10_000,
     "Draws from the ranges of what nobody published; their seed is fixed in the file.",
 )
-.or(64);
+.or(40);
 
 const SET: Keys = Keys::new("set", "Gives an unknown this value in every draw, such as callbacks.rate=60.");
 

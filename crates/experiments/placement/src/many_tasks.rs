@@ -2,7 +2,7 @@
 //! energy model and without.
 
 use crate::input::{Board, PLATFORM, RATE_LIMIT_NS, RcuChoice, SECONDS, SEED, SEEDS, fastest, rcu_of};
-use experiment::setting::{CheckedSetting, Number, Or};
+use experiment::setting::{CheckedSetting, Number, Or, Switch};
 use experiment::{Error, Request, Sink, World};
 use minikernel::placement::{EnergyAware, Placement, Rules};
 use minikernel::{Action, Costs, Draw, Frequency, Outcome, Settings, Start, TaskSpec, Workload};
@@ -57,7 +57,9 @@ const ASSUMPTIONS: [Assumed; 7] = [
     Assumed { name: "twice the power of clusters and idle states", still_percent: 200, ..ASSUMED },
     Assumed { name: "started from the fastest core", from_fastest: true, ..ASSUMED },
 ];
-const USUAL_PLATFORMS: &str = "juno-r2-a72,juno-r2-a57";
+/// The boards where nothing is said: the Juno r2 of the device tree, and with `--full` that of the
+/// mail with the published energies, too.
+const USUAL_PLATFORMS: [&str; 2] = ["juno-r2-a72", "juno-r2-a72,juno-r2-a57"];
 /// Places of round trips, which every seed runs with; the others run with a few seeds.
 const ROUND_TRIPS: usize = 3;
 const FEW_SEEDS: u32 = 3;
@@ -105,9 +107,14 @@ pub(crate) const DUTY: Or<Number> = Number::new(
 )
 .unit("%")
 .or(5);
-/// The length of a run, in seconds, and the number of seeds, where nothing is said.
+pub(crate) const FULL: Switch = Switch::new(
+    "full",
+    "With --tasks: with all that is assumed, each in turn otherwise, ten seeds, and both CPUs that Juno r2 is said to have; some minutes.",
+);
+/// The length of a run, in seconds, where nothing is said.
 const USUAL_SECONDS: u64 = 30;
-const USUAL_SEEDS: u32 = 10;
+/// The number of seeds where nothing is said, and with `--full`.
+const USUAL_SEEDS: [u32; 2] = [1, 10];
 
 /// A run that is to be made.
 struct Job<'a> {
@@ -133,9 +140,10 @@ struct TasksRequest {
 impl TasksRequest {
     fn read(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
-        let seeds = if settings.is_given(&SEEDS) { settings.get(SEEDS) } else { USUAL_SEEDS };
+        let full = usize::from(settings.get(FULL));
+        let seeds = if settings.is_given(&SEEDS) { settings.get(SEEDS) } else { USUAL_SEEDS[full] };
         let given = settings.is_given(&PLATFORM).then(|| settings.get(PLATFORM));
-        let names = given.unwrap_or_else(|| USUAL_PLATFORMS.to_owned());
+        let names = given.unwrap_or_else(|| USUAL_PLATFORMS[full].to_owned());
         let names: Vec<&str> = names.split(',').map(str::trim).collect();
         let read = |name: &&str| {
             let of = |assumed: Assumed| {
@@ -143,7 +151,7 @@ impl TasksRequest {
                 board.hardware.scale_still(assumed.still_percent);
                 Ok((assumed, board))
             };
-            ASSUMPTIONS.into_iter().map(of).collect()
+            if full == 1 { ASSUMPTIONS.into_iter().map(of).collect() } else { Ok(vec![of(ASSUMED)?]) }
         };
         Ok(Self {
             boards: names.iter().map(read).collect::<Result<_, Error>>()?,

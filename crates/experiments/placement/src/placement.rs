@@ -4,7 +4,7 @@ use crate::input::{
     DEVICE_RATE, FREQUENCY, IDLE, Input, LATENCY_LIMIT, MEMORY_RATE, PLATFORM, RCU, ROUND_TRIP, SECONDS, SEED, SEEDS,
     SET, WANTED, WORKLOAD,
 };
-use crate::many_tasks::{self, DUTY, PERIOD, RULES, TASKS};
+use crate::many_tasks::{self, DUTY, FULL, PERIOD, RULES, TASKS};
 use crate::seed_run::{SeedResult, one};
 use crate::{lanes, results};
 use experiment::setting::Switch;
@@ -49,6 +49,7 @@ static ABOUT: About = About {
         &DUTY,
         &PERIOD,
         &RULES,
+        &FULL,
     ],
     cases: &[],
     examples: &[
@@ -81,10 +82,10 @@ impl Experiment for Placement {
             let help = "--tasks runs equal tasks in place of a workload; leave it out";
             request
                 .settings
-                .refuse_all_but(&[&TASKS, &PLATFORM, &SECONDS, &SEEDS, &SEED, &DUTY, &PERIOD, &RULES], help)?;
+                .refuse_all_but(&[&TASKS, &PLATFORM, &SECONDS, &SEEDS, &SEED, &DUTY, &PERIOD, &RULES, &FULL], help)?;
             return many_tasks::check(request);
         }
-        request.settings.refuse(&[&DUTY, &PERIOD, &RULES], "give --tasks, too")?;
+        request.settings.refuse(&[&DUTY, &PERIOD, &RULES, &FULL], "give --tasks, too")?;
         Input::read(request).map(|_| ())
     }
 

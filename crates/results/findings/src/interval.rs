@@ -4,21 +4,29 @@ use recording::stats;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The range of some values, or the part of it that holds 95 % of some draws; and their median.
+/// The range of some values, or what a further draw lies between with 95 %; and their median.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
-    /// The least value; of draws, 2.5 % lie below it.
+    /// The least value; of [`Self::ENOUGH`] draws and more, a further one lies below it with 2.5 %.
     pub low: f64,
     /// The median.
     pub median: f64,
-    /// The greatest value; of draws, 2.5 % lie above it.
+    /// The greatest value; of [`Self::ENOUGH`] draws and more, a further one lies above it with 2.5 %.
     pub high: f64,
 }
 
 impl Interval {
-    /// The interval that holds 95 % of some draws; `None` if there are none.
+    /// The least number of draws whose range holds a further draw with 95 %, whatever they are drawn
+    /// from: the range of n holds it with (n - 1) / (n + 1).
+    pub const ENOUGH: usize = 39;
+
+    /// What a further draw lies between with 95 %; of fewer than [`Self::ENOUGH`], their range.
+    /// `None` if there are none.
     pub(crate) fn of_draws(draws: &[f64]) -> Option<Self> {
-        Self::between(draws, 0.025, 0.975)
+        // With both ends at this place among n + 1 gaps each gap is as likely.
+        let n = draws.len() as f64;
+        let low = (0.025 * (n + 1.0) - 1.0).max(0.0) / (n - 1.0).max(1.0);
+        Self::between(draws, low, 1.0 - low)
     }
 
     /// The range of some values; `None` if there are none.

@@ -36,7 +36,7 @@ pub struct Lazy<'r> {
     pub recording: &'r str,
 }
 
-/// A configuration; intervals hold 95 % of the draws.
+/// A configuration; intervals hold 95 % of the draws, or are the range of fewer than 39.
 #[derive(Serialize, JsonSchema)]
 pub struct Configuration<'r> {
     /// The configuration's name.

@@ -163,7 +163,7 @@ fn audio_runs_beside_the_browser() {
 fn a_finer_curve_and_more_draws_change_nothing_that_was_there() {
     let suite = suite();
     let benchmark = &suite.benchmarks[4];
-    let draws = |draws| plan(&suite, &[benchmark], draws, &[]);
+    let draws = |draws| plan(&suite, &[benchmark], draws, true, &[]);
     let (few, many) = (draws(2), draws(5));
     let of = |visits: &[plan::Visit<'_>], number| {
         let at = visits.iter().find(|visit| visit.kind == Kind::Draws && visit.number == number).unwrap();
@@ -172,7 +172,7 @@ fn a_finer_curve_and_more_draws_change_nothing_that_was_there() {
     assert_eq!(of(&few, 1), of(&many, 1));
     assert_ne!(of(&many, 1), of(&many, 2));
     let set = [("transition".to_owned(), Value::Number(7))];
-    assert!(plan(&suite, &[benchmark], 0, &set).iter().all(|visit| visit.kind != Kind::Transition));
+    assert!(plan(&suite, &[benchmark], 0, true, &set).iter().all(|visit| visit.kind != Kind::Transition));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::measured::{EnergyMeasures, Values, at};
 use super::statistics::{above_zero, saved, spearman, spread};
 use crate::{Interval, Run};
 use published::{EnergyFigure, EnergyReference};
-use recording::{facts, stats};
+use recording::facts;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -38,16 +38,17 @@ pub struct Cell<'r> {
     /// Energy saved at the central point, over its seeds; `None` in the reference itself.
     pub central_energy_benefit_percent: Option<Interval>,
     /// `certain` where the benefit's interval excludes zero, else `undecided`; `None` in the
-    /// reference and where nothing was drawn.
+    /// reference and where fewer than 39 draws were made.
     pub verdict: Option<&'static str>,
     /// True if the sign is certain and the published one is the other.
     pub wrong_sign: bool,
-    /// The unknown that goes most with the benefit.
+    /// The unknown that goes most with the benefit; `None` of fewer than 39 draws.
     pub decides: Option<DecidingUnknown<'r>>,
     /// True if the published benefit is more than RCU costs at all in 97.5 % of the draws; `None`
-    /// without a published benefit.
+    /// without a published benefit and of fewer than 39 draws.
     pub exceeds_rcu: Option<bool>,
-    /// The cost of RCU that 97.5 % of the draws stay below, in percent of the reference.
+    /// The cost of RCU that 97.5 % of the draws stay below, in percent of the reference; of fewer
+    /// than 39 draws the most.
     pub rcu_bound_percent: Option<f64>,
     /// The number of draws in which more is saved than RCU costs there (or than nothing, where it
     /// costs less) and the seeds spread.
@@ -129,7 +130,8 @@ impl<'r> Cells<'r> {
         let published = run.published.energy.as_ref();
         let published = published.filter(|of| platform.is_some_and(|platform| platform.name == of.platform));
         let mode = if header.iterations > 0 { "draws" } else { "central" };
-        let reader = Reader { measured, mode, published };
+        let enough = header.iterations as usize >= Interval::ENOUGH;
+        let reader = Reader { measured, mode, enough, published };
         let mut references: Vec<Reference<'r>> = benchmarks.iter().filter_map(|of| reader.reference(of)).collect();
         let scale = published.and_then(|published| {
             let reference = references.iter().find(|reference| reference.benchmark == published.scale)?;
@@ -156,6 +158,8 @@ impl<'r> Cells<'r> {
 struct Reader<'m, 'r> {
     measured: &'m EnergyMeasures<'r>,
     mode: &'static str,
+    /// True if there are draws enough for intervals that hold 95 %.
+    enough: bool,
     published: Option<&'r EnergyReference>,
 }
 
@@ -216,7 +220,7 @@ impl<'r> Reader<'_, 'r> {
         let figure = self.published.and_then(|published| published.figure(name, configuration));
         let of_figure = |of: fn(&EnergyFigure) -> Option<f64>| figure.and_then(of);
         let published_benefit = of_figure(|figure| figure.printed_energy_benefit_percent);
-        let drawn = benefit.filter(|_| self.mode == "draws");
+        let drawn = benefit.filter(|_| self.enough);
         let bound = reference.rcu_bound_percent.high;
         Some(Cell {
             benchmark: name,
@@ -226,13 +230,14 @@ impl<'r> Reader<'_, 'r> {
             time_s: Interval::of_draws(times)?,
             energy_benefit_percent: benefit,
             time_benefit_percent: Interval::of_draws(&time_benefits).filter(|_| !is_reference),
-            central_energy_benefit_percent: ends(&self.central(name, configuration)).filter(|_| !is_reference),
+            central_energy_benefit_percent: Interval::of_all(&self.central(name, configuration))
+                .filter(|_| !is_reference),
             verdict: drawn.map(|benefit| if benefit.excludes_zero() { "certain" } else { "undecided" }),
             wrong_sign: drawn.zip(published_benefit).is_some_and(|(benefit, published)| {
                 benefit.excludes_zero() && (benefit.median > 0.0) != (published > 0.0)
             }),
-            decides: self.decides(&benefits).filter(|_| !is_reference),
-            exceeds_rcu: published_benefit.map(|benefit| benefit > bound),
+            decides: self.decides(&benefits).filter(|_| self.enough && !is_reference),
+            exceeds_rcu: published_benefit.filter(|_| self.enough).map(|benefit| benefit > bound),
             rcu_bound_percent: Some(bound),
             draws_beyond_bound: beyond,
             most_points_beyond_bound: most_beyond,
@@ -283,12 +288,6 @@ impl<'r> Reader<'_, 'r> {
         };
         Some(width(of(configuration)?, own[0]) + width(of(SILENT)?, own[1]))
     }
-}
-
-/// The least, the median and the most.
-fn ends(values: &[f64]) -> Option<Interval> {
-    let extreme = |choose: fn(f64, f64) -> f64| values.iter().copied().reduce(choose);
-    Some(Interval { low: extreme(f64::min)?, median: stats::median(values)?, high: extreme(f64::max)? })
 }
 
 /// The points by which more is saved than RCU costs and the seeds spread. Where RCU costs less than

@@ -119,9 +119,10 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
 }
 
 impl<'r> Savings<'r> {
-    /// True if there are draws from the ranges: seeds of one point make no sign certain.
+    /// True if there are draws from the ranges, and enough of them: seeds of one point and a few
+    /// draws make no sign certain.
     pub fn is_drawn(&self) -> bool {
-        self.mode == "draws"
+        self.draws as usize >= Interval::ENOUGH
     }
 
     /// The cells that save something against their reference, with what they save of its energy, in

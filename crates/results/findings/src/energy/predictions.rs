@@ -169,7 +169,7 @@ pub(super) fn read<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>, facts: 
 /// Reference power of sysbench in watts, by its number of threads: least, median and most of the
 /// draws.
 fn by_threads(measured: &EnergyMeasures<'_>, cells: &Cells<'_>) -> Vec<ThreadPower> {
-    let unknowns = measured.unknowns.iter().find(|(name, _)| *name == "sysreference.threads");
+    let unknowns = measured.unknowns.iter().find(|(name, _)| *name == "sysbench.threads");
     let (Some(scale), Some((_, threads))) = (cells.scale, unknowns) else { return Vec::new() };
     let get = |values: &Values<'_>| at(values, "sysbench", REFERENCE, "draws").to_vec();
     let powers: Vec<f64> =

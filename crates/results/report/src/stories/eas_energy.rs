@@ -1,12 +1,19 @@
 //! `eas-energy`: more and more equal tasks with the energy model of Linux and without.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Picture, Table, Text, figure, fixed, name, text, whole};
+use crate::blocks::{
+    Blocks, Cell, Curve, Drawing, Figure, Picture, Table, Text, code, figure, fixed, name, text, whole,
+};
 use findings::eas_energy::{Board, EasEnergy, MEASURED, Predictor, predictor_name};
 
 impl Story for EasEnergy<'_> {
     fn tell(&self, told: &mut Blocks) {
         told.answer(answer(self));
+        if self.boards.iter().any(|board| board.assumed.len() == 1) {
+            let full = code("stopwatt run placement --tasks ... --full");
+            let words = format!("What no source says is assumed in one way here, over {}: ", seeds(self));
+            told.warning(text![words, full, " varies it over ten seeds in some minutes."]);
+        }
         if let Some(picture) = picture(self) {
             told.picture(picture);
         }
@@ -20,13 +27,20 @@ impl Story for EasEnergy<'_> {
             told.note(format!("Published: {source}; {conditions}."));
         }
         told.note(format!(
-            "Tasks of {} ms and {} % of the fastest core, {} s, {} seeds; frequencies follow the load.",
-            self.period_ms, self.duty_percent, self.seconds, self.seeds
+            "Tasks of {} ms and {} % of the fastest core, {} s, {}; frequencies follow the load.",
+            self.period_ms,
+            self.duty_percent,
+            self.seconds,
+            seeds(self)
         ));
         for board in &self.boards {
             told.table(behaviour(self, board));
         }
     }
+}
+
+fn seeds(eas_energy: &EasEnergy<'_>) -> String {
+    if eas_energy.seeds == 1 { "one seed".to_owned() } else { format!("{} seeds", eas_energy.seeds) }
 }
 
 /// The distance of the model from what was published, and that of the constant beside it;
@@ -59,14 +73,18 @@ fn answer(eas_energy: &EasEnergy<'_>) -> Text {
             continue;
         };
         let [low, median, high] = gain.all().map(|percent| figure(percent).to_string());
-        let over = "over seeds, rules, numbers of tasks and all that is assumed";
+        let (over, usual) = match board.assumed.len() {
+            1 => ("over rules and numbers of tasks", format!("{median} % in the mean")),
+            _ => ("over seeds, rules, numbers of tasks and all that is assumed", format!("{median} % as usual")),
+        };
         let saves = match () {
+            () if board.assumed.len() == 1 => " the energy model saved, in a run or the mean of some,",
             () if gain.low > 0.0 => " the energy model saves",
             () if gain.high < 0.0 => " the energy model costs energy; it saves",
             () => ": sign unknown; the energy model saves",
         };
         let range = if low == high { low } else { format!("{low} to {high}") };
-        words.push(format!("{saves} {range} %, {over}; {median} % as usual."));
+        words.push(format!("{saves} {range} %, {over}; {usual}."));
     }
     words
 }

@@ -19,6 +19,9 @@ fn points(value: f64) -> Number {
 impl Story for Savings<'_> {
     fn tell(&self, told: &mut Blocks) {
         told.answer(answer(self));
+        if !self.is_drawn() {
+            told.warning(few_draws(self));
+        }
         told.picture(picture(self));
         if let Some(reference) = self.reference {
             told.note(format!("Published: {}; {}.", reference.source, reference.conditions));
@@ -43,32 +46,60 @@ fn over(savings: &Savings<'_>) -> String {
     }
 }
 
+/// What intervals are, and the headings of their ends.
+fn interval_words(savings: &Savings<'_>) -> (&'static str, [&'static str; 2]) {
+    if savings.is_drawn() {
+        ("what 95 % of the predictions lie between", ["2.5 %", "97.5 %"])
+    } else {
+        ("the least and the most of the predictions", ["least", "most"])
+    }
+}
+
 /// The savings of each configuration, how many signs are certain, and how many published
 /// figures lie outside.
 fn answer(savings: &Savings<'_>) -> Text {
     let mut words = Text::default();
-    let all = savings.saving().count();
-    let best = savings.saving().max_by(|a, b| a.1.median.total_cmp(&b.1.median));
-    if let Some((cell, benefit)) = best {
+    let mut medians: Vec<_> = savings.saving().collect();
+    medians.sort_by(|a, b| a.1.median.total_cmp(&b.1.median));
+    if let [(least, low), .., (most, high)] = &medians[..] {
+        let [low, high] = [low, high].map(|of| points(of.median).to_string());
         words.extend(text![
-            "The most is saved by ",
-            name(cell.configuration),
+            format!("The medians of what is saved go from {low} % of the energy ("),
+            name(least.configuration),
             " in ",
-            name(cell.benchmark),
-            format!(": {} % of the energy in the median, over {}. ", points(benefit.median), over(savings))
+            name(least.benchmark),
+            format!(") to {high} % ("),
+            name(most.configuration),
+            " in ",
+            name(most.benchmark),
+            format!("), over {}. ", over(savings))
         ]);
     }
     if savings.is_drawn() {
-        words.push(format!("The sign is certain in {} of {all} cells. ", savings.certain()));
+        words.push(format!("The sign is certain in {} of {} cells. ", savings.certain(), medians.len()));
     }
     if let Some(of) = savings.judged() {
         words.push(format!(
-            "{} of {} published benefits lie within their intervals, and the medians add up to {:.0} % of the published ones; {} are more \
-             than RCU costs at all.",
-            of.held, of.published, of.medians_percent, of.exceeding
+            "{} of {} published benefits lie within their intervals, and the medians add up to {:.0} % of the published ones",
+            of.held, of.published, of.medians_percent
         ));
+        let more = savings.is_drawn().then(|| format!("; {} are more than RCU costs at all.", of.exceeding));
+        words.push(more.unwrap_or_else(|| ".".to_owned()));
     }
     words
+}
+
+/// What few draws cannot tell, and the run that can.
+fn few_draws(savings: &Savings<'_>) -> Text {
+    let cause = match savings.draws {
+        0 => "Nothing was drawn".to_owned(),
+        draws => format!("The range of {draws} draws holds a further one with {} %", 100 * (draws - 1) / (draws + 1)),
+    };
+    text![
+        format!("{cause}, so no sign is certain here: "),
+        code("stopwatt run rcu-energy --full"),
+        " draws 256 in some minutes."
+    ]
 }
 
 fn picture(savings: &Savings<'_>) -> Picture {
@@ -81,7 +112,7 @@ fn picture(savings: &Savings<'_>) -> Picture {
         published: cell.published_energy_benefit_percent,
     };
     let rows = Drawing::Intervals(savings.saving().map(row).collect());
-    Picture::new("Energy saved against the reference", "saved in 95 % of the predictions", "%", rows)
+    Picture::new("Energy saved against the reference", interval_words(savings).0, "%", rows)
 }
 
 fn savings(savings: &Savings<'_>, told: &mut Blocks) {
@@ -91,7 +122,7 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
         exceeds.into_iter().chain(wrong).collect::<Vec<_>>().join(", ")
     };
     let rows: Vec<_> = savings.saving().collect();
-    let table = benefits(&rows, |cell| cell.published_energy_benefit_percent)
+    let table = benefits(savings, &rows, |cell| cell.published_energy_benefit_percent)
         .words("sign", |(cell, _)| cell.verdict)
         .numbers("seeds at the centre", "", |(cell, _)| {
             let of = cell.central_energy_benefit_percent?;
@@ -101,11 +132,17 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
         .words("", |(cell, _)| marks(cell));
     let certain = if savings.is_drawn() { " A sign is certain when they exclude 0." } else { "" };
     let title = format!(
-        "Energy saved against the reference, in percent: published, and what 95 % of the predictions lie between, over {}.{certain}",
+        "Energy saved against the reference, in percent: published, and {}, over {}.{certain}",
+        interval_words(savings).0,
         over(savings)
     );
-    let note = "RCU costs: the reference less the same run without callbacks, in percent of the reference; 97.5 % of the predictions \
-                are below. A published benefit above it exceeds what RCU costs at all.";
+    let below = if savings.is_drawn() {
+        "97.5 % of the predictions are below. A published benefit above it exceeds what RCU costs at all."
+    } else {
+        "the most of the predictions."
+    };
+    let note =
+        format!("RCU costs: the reference less the same run without callbacks, in percent of the reference; {below}");
     told.table(table.done().titled(title).noted(note));
     let (count, worst) = savings.beyond_bound();
     let worst = worst.map_or_else(String::new, |cell| {
@@ -135,7 +172,7 @@ fn times(savings: &Savings<'_>) -> Table {
     let rows: Vec<_> = savings.cells.iter().filter_map(|cell| Some((cell, cell.time_benefit_percent?))).collect();
     let judged = || rows.iter().filter_map(|(cell, of)| Some((of, cell.published_time_benefit_percent?)));
     let held = judged().filter(|(of, published)| of.holds(*published)).count();
-    let table = benefits(&rows, |cell| cell.published_time_benefit_percent)
+    let table = benefits(savings, &rows, |cell| cell.published_time_benefit_percent)
         .words("", |(cell, of)| {
             cell.published_time_benefit_percent.map_or("", |value| if of.holds(value) { "held" } else { "outside" })
         })
@@ -145,7 +182,11 @@ fn times(savings: &Savings<'_>) -> Table {
         0 => String::new(),
         _ => format!(" {held} of {all} published ones lie within their intervals."),
     };
-    table.titled(format!("Time saved against the reference, in percent: published, and what 95 % of the predictions lie between.{words}"))
+    table
+        .titled(format!(
+            "Time saved against the reference, in percent: published, and {}.{words}",
+            interval_words(savings).0
+        ))
         .noted("Benchmarks of a fixed length take as long in every configuration: none is saved by construction.")
 }
 
@@ -156,13 +197,14 @@ fn reference_power(savings: &Savings<'_>, told: &mut Blocks) {
     );
     let error = |of: &Reference<'_>| of.error_percent().map(|error| fixed(error, 1).signed());
     let is_scale = |of: &Reference<'_>| savings.reference.is_some_and(|reference| reference.scale == of.benchmark);
+    let (_, [low, high]) = interval_words(savings);
     let watts = |value: Option<f64>| value.map(|watts| fixed(watts, 3));
     let table = Table::with_rows(&savings.references)
         .words("benchmark", |of| name(of.benchmark))
         .numbers("published", "W", |of| watts(of.published_power_w))
-        .numbers("2.5 %", "", |of| watts(of.power_w.map(|power| power.low)))
+        .numbers(low, "", |of| watts(of.power_w.map(|power| power.low)))
         .numbers("median", "", |of| watts(of.power_w.map(|power| power.median)))
-        .numbers("97.5 %", "", |of| watts(of.power_w.map(|power| power.high)))
+        .numbers(high, "", |of| watts(of.power_w.map(|power| power.high)))
         .numbers("error", "%", error)
         .numbers("RCU costs", "%", |of| points(of.rcu_bound_percent.median))
         .numbers("RCU owns", "%", |of| points(of.rcu_owned_percent.median))
@@ -236,16 +278,18 @@ fn dosed(savings: &Savings<'_>, told: &mut Blocks) {
 
 /// A table that begins with a cell's name, its published benefit and the predicted one.
 fn benefits<'i, 'r>(
+    savings: &Savings<'_>,
     rows: &'i [(&'i CellFacts<'r>, Interval)],
     published: impl Fn(&CellFacts<'r>) -> Option<f64>,
 ) -> crate::blocks::Columns<'i, (&'i CellFacts<'r>, Interval)> {
+    let (_, [low, high]) = interval_words(savings);
     Table::with_rows(rows)
         .words("benchmark", |(cell, _)| name(cell.benchmark))
         .words("configuration", |(cell, _)| name(cell.configuration))
         .numbers("published", "", |(cell, _)| published(cell).map(points))
-        .numbers("2.5 %", "", |(_, benefit)| points(benefit.low))
+        .numbers(low, "", |(_, benefit)| points(benefit.low))
         .numbers("median", "", |(_, benefit)| points(benefit.median))
-        .numbers("97.5 %", "", |(_, benefit)| points(benefit.high))
+        .numbers(high, "", |(_, benefit)| points(benefit.high))
 }
 
 /// Tells the owners' shares in the reference.

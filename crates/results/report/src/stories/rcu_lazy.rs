@@ -9,6 +9,12 @@ fn with_ends(interval: Interval, digits: usize) -> String {
     format!("{:.digits$} ({:.digits$} to {:.digits$})", interval.median, interval.low, interval.high)
 }
 
+/// What intervals are.
+fn interval_words(lazy: &Lazy<'_>) -> &'static str {
+    let enough = lazy.draws as usize >= Interval::ENOUGH;
+    if enough { "what a further draw lies between with 95 %" } else { "the least and the most of the draws" }
+}
+
 impl Story for Lazy<'_> {
     fn tell(&self, told: &mut Blocks) {
         told.answer(answer(self));
@@ -45,7 +51,7 @@ fn answer(lazy: &Lazy<'_>) -> String {
     }
     words.push('.');
     if let Some(cores) = lazy.published.iter().find(|figure| figure.metric == "cores_w") {
-        let holds = (saved.low..=saved.high).contains(&-cores.change_percent);
+        let holds = saved.holds(-cores.change_percent);
         words += &format!(
             " The cores of a Chromebook saved {:.0} %, which lies {} the interval.",
             -cores.change_percent,
@@ -76,7 +82,7 @@ fn picture(lazy: &Lazy<'_>) -> Picture {
         })
     };
     let rows = Drawing::Intervals(lazy.configurations.iter().filter_map(row).collect());
-    Picture::new("Power saved against offloaded callbacks", "saved in 95 % of the draws", "%", rows)
+    Picture::new("Power saved against offloaded callbacks", interval_words(lazy), "%", rows)
 }
 
 fn table(lazy: &Lazy<'_>) -> Table {
@@ -91,10 +97,11 @@ fn table(lazy: &Lazy<'_>) -> Table {
         .words("ticks of idle CPUs/s", |of| words(of.idle_ticks_per_s, 0))
         .done()
         .titled(format!(
-            "{} on {}: medians over {} draws, and what 95 % of them lie between.",
+            "{} on {}: medians over {} draws, and {}.",
             lazy.title,
             lazy.platform.unwrap_or("a board"),
-            lazy.draws
+            lazy.draws,
+            interval_words(lazy)
         ))
         .noted("Deepest: the share of the time that clusters are in their deepest state, the mean of the clusters. Only cores and clusters have power here.")
 }
