@@ -21,10 +21,12 @@ impl Machine {
         self.turns.steps.set(steps);
         beat(process, operation);
         if steps > self.settings.limits.get().steps {
-            self.fail(
-                Invariant::Livelock,
-                format!("nobody gets on after {steps} operations: {}", self.describe_waits()),
-            );
+            let hint = match self.settings.spins.get() {
+                true => "; a loop that waits for others has to say so, with yield_now() or spin_loop()",
+                false => "",
+            };
+            let waits = self.describe_waits();
+            self.fail(Invariant::Livelock, format!("nobody gets on after {steps} operations: {waits}{hint}"));
         }
         self.let_somebody_go(process, operation);
         let operation = self.let_held_stores_leave(process, operation);

@@ -11,6 +11,9 @@ const ALIKE: usize = 3;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spin {
     loads: Vec<(u16, u64)>,
+    /// Each word that it has looked at since it changed any, with the value that it saw last. Locks
+    /// that it took and let go since change nothing.
+    looks: Vec<(u16, u64)>,
     /// It sees the newest values only.
     pub(crate) old: bool,
 }
@@ -18,22 +21,35 @@ pub(crate) struct Spin {
 impl Spin {
     /// It does something else.
     pub(crate) fn ends(&mut self) {
-        self.loads.clear();
+        self.forget_loads();
         self.old = false;
     }
 
     /// It looks anew.
     pub(crate) fn forget_loads(&mut self) {
         self.loads.clear();
+        self.looks.clear();
     }
 
-    /// All that it has loaded since, newest last.
-    pub(crate) fn loads(&self) -> &[(u16, u64)] {
-        &self.loads
+    /// The words that it has looked at since, with what it saw; the last one is the newest.
+    pub(crate) fn looks(&self) -> &[(u16, u64)] {
+        &self.looks
+    }
+
+    /// It has looked at a word.
+    pub(crate) fn look(&mut self, cell: u16, value: u64) {
+        self.looks.retain(|(other, _)| *other != cell);
+        self.looks.push((cell, value));
+    }
+
+    /// What it has looked at, which a lock leaves as it is.
+    pub(crate) fn replace_looks(&mut self, looks: Vec<(u16, u64)>) -> Vec<(u16, u64)> {
+        std::mem::replace(&mut self.looks, looks)
     }
 
     /// It loads; if that ends a round which is like the two before it, that round.
     pub(crate) fn loaded(&mut self, cell: u16, value: u64) -> Option<Vec<(u16, u64)>> {
+        self.look(cell, value);
         if self.loads.len() == ALIKE * ROUND {
             self.loads.remove(0);
         }

@@ -233,7 +233,7 @@ impl Machine {
                 // to be tried, who goes is signal from who could.
                 Wait::Change(cell) if self.settings.traces.get() => changes.contains(&cell),
                 Wait::Spin(_) if self.settings.traces.get() => {
-                    cpu.spin.borrow().loads().iter().any(|(cell, _)| changes.contains(cell))
+                    cpu.spin.borrow().looks().iter().any(|(cell, _)| changes.contains(cell))
                 }
                 Wait::Change(_) | Wait::Spin(_) => true,
                 _ => false,

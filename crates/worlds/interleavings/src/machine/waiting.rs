@@ -47,14 +47,26 @@ impl Machine {
     /// The process says that it waits for others.
     pub(crate) fn yields(&self) {
         let process = self.process();
-        let loads = self.cpus.get(process).map(|cpu| cpu.spin.borrow().loads().to_vec()).unwrap_or_default();
-        match loads.is_empty() {
+        let looks = self.cpus.get(process).map(|cpu| cpu.spin.borrow().looks().to_vec()).unwrap_or_default();
+        match looks.is_empty() {
             true => self.let_others_go(),
-            false => self.spin(process, &loads),
+            false => self.spin(process, &looks),
         }
         if let Some(cpu) = self.cpus.get(process) {
             cpu.spin.borrow_mut().forget_loads();
         }
+    }
+
+    /// Takes a lock, or lets it go. To a thread that then waits for others that is a look at the
+    /// lock's word: it has changed nothing, and waits until somebody else has.
+    pub(crate) fn look_below<R>(&self, word: u16, access: impl FnOnce() -> R) -> R {
+        let Some(cpu) = self.cpus.get(self.process()) else { return access() };
+        let looks = cpu.spin.borrow_mut().replace_looks(Vec::new());
+        let result = access();
+        let mut spin = cpu.spin.borrow_mut();
+        spin.replace_looks(looks);
+        spin.look(word, self.memory.borrow().newest(word));
+        result
     }
 
     #[inline(always)]

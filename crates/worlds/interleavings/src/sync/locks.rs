@@ -44,7 +44,13 @@ pub(crate) fn change_within(
 
 /// As [`change`], which acquires.
 fn attempt<G>(cell: u16, what: &'static str, to: impl Fn(u64) -> Option<u64>) -> Result<u64, TryLockError<G>> {
-    change(cell, AtomicOrder::Acquire, what, to).map_err(|_| TryLockError::WouldBlock)
+    let attempt = || change(cell, AtomicOrder::Acquire, what, to);
+    machine().look_below(cell, attempt).map_err(|_| TryLockError::WouldBlock)
+}
+
+/// As [`change_within`], without a limit.
+fn wait_for(cell: u16, what: &'static str, to: impl Fn(u64) -> Option<u64>) {
+    machine().look_below(cell, || change_within(cell, what, Limit::Never, to));
 }
 
 fn take(held: u64) -> Option<u64> {
@@ -57,12 +63,12 @@ fn share(held: u64) -> Option<u64> {
 
 /// Who wrote lets go: by a store that releases.
 fn free(word: u16) {
-    machine().store(word, 0, Order::Ordered);
+    machine().look_below(word, || machine().store(word, 0, Order::Ordered));
 }
 
 /// One of those who read lets go.
 fn leave(word: u16) {
-    let _ = change(word, AtomicOrder::Release, "lets go of", |held| Some(held - 1));
+    let _ = machine().look_below(word, || change(word, AtomicOrder::Release, "lets go of", |held| Some(held - 1)));
 }
 
 /// Holds a [`Mutex`] until it is dropped.
@@ -127,7 +133,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # Errors
     /// Never.
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        let _ = change_within(self.word, "takes the lock", Limit::Never, take);
+        wait_for(self.word, "takes the lock", take);
         Ok(Guard::new(self, self.word, free, self.data.try_lock()))
     }
 
@@ -147,7 +153,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     /// Never.
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        let _ = change_within(self.word, "reads below", Limit::Never, share);
+        wait_for(self.word, "reads below", share);
         Ok(Guard::new((), self.word, leave, self.data.try_read()))
     }
 
@@ -156,7 +162,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     /// Never.
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let _ = change_within(self.word, "writes below", Limit::Never, take);
+        wait_for(self.word, "writes below", take);
         Ok(Guard::new((), self.word, free, self.data.try_write()))
     }
 

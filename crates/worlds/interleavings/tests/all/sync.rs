@@ -302,6 +302,27 @@ fn all(late_loads: bool) -> Config {
     Config { strategies, schedules: 10_000_000, cores: vec![Core::LSE], late_loads, ..Config::default() }
 }
 
+/// To take a lock, find nothing and let it go again is no step forward: who then says that it waits
+/// does so until somebody else has had the lock.
+#[test]
+fn a_consumer_that_polls_below_a_lock_is_tried_whole() {
+    let tally = explore(&all(true), || {
+        let queue = Arc::new(Mutex::new(Vec::new()));
+        let theirs = queue.clone();
+        let producer = thread::spawn(move || (0..2).for_each(|item| theirs.lock().unwrap().push(item)));
+        let mut taken = 0;
+        while taken < 2 {
+            let item = queue.lock().unwrap().pop();
+            match item {
+                Some(_) => taken += 1,
+                None => thread::yield_now(),
+            }
+        }
+        producer.join().unwrap();
+    });
+    assert!(tally.complete && tally.schedules < 200, "{}", tally.schedules);
+}
+
 /// A queue of one slot between two threads.
 struct Ring {
     slot: Shared<u32>,
