@@ -246,7 +246,7 @@ pub fn tell(
     let shown = folder.map(|folder| folder.display().to_string()).unwrap_or_default();
     let told = Report::new(recording, &shown, published);
     if how.json {
-        output::print_json(console, told.run_json())?;
+        output::print_json(console, &told.run_json())?;
     } else {
         let mut text = match folder {
             Some(_) => told.run_text(console.style(), how.all),

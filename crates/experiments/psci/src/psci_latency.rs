@@ -105,8 +105,9 @@ pub fn run(
     }
     let parts: Vec<Recording> = parts.collect();
     whole.reserve_events(parts.iter().map(|part| part.events().len()).sum());
-    for part in &parts {
-        whole.append(part);
+    // Each part's memory is given back before the next one's is filled again.
+    for part in parts {
+        whole.append(&part);
     }
     Ok(whole)
 }

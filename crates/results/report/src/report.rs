@@ -13,11 +13,13 @@ use findings::Findings;
 use published::Published;
 use recording::Recording;
 use serde_json::Value;
+use std::sync::OnceLock;
 
 /// A recording with all that is read from it.
 pub struct Report<'a> {
     findings: Findings<'a>,
-    told: StoryContent,
+    published: &'a Published,
+    told: OnceLock<StoryContent>,
 }
 
 /// The stretches of a timeline that a page shows at most, and its rows.
@@ -27,9 +29,15 @@ impl<'a> Report<'a> {
     /// Reads a recording that lies in `folder`, with the published figures of its platform beside
     /// it.
     pub fn new(recording: &'a Recording, folder: &str, published: &'a Published) -> Self {
-        let findings = Findings::read(recording, folder, published);
-        let told = stories::tell(&Run { recording, folder, published }, &findings);
-        Self { findings, told }
+        Self { findings: Findings::read(recording, folder, published), published, told: OnceLock::new() }
+    }
+
+    fn run(&self) -> Run<'_> {
+        Run { recording: self.findings.recording, folder: &self.findings.folder, published: self.published }
+    }
+
+    fn told(&self) -> &StoryContent {
+        self.told.get_or_init(|| stories::tell(&self.run(), &self.findings))
     }
 
     /// The whole report. Only [`Format::Text`] looks at the style, and at whether `all` is to be
@@ -59,17 +67,17 @@ impl<'a> Report<'a> {
 
     /// The same of a run that leaves no recording.
     pub fn story_text(&self, style: Style, all: bool) -> String {
-        terminal::story(&self.told.blocks, all, style)
+        terminal::story(&self.told().blocks, all, style)
     }
 
     /// The value that a run prints for machines.
-    pub fn run_json(&self) -> &Value {
-        &self.told.json
+    pub fn run_json(&self) -> Value {
+        stories::facts(&self.run(), &self.findings)
     }
 
     /// The story's JSON, and what every recording has.
     fn json(&self) -> Value {
-        export::json::with_recording(self.told.json.clone(), &self.findings)
+        export::json::with_recording(self.run_json(), &self.findings)
     }
 
     fn experiment(&self) -> &str {
@@ -82,7 +90,7 @@ impl<'a> Report<'a> {
         }
         let facts = self.findings.source().into_iter();
         let facts = facts.map(|(what, fact)| Block::Note(text![format!("{what}: {fact}")]));
-        let told: Vec<Block> = self.told.blocks.all().iter().cloned().chain(self.declared()).chain(facts).collect();
+        let told: Vec<Block> = self.told().blocks.all().iter().cloned().chain(self.declared()).chain(facts).collect();
         terminal::render(&told, style)
     }
 
@@ -97,9 +105,9 @@ impl<'a> Report<'a> {
     /// The blocks of a report: the story, and what every recording has.
     fn blocks(&self) -> Vec<Block> {
         let findings = &self.findings;
-        let mut all: Vec<Block> = self.told.blocks.all().to_vec();
+        let mut all: Vec<Block> = self.told().blocks.all().to_vec();
         all.extend(self.declared());
-        if !findings.measures().is_empty() && !self.told.is_plain {
+        if !findings.measures().is_empty() && !self.told().is_plain {
             let summary = text!["All other measures of the recording"];
             let blocks = measure_tables(findings.measures()).into_iter().map(Block::Table).collect();
             all.push(Block::heading(1, "Measures"));
@@ -110,7 +118,7 @@ impl<'a> Report<'a> {
 
     /// The pictures and lanes that the recording declares, but for those of the story.
     fn declared(&self) -> Vec<Block> {
-        let told: Vec<&Picture> = self.told.blocks.pictures().collect();
+        let told: Vec<&Picture> = self.told().blocks.pictures().collect();
         let is_told =
             |picture: &Picture| told.iter().any(|told| told.drawing == picture.drawing || told.title == picture.title);
         let mut all = Vec::new();

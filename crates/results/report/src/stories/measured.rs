@@ -9,7 +9,7 @@ use crate::model::pictures::telling;
 use findings::spread::Steadiness;
 use findings::ticks::Ticks;
 use findings::{Findings, Leaders, MeasureRow};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Rows that a picture of intervals has at most.
 const MOST_ROWS: usize = 24;
@@ -38,9 +38,13 @@ pub(super) fn tell(findings: &Findings<'_>) -> StoryContent {
         blocks.picture(declared.map_or_else(|| picture(&rows, unit, factor), |first| first.picture));
     }
     measure_tables(findings.measures()).into_iter().for_each(|table| blocks.table(table));
-    let own = json!({ "experiment": header.experiment, "recording": findings.folder });
-    let json = crate::export::json::with_recording(own, findings);
-    StoryContent { json, blocks, is_plain: true }
+    StoryContent { blocks, is_plain: true }
+}
+
+/// The facts of such a recording.
+pub(super) fn facts(findings: &Findings<'_>) -> Value {
+    let own = json!({ "experiment": findings.recording.header.experiment, "recording": findings.folder });
+    crate::export::json::with_recording(own, findings)
 }
 
 /// The rows of the measure that is drawn, or of the first one, each with what tells it from the

@@ -41,14 +41,11 @@ pub(crate) use story::StoryContent;
 
 use crate::blocks::Block;
 use findings::{Finding, Findings};
+use serde_json::Value;
 
 /// Tells a recording: by the story of its finding, or by tables of its measures.
 pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
     let mut told = match Finding::read(run, findings) {
-        Ok(Some(Finding::LinuxBoot(boot))) => {
-            let told = StoryContent::new(&boot);
-            StoryContent { json: crate::export::json::with_recording(told.json, findings), ..told }
-        }
         Ok(Some(finding)) => findings::of_any!(finding, finding => StoryContent::new(&finding)),
         Ok(None) => measured::tell(findings),
         Err(error) => {
@@ -64,6 +61,19 @@ pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
         told.blocks.note(note.as_str());
     }
     told
+}
+
+/// The facts of a story, for machines.
+pub(crate) fn facts(run: &Run<'_>, findings: &Findings<'_>) -> Value {
+    match Finding::read(run, findings) {
+        Ok(Some(Finding::LinuxBoot(boot))) => {
+            crate::export::json::with_recording(serde_json::to_value(&boot).unwrap_or_default(), findings)
+        }
+        Ok(Some(finding)) => {
+            findings::of_any!(finding, finding => serde_json::to_value(&finding).unwrap_or_default())
+        }
+        Ok(None) | Err(_) => measured::facts(findings),
+    }
 }
 
 #[cfg(test)]
@@ -171,7 +181,7 @@ mod tests {
             let keys = |value: &serde_json::Value| -> BTreeSet<String> {
                 value.as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect()
             };
-            assert!(keys(&json).is_superset(&keys(&story.json)), "{name}");
+            assert!(keys(&json).is_superset(&keys(&report.run_json())), "{name}");
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::blocks::Blocks;
 use serde::Serialize;
-use serde_json::Value;
 
 /// The facts of a story. What it serializes to is its JSON.
 pub(super) trait Story: Serialize {
@@ -13,8 +12,6 @@ pub(super) trait Story: Serialize {
 
 /// A story, told.
 pub(crate) struct StoryContent {
-    /// Its facts, for machines.
-    pub(crate) json: Value,
     /// Its blocks.
     pub(crate) blocks: Blocks,
     /// True if it is tables of measures and nothing else.
@@ -25,6 +22,6 @@ impl StoryContent {
     pub(super) fn new(story: &impl Story) -> Self {
         let mut blocks = Blocks::default();
         story.tell(&mut blocks);
-        Self { json: serde_json::to_value(story).unwrap_or_default(), blocks, is_plain: false }
+        Self { blocks, is_plain: false }
     }
 }
