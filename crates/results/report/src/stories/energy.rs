@@ -41,7 +41,7 @@ impl Story for Savings<'_> {
 
 fn over(savings: &Savings<'_>) -> String {
     match savings.mode {
-        "draws" => format!("{} draws from the ranges of what was not published", savings.draws),
+        "draws" => format!("{} draws of what was not published", savings.draws),
         _ => "the seeds at the central point; nothing was drawn".to_owned(),
     }
 }
@@ -64,7 +64,7 @@ fn answer(savings: &Savings<'_>) -> Text {
     if let [(least, low), .., (most, high)] = &medians[..] {
         let [low, high] = [low, high].map(|of| points(of.median).to_string());
         words.extend(text![
-            format!("The medians of what is saved go from {low} % of the energy ("),
+            format!("The medians of the saved energy go from {low} % ("),
             name(least.configuration),
             " in ",
             name(least.benchmark),
