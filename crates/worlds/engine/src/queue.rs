@@ -39,7 +39,14 @@ pub(crate) struct Queue {
     base: Cell<Time>,
     /// The next arrival.
     next: Cell<u64>,
+    /// The process that was taken last, or [`NOBODY`]: its leaf still has its key, which no longer
+    /// counts. Mostly it is queued again before anybody else is taken, and then that is one way to
+    /// the root instead of two.
+    taken: Cell<ProcessId>,
 }
+
+/// No process.
+const NOBODY: ProcessId = ProcessId::MAX;
 
 impl Queue {
     /// A queue for processes `0..processes`, with nobody in it.
@@ -52,22 +59,43 @@ impl Queue {
             process_bits: leaves.trailing_zeros(),
             base: Cell::new(0),
             next: Cell::new(0),
+            taken: Cell::new(NOBODY),
         }
     }
 
     /// When the earliest goes; the end of time where nobody is queued.
     #[inline(always)]
     pub(crate) fn earliest(&self) -> Time {
-        match self.nodes[1].get() {
+        match self.first() {
             EMPTY => Time::MAX,
             FAR => self.earliest_far(),
             key => self.base.get() + (key >> (ARRIVAL_BITS + self.process_bits)),
         }
     }
 
+    /// The smallest key, but for that of the process that was taken.
+    #[inline(always)]
+    fn first(&self) -> u64 {
+        let taken = self.taken.get();
+        if taken == NOBODY {
+            return self.nodes[1].get();
+        }
+        let (mut node, mut first) = (self.leaves + taken, EMPTY);
+        while node > 1 {
+            first = first.min(self.nodes[node ^ 1].get());
+            node >>= 1;
+        }
+        first
+    }
+
+    /// True if a process is queued.
+    fn has(&self, process: ProcessId) -> bool {
+        self.nodes[self.leaves + process].get() != EMPTY && self.taken.get() != process
+    }
+
     /// When a process goes, if it is queued.
     pub(crate) fn time_of(&self, process: ProcessId) -> Option<Time> {
-        (self.nodes[self.leaves + process].get() != EMPTY).then(|| self.places[process].get().0)
+        self.has(process).then(|| self.places[process].get().0)
     }
 
     /// Queues a process behind all that go at the same time, wherever it stood before. No time may
@@ -80,18 +108,43 @@ impl Queue {
         let arrival = self.next.get();
         self.next.set(arrival + 1);
         self.places[process].set((time, arrival));
+        if self.taken.get() == process {
+            self.taken.set(NOBODY);
+        }
         self.play(process, self.key(process, time, arrival));
+    }
+
+    /// Takes a process out again if it is the earliest; whether it is.
+    #[inline(always)]
+    pub(crate) fn take_if_earliest(&self, process: ProcessId) -> bool {
+        let key = self.nodes[1].get();
+        let is_earliest = key < FAR && key as usize & (self.leaves - 1) == process && self.taken.get() == NOBODY;
+        if is_earliest {
+            self.taken.set(process);
+        }
+        is_earliest
+    }
+
+    /// Clears the leaf of the process that was taken.
+    #[inline(always)]
+    fn forget_taken(&self) {
+        let taken = self.taken.replace(NOBODY);
+        if taken != NOBODY {
+            self.play(taken, EMPTY);
+        }
     }
 
     /// Takes a process out.
     #[inline(always)]
     pub(crate) fn remove(&self, process: ProcessId) {
+        self.forget_taken();
         self.play(process, EMPTY);
     }
 
     /// Takes the earliest out, with its time.
     #[inline(always)]
     pub(crate) fn take_earliest(&self) -> Option<(Time, ProcessId)> {
+        self.forget_taken();
         if self.nodes[1].get() >= FAR {
             if self.nodes[1].get() == EMPTY {
                 return None;
@@ -101,7 +154,7 @@ impl Queue {
         let key = self.nodes[1].get();
         let process = key as usize & (self.leaves - 1);
         let time = self.base.get() + (key >> (ARRIVAL_BITS + self.process_bits));
-        self.remove(process);
+        self.taken.set(process);
         Some((time, process))
     }
 
@@ -129,7 +182,7 @@ impl Queue {
 
     /// The processes that are queued.
     fn queued(&self) -> impl Iterator<Item = ProcessId> {
-        (0..self.places.len()).filter(|process| self.nodes[self.leaves + process].get() != EMPTY)
+        (0..self.places.len()).filter(|process| self.has(*process))
     }
 
     #[cold]

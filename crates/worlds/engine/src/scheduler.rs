@@ -156,12 +156,14 @@ impl Scheduler {
     /// Puts the running process in the queue. False if it is the earliest after all, and goes on.
     #[inline(never)]
     fn queues_up(&self, time: Time) -> bool {
-        if self.is_alone_until(time) {
-            self.now.set(time);
-            return false;
+        let process = self.current.get();
+        self.queue.put(process, time);
+        if self.choosing.get() || !self.queue.take_if_earliest(process) {
+            return true;
         }
-        self.queue.put(self.current.get(), time);
-        true
+        self.horizon.set(self.queue.earliest());
+        self.now.set(time);
+        false
     }
 
     /// An operation: the running process waits until another calls [`Scheduler::wake`] for it, or
