@@ -238,7 +238,6 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
     let runtime = vpp_runtime::read(import::open(&options.file, &path)?, &path)?;
     let mut header = Header::new("vpp-runtime", "import", "ticks");
     header.iterations = 1;
-    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     header.run = provenance::this_run();
     // The text was measured elsewhere; this machine only read it.
     (header.run.machine, header.run.kernel) = (None, None);

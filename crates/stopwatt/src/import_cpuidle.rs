@@ -137,10 +137,9 @@ pub(crate) fn two(
 pub(crate) fn finish(
     console: &Console,
     data: &Data,
-    (mut header, counts, between): (Header, &[Counts], &Between),
+    (header, counts, between): (Header, &[Counts], &Between),
     (output, how): (Option<&Path>, &Telling<'_>),
 ) -> miette::Result<()> {
-    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     let mut recording: Recording = cpuidle::record(header, counts, &between.clusters);
     let left = output.map(|folder| (folder, recordings::write(&mut recording, folder)));
     for doubt in between.doubts.iter().take(20) {

@@ -55,7 +55,6 @@ pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()
         Some(folder) => {
             recordings::check_import(folder, options.replace)?;
             let mut header = Header::new("ftrace", "import", "ns");
-            header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
             header.run = provenance::this_run();
             // The trace was taken elsewhere; this machine only read it.
             (header.run.machine, header.run.kernel) = (None, None);

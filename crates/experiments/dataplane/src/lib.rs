@@ -111,7 +111,6 @@ pub fn frame_size(text: &str) -> Result<usize, String> {
 pub fn host_header(experiment: &str, iterations: u32) -> Header {
     let mut header = Header::new(experiment, World::Host.name(), "ticks");
     header.iterations = iterations;
-    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     header.time.counter_hz = Some(dataplane::machine::counter_hz());
     header.run.counter = Some(dataplane::machine::COUNTER.to_owned());
     header

@@ -219,7 +219,6 @@ impl CorePlatform {
     pub fn header(&self, experiment: &str) -> Header {
         let mut header = Header::new(experiment, World::Sim.name(), "ticks");
         header.iterations = 1;
-        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         header.time.counter_hz = Some(self.counter.hz);
         let figures = toml::Table::new();
         header.platform = Some(Platform { name: self.platform.name.clone(), text: self.text.clone(), figures });

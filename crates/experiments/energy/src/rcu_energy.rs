@@ -11,7 +11,6 @@ use document::Document;
 use experiment::setting::{self, CheckedSetting, InputFile, Keys, Number, Or, Switch};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use minikernel::Costs;
-use recording::Header;
 
 /// The talk's benchmarks in its configurations of RCU.
 pub struct RcuEnergy;
@@ -142,16 +141,8 @@ impl Experiment for RcuEnergy {
         }
         visited.retain(|visited| part.keeps(&visited.visit));
 
-        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
-        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        (header.seed, header.iterations) = (asked.suite.seed, draws);
-        header.settings = asked.set.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+        let mut header = rows::header(ABOUT.name, &asked.suite, &asked.board, &asked.set, draws);
         header.seeded_modes = vec![plan::Kind::Draws.name().to_owned(), plan::Kind::Central.name().to_owned()];
-        header.platform = Some(recording::Platform {
-            name: asked.board.name.clone(),
-            text: asked.board.text.clone(),
-            figures: toml::Table::new(),
-        });
         let mut recording = rows::recording(header, &asked.suite, &asked.board, &visited);
         let visits = visited.iter().map(|visited| &visited.visit);
         lanes::add(&mut recording, &asked.suite, &asked.board, visits, &sink.progress())?;

@@ -3,6 +3,7 @@
 use crate::board::{Board, little};
 use crate::plan;
 use crate::point::Point;
+use crate::rows;
 use crate::runs::{kernel, placement};
 use crate::suite::{Benchmark, Length, Suite};
 use crate::unknown::Value;
@@ -12,7 +13,7 @@ use experiment::setting::{self, InputFile, Keys, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use minikernel::{Affinities, Costs, CpuSet, Outcome, Rcu, Settings};
 use rayon::prelude::*;
-use recording::{Header, Recording, facts, metrics};
+use recording::{Recording, facts, metrics};
 
 /// Callbacks that may wait, on a system that idles.
 pub struct RcuLazy;
@@ -161,16 +162,8 @@ impl Experiment for RcuLazy {
             })
             .collect::<Result<_, _>>()?;
 
-        let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
-        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        (header.seed, header.iterations) = (asked.suite.seed, draws);
-        header.settings = asked.set.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+        let mut header = rows::header(ABOUT.name, &asked.suite, &asked.board, &asked.set, draws);
         header.seeded_modes = vec![MODE.to_owned()];
-        header.platform = Some(recording::Platform {
-            name: asked.board.name.clone(),
-            text: asked.board.text.clone(),
-            figures: toml::Table::new(),
-        });
         header.texts.insert("benchmarks".to_owned(), asked.suite.text.clone());
         header.set_facts(&facts::LazyCallbacks {
             title: asked.suite.title.clone(),

@@ -5,6 +5,8 @@ use crate::configuration::Configuration;
 use crate::plan::{Kind, PointResults};
 use crate::runs::{LATENCIES, OWNERS, RunResult};
 use crate::suite::{Length, Suite};
+use crate::unknown::Value;
+use experiment::World;
 use minikernel::WakeCause;
 use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
 
@@ -17,6 +19,16 @@ const TICKS: [&str; 3] = ["busy", "idle", "idle, kept for RCU"];
 const QUEUED: [&str; 2] = ["big", "LITTLE"];
 const CLUSTERS: [&str; 2] = ["big", "LITTLE"];
 const INVOKED: [&str; 4] = ["softirq on big", "softirq on LITTLE", "thread on big", "thread on LITTLE"];
+
+/// The header of a run of so many draws, with the unknowns that were set.
+pub fn header(experiment: &str, suite: &Suite, board: &Board, set: &[(String, Value)], draws: u32) -> Header {
+    let mut header = Header::new(experiment, World::Sim.name(), "ns");
+    (header.seed, header.iterations) = (suite.seed, draws);
+    header.settings = set.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+    let (name, text) = (board.name.clone(), board.text.clone());
+    header.platform = Some(recording::Platform { name, text, figures: toml::Table::new() });
+    header
+}
 
 /// The recording of points that were visited.
 pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[PointResults<'_>]) -> Recording {

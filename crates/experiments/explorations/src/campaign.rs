@@ -143,7 +143,6 @@ fn run<S: Recordable>(subject: &S, limits: Limits, request: &Request<'_>, sink: 
         }
     };
     recording.header.iterations = 1;
-    recording.header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     if tally.found.is_some() {
         add_coverage::<S>(&mut recording, &tally);
         count(&mut recording, subject, &tally);

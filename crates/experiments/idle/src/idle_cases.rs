@@ -76,7 +76,6 @@ pub(crate) fn run(cases: Vec<usize>, settings: &Settings, sink: &mut dyn Sink) -
     let (first, seeds) = (settings.get(SEED), settings.get(SEEDS));
     let progress = sink.progress();
     let mut header = Header::new(NAME, World::Sim.name(), "ns");
-    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     (header.seed, header.iterations) = (first, seeds);
     header.seeded_modes = vec![String::new()];
     let mut jobs = Vec::new();

@@ -99,9 +99,7 @@ impl Experiment for IdleClock {
 }
 
 fn header(world: World) -> Header {
-    let mut header = Header::new(ABOUT.name, world.name(), "ns");
-    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    header
+    Header::new(ABOUT.name, world.name(), "ns")
 }
 
 /// The numbers of threads that are tried: all up to eight, and then each twice the one before.

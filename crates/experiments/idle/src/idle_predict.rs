@@ -88,7 +88,6 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
     let tick_ns = 1_000_000_000 / settings.get(HZ_OR_USUAL);
     let mut header = Header::new(NAME, World::Sim.name(), "ns");
     header.iterations = 1;
-    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     header.notes.push(
             "Closed loop: sleeps that only ticks parted are one; a governor that keeps the tick sees it; a deeper state delays the work, the timers that it arms and the CPUs that it wakes. The work itself, and its order on each CPU, stays as it was traced."
                 .to_owned(),

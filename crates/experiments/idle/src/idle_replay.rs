@@ -153,7 +153,6 @@ impl Experiment for IdleReplay {
 
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.iterations = 1;
-        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         let s2idle = settings.get(WAKEUP_LIMIT).map(|us| (us, s2idle_state(&platform, us).to_owned()));
         let recording = results::recording(header, &platform, &traced, own, &rows, &oracle, s2idle);
         sink.start(recording.header.clone())?;

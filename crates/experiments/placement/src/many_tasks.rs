@@ -265,7 +265,6 @@ pub(crate) fn check(request: &Request<'_>) -> Result<(), Error> {
 pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     let asked = TasksRequest::read(request)?;
     let mut header = Header::new(NAME, World::Sim.name(), "ns");
-    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     header.set_facts(&asked.facts());
     (header.seed, header.iterations) = asked.seeds;
     header.seeded_modes = ASSUMPTIONS.map(|assumed| assumed.name.to_owned()).to_vec();

@@ -96,7 +96,6 @@ impl Experiment for Placement {
         }
         let input = Input::read(request)?;
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
-        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         header.settings = settings.get(SET).into_iter().collect();
         let is_run = !settings.get(OPERATING_POINTS);
         results::describe(&mut header, &input, is_run.then(|| lanes::kept(&input)));

@@ -247,7 +247,6 @@ fn header(experiment: &str, machine: &Machine) -> Header {
     header.time.counter_hz = Some(Machine::COUNTER_HZ);
     // With the machine's time in instructions, two runs of the same images are equal.
     header.repeatable = Some(machine.icount.is_some());
-    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     let figures = toml::Table::new();
     header.platform = Some(Platform { name: PLATFORM.to_owned(), text: String::new(), figures });
     if let Some(platform) = &mut header.platform {

@@ -27,7 +27,6 @@ pub struct CountedPassages<'c> {
 pub fn recording(counted: &CountedPassages<'_>, symbols: &Symbols) -> Recording {
     let passages = &counted.counts.passages;
     let mut header = Header::new(EXPERIMENT, "qemu", "instructions");
-    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     // Without it the machine's interrupts come when this machine's clock says so.
     header.repeatable = Some(counted.arguments.iter().any(|word| word.trim_start_matches('-') == "icount"));
     header.iterations = u32::try_from(passages.len()).unwrap_or(u32::MAX);

@@ -366,7 +366,6 @@ fn header(releases: &[Release], cases: &[Case], options: &Options) -> Header {
         header.free_modes.push(Mode::Parallel.name().to_owned());
     }
     header.time.counter_hz = releases.first().map(|release| release.machine.platform.counter_frequency);
-    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     for release in releases {
         let Release { machine, owners, .. } = release;
         header.versions.insert(machine.release.name.clone(), machine.release.title.clone());

@@ -106,7 +106,6 @@ impl Experiment for LinuxRates {
 
         let mut header = Header::new(ABOUT.name, World::Qemu.name(), "ns");
         header.iterations = 1;
-        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         header.versions.insert("linux".to_owned(), ran.report.release.clone());
         for version in &ran.packages {
             let (name, version) = version.split_once(' ').unwrap_or((version, ""));

@@ -92,7 +92,6 @@ impl Experiment for RcuDoses {
         let progress = sink.progress();
         let mut header = Header::new(ABOUT.name, World::Qemu.name(), "ns");
         header.iterations = plan.runs;
-        header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         header.notes.push(format!(
             "The small kernel runs on cores of {PLATFORM} with the guest's idle states, the guest on {CPUS} equal CPUs; rates of the small kernel are those that the guest's closer reached."
         ));

@@ -335,7 +335,6 @@ pub fn reference_rows(figures: &Figures, options: &Options) -> Result<String, Im
 pub fn record(figures: &Figures, options: &Options, kind: &str) -> Recording {
     let is_of_cpus = figures.figures.iter().any(|figure| figure.cpu.is_some());
     let mut header = Header::new(if is_of_cpus { "psci-latency" } else { "table" }, "import", "ticks");
-    header.versions.insert("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     header.settings.insert("source".to_owned(), printable(&options.file));
     header.settings.insert("source_kind".to_owned(), kind.to_owned());
     header.iterations = figures.figures.iter().map(|figure| figure.iteration + 1).max().unwrap_or(0);

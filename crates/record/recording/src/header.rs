@@ -205,7 +205,8 @@ impl Header {
         self.coordinates.get(node).and_then(|at| at.get(STATE)?.as_str()).unwrap_or("")
     }
 
-    /// A header with the experiment, the world and the unit of `time`, and nothing else yet.
+    /// A header with the experiment, the world, the unit of `time` and this version, and nothing
+    /// else yet.
     pub fn new(experiment: &str, world: &str, time_unit: &str) -> Self {
         Self {
             experiment: experiment.to_owned(),
@@ -226,7 +227,7 @@ impl Header {
             complaints: Vec::new(),
             facts: None,
             texts: BTreeMap::new(),
-            versions: BTreeMap::new(),
+            versions: BTreeMap::from([("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),
             platform: None,
             costs: BTreeMap::new(),
             coordinates: BTreeMap::new(),
