@@ -15,7 +15,6 @@
 //! | `runs.rs` | one run, and what it came to |
 //! | `plan.rs` | the points that are visited: draws, the central point, curves |
 //! | `part.rs` | a part of the draws, for sweeps |
-//! | `reseeded.rs` | draws that save more than RCU costs, again with other seeds |
 //! | `rows.rs` | the recording |
 //! | `lanes.rs` | the timelines in it |
 //! | `rcu_energy.rs` | the experiment `rcu-energy` |
@@ -31,7 +30,6 @@ pub mod plan;
 pub mod point;
 mod rcu_energy;
 mod rcu_lazy;
-mod reseeded;
 pub mod rows;
 pub mod runs;
 pub mod suite;

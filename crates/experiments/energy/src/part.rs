@@ -14,19 +14,12 @@ impl Part {
     /// All draws.
     pub const WHOLE: Self = Self { first: 0, of: 1 };
 
-    /// True if the part visits a point. The central point is visited in every part: a draw is
-    /// doubtful by the spread of its seeds.
+    /// True if the part visits a point: the first one has all that is no draw.
     pub fn runs(self, visit: &Visit<'_>) -> bool {
         match visit.kind {
-            Kind::Draws | Kind::Reseeded => visit.number % self.of == self.first,
-            Kind::Central => true,
-            Kind::Rate | Kind::Transition | Kind::Dose => self.first == 0,
+            Kind::Draws => visit.number % self.of == self.first,
+            Kind::Central | Kind::Rate | Kind::Transition | Kind::Dose => self.first == 0,
         }
-    }
-
-    /// True if the part keeps what came out at a point: each point is kept in one part.
-    pub fn keeps(self, visit: &Visit<'_>) -> bool {
-        self.runs(visit) && (visit.kind != Kind::Central || self.first == 0)
     }
 }
 

@@ -14,8 +14,6 @@ use rayon::prelude::*;
 pub enum Kind {
     /// Draws from the ranges.
     Draws,
-    /// A draw again with another seed, where it saved more than RCU costs.
-    Reseeded,
     /// The central point, with a seed each time.
     Central,
     /// The central point with other rates of callbacks; as all curves, with each of its seeds.
@@ -32,7 +30,6 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Draws => "draws",
-            Self::Reseeded => "reseeded",
             Self::Central => "central",
             Self::Rate => "rate",
             Self::Transition => "transition",
@@ -46,8 +43,7 @@ impl Kind {
 pub struct Visit<'s> {
     /// Kind of the run.
     pub kind: Kind,
-    /// The place on the curve: the rate, the part of 1024, the dose; which further seed of a draw
-    /// it is; 0 where there is neither.
+    /// The place on the curve: the rate, the part of 1024, the dose; 0 where there is none.
     pub place: u64,
     /// Which draw it is, or which seed of the central point.
     pub number: u32,
@@ -64,8 +60,8 @@ pub struct PointResults<'s> {
     pub visit: Visit<'s>,
     /// The configurations, in the order of [`Configuration::ALL`].
     pub configurations: Vec<RunResult>,
-    /// The reference where nobody queues callbacks: all else is the same. Only of draws, also with
-    /// other seeds, and of the central point.
+    /// The reference where nobody queues callbacks: all else is the same. Only of draws and of the
+    /// central point.
     pub silent: Option<RunResult>,
 }
 
@@ -176,7 +172,7 @@ pub fn visit<'s>(
         let of = |configuration| run(suite, board, visit.benchmark, configuration, &visit.point);
         let configurations = Configuration::ALL.into_iter().map(of).collect::<Result<_, _>>()?;
         let silent = match visit.kind {
-            Kind::Draws | Kind::Reseeded | Kind::Central => {
+            Kind::Draws | Kind::Central => {
                 let point = visit.point.clone().silenced();
                 Some(run(suite, board, visit.benchmark, Configuration::Reference, &point)?)
             }

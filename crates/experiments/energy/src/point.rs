@@ -58,13 +58,6 @@ impl<'s> Point<'s> {
         Self { seed, ..self }
     }
 
-    /// The same point with one of its further seeds.
-    #[must_use]
-    pub fn reseeded(mut self, number: u64) -> Self {
-        self.seed = SplitMix64::fork(self.seed, number).next();
-        self
-    }
-
     /// The same point without callbacks.
     #[must_use]
     pub fn silenced(mut self) -> Self {

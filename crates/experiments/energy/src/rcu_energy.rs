@@ -3,7 +3,6 @@
 use crate::board::Board;
 use crate::part::Part;
 use crate::plan::{self, plan, visit};
-use crate::reseeded::doubtful;
 use crate::suite::{Benchmark, Suite};
 use crate::unknown::Value;
 use crate::{lanes, rows};
@@ -27,8 +26,7 @@ const DRAWS: Number<u32> = Number::new(
 
 const FULL: Switch = Switch::new(
     "full",
-    "All that the docs tell: 256 draws, all seeds of the central point, other seeds where a draw saves more than RCU costs, and the \
-     curves over rates, doses and transitions. It takes 2 to 5 minutes.",
+    "All that the docs tell: 256 draws, all seeds of the central point, and the curves over rates, doses and transitions. It takes 2 to 5 minutes.",
 );
 
 const BENCHMARKS: CheckedSetting<Vec<String>> =
@@ -134,12 +132,7 @@ impl Experiment for RcuEnergy {
         let part = request.settings.get(PART).unwrap_or(Part::WHOLE);
         let mut visits = plan(&asked.suite, &asked.benchmarks(), draws, full, &asked.set);
         visits.retain(|visit| part.runs(visit));
-        let mut visited = visit(&asked.suite, &asked.board, visits, &sink.progress())?;
-        if full {
-            let again = doubtful(&visited);
-            visited.extend(visit(&asked.suite, &asked.board, again, &sink.progress())?);
-        }
-        visited.retain(|visited| part.keeps(&visited.visit));
+        let visited = visit(&asked.suite, &asked.board, visits, &sink.progress())?;
 
         let mut header = rows::header(ABOUT.name, &asked.suite, &asked.board, &asked.set, draws);
         header.seeded_modes = vec![plan::Kind::Draws.name().to_owned(), plan::Kind::Central.name().to_owned()];

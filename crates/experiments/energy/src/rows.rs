@@ -66,10 +66,6 @@ pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[PointR
                         counts(&mut recording, series, at.visit.number, ran);
                     }
                 }
-                Kind::Reseeded => {
-                    let seed = format!("seed {}", at.visit.place);
-                    energy(&mut recording, series, at.visit.number, Some(&seed), ran);
-                }
                 Kind::Rate | Kind::Transition | Kind::Dose => {
                     let place = place(kind, at.visit.place);
                     energy(&mut recording, series, at.visit.number, Some(&place), ran);
@@ -176,7 +172,7 @@ fn units(energy: u128) -> f64 {
 fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointResults<'_>]) {
     for at in visited {
         let kind = at.visit.kind;
-        if !matches!(kind, Kind::Draws | Kind::Reseeded | Kind::Central) {
+        if !matches!(kind, Kind::Draws | Kind::Central) {
             let axis = toml::Table::from_iter([(kind.name().to_owned(), (at.visit.place as f64).into())]);
             header.coordinates.insert(place(kind, at.visit.place), axis);
         }

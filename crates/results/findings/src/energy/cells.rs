@@ -257,36 +257,13 @@ impl<'r> Reader<'_, 'r> {
         all.max_by(|a, b| a.spearman.abs().total_cmp(&b.spearman.abs()))
     }
 
-    /// The number of draws in which more is saved than RCU costs and the seeds spread, there or at
-    /// the central point; and by how much at most, in points.
+    /// The number of draws in which more is saved than RCU costs and the seeds spread at the central
+    /// point; and by how much at most, in points.
     fn beyond(&self, name: &str, configuration: &str, benefits: &[f64]) -> (usize, f64) {
         let bounds = saved(self.energies(name, REFERENCE), self.energies(name, SILENT));
         let at_centre = spread(&self.central(name, configuration)) + spread(&self.central(name, SILENT));
-        let beyond = benefits.iter().zip(&bounds).enumerate().map(|(draw, (&benefit, &bound))| {
-            let here = self.spread_of_seeds(name, configuration, draw, [benefit, bound]);
-            points_beyond(benefit, bound, here.unwrap_or(at_centre))
-        });
-        above_zero(beyond)
-    }
-
-    /// The spread of the seeds of a draw in what a configuration saves and in what RCU costs,
-    /// together, in points; `own` is both with the draw's own seed. `None` where no other seeds
-    /// were run.
-    fn spread_of_seeds<'a>(
-        &'a self,
-        benchmark: &'a str,
-        configuration: &'a str,
-        draw: usize,
-        own: [f64; 2],
-    ) -> Option<f64> {
-        let of = |configuration: &'a str| self.measured.reseeded.get(&(benchmark, configuration, draw as u32));
-        let reference = of(REFERENCE)?;
-        let width = |other: &[f64], own: f64| {
-            let mut all = saved(reference, other);
-            all.push(own);
-            spread(&all)
-        };
-        Some(width(of(configuration)?, own[0]) + width(of(SILENT)?, own[1]))
+        let both = benefits.iter().zip(&bounds);
+        above_zero(both.map(|(benefit, bound)| points_beyond(*benefit, *bound, at_centre)))
     }
 }
 

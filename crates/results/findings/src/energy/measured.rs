@@ -33,9 +33,6 @@ pub(super) struct EnergyMeasures<'r> {
     pub(super) asleep: Values<'r>,
     /// The draws, by the name of what was not published; what never differs decides nothing.
     pub(super) unknowns: Vec<(&'r str, Vec<f64>)>,
-    /// Energies of draws that were run again with other seeds, by benchmark, configuration and
-    /// draw.
-    pub(super) reseeded: HashMap<(&'r str, &'r str, u32), Vec<f64>>,
     curves: Vec<CurvePoint<'r>>,
 }
 
@@ -51,10 +48,6 @@ impl<'r> EnergyMeasures<'r> {
             values
         };
         let owned = subjects(&rows, metrics::OWNED_ENERGY).into_iter();
-        let mut reseeded: HashMap<_, Vec<f64>> = HashMap::new();
-        for row in rows.iter().filter(|row| row.mode == "reseeded" && row.metric == metrics::ENERGY.name) {
-            reseeded.entry((row.case, row.variant, row.iteration)).or_default().push(row.value);
-        }
         let drawn = |name: &'r str| {
             let draws = rows.iter().filter(|row| row.metric == metrics::UNKNOWN.name && row.subject == name);
             (name, draws.map(|row| row.value).collect())
@@ -73,7 +66,6 @@ impl<'r> EnergyMeasures<'r> {
             asleep: of(metrics::ASLEEP, "big"),
             curves: curves.collect(),
             unknowns,
-            reseeded,
         }
     }
 

@@ -150,8 +150,7 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
         format!("; by {most:.2} points at most, in {} with {}", cell.benchmark, cell.configuration)
     });
     told.paragraph(format!(
-        "In {count} of {} predictions more is saved than RCU costs in that draw and the seeds spread, at the centre or in that \
-         draw{worst}.",
+        "In {count} of {} predictions more is saved than RCU costs in that draw and the seeds spread at the centre{worst}.",
         rows.len() * savings.count
     ));
     let helps = savings.references.iter().filter(|of| of.draws_in_which_rcu_helps > 0).map(|of| {
