@@ -365,7 +365,7 @@ fn what_is_no_graph_is_refused_with_its_line() {
         ("\"generator\"", "\"two.c\"", &two, "mine.toml:2: two.c: not a capture file"),
         ("\"generator\"", "\"flows\"", &two, "mine.toml:2: there is no [[flow]]"),
         ("\"generator\"", "\"generator\"\nstart = \"ip5-input\"", &two, "no node `ip5-input` for packets to start at"),
-        ("options", "option", &two, "mine.toml:11: a [[node]] has no key `option`"),
+        ("options", "option", &two, "mine.toml:11: there is no key `option` here"),
         ("", "name = \"ip4-route\"\n", &two, "mine.toml:1: a graph of one's own cannot be called `ip4-route`"),
         ("", "", &["--nodes", "text.so"], "text.so cannot be loaded"),
         ("", "", &["--nodes", "missing.so"], "missing.so is no file"),

@@ -5,7 +5,7 @@
 //! different.
 
 use super::objects::is_name;
-use super::parse::{NodeEntry, Tables, parse};
+use super::parse::{Mode, NodeEntry, Tables};
 use super::protocol::{self, NodeAbout, Plan, PlannedNode};
 use crate::graphs::{GraphKind, Load};
 use dataplane::wiring::{Arcs, DROP_AND_PUNT, Registry};
@@ -34,7 +34,7 @@ impl GraphFile {
     /// # Errors
     /// The first mistake in the file, with its line.
     pub fn read(document: &Document) -> Result<Self, Error> {
-        let file = parse(document)?;
+        let file: Tables = document.read()?;
         let Some(packets) = &file.packets else {
             return Err(document.wrong_as_a_whole(
                 "it does not say where packets come from",
@@ -45,11 +45,11 @@ impl GraphFile {
         match file.flows.first() {
             None if has_flows => {
                 let help = "write a [[flow]] with source and destination for each flow, or from = \"generator\"";
-                return Err(document.wrong(packets.from.place.clone(), "there is no [[flow]]", help));
+                return Err(document.wrong(packets.from.place(), "there is no [[flow]]", help));
             }
-            Some((_, place)) if !has_flows => {
+            Some(flow) if !has_flows => {
                 let help = "write from = \"flows\" in [packets], or leave the flows out";
-                return Err(document.wrong(place.clone(), "packets do not come from flows", help));
+                return Err(document.wrong(flow.span(), "packets do not come from flows", help));
             }
             _ => {}
         }
@@ -58,23 +58,19 @@ impl GraphFile {
             if ours.contains(&name.text.as_str()) || !is_name(&name.text) {
                 let message = format!("a graph of one's own cannot be called `{}`", name.text);
                 let help = format!("letters, digits and hyphens, and none of {}", ours.join(", "));
-                return Err(document.wrong(name.place.clone(), message, help));
+                return Err(document.wrong(name.place(), message, help));
             }
         }
         for (at, node) in file.nodes.iter().enumerate() {
             let name = &node.name.text;
             if !is_name(name) {
                 let message = format!("a node cannot be called {}", document::quoted(name));
-                return Err(document.wrong(
-                    node.name.place.clone(),
-                    message,
-                    "up to 64 letters, digits, hyphens and dots",
-                ));
+                return Err(document.wrong(node.name.place(), message, "up to 64 letters, digits, hyphens and dots"));
             }
             if file.nodes[..at].iter().any(|other| other.name.text == *name) {
                 let message = format!("two nodes are called `{name}`");
                 let help = "give each a name of its own; `kind` says which node of a shared object it is";
-                return Err(document.wrong(node.name.place.clone(), message, help));
+                return Err(document.wrong(node.name.place(), message, help));
             }
         }
         Ok(Self(file))
@@ -97,7 +93,7 @@ impl GraphFile {
 
     /// True if its interfaces route.
     pub fn has_routes(&self) -> bool {
-        self.0.packets.as_ref().is_none_or(|packets| !packets.cross_connect)
+        self.0.packets.as_ref().is_none_or(|packets| packets.mode == Mode::Route)
     }
 
     /// A node cannot be set up.
@@ -106,8 +102,7 @@ impl GraphFile {
         let help = "`options` is handed to its set_up()";
         match self.0.nodes.iter().find(|entry| entry.name.text == node) {
             Some(entry) => {
-                let place =
-                    entry.options.as_ref().map_or_else(|| entry.name.place.clone(), |options| options.place.clone());
+                let place = entry.options.as_ref().map_or_else(|| entry.name.place(), |options| options.place());
                 document.wrong(place, message, help)
             }
             None => document.wrong_as_a_whole(message, help),
@@ -140,14 +135,14 @@ impl GraphFile {
             wired.push(of_entry);
         }
         let names: Vec<&str> = wired.iter().map(|node| node.name.as_str()).collect();
-        for to in self.0.nodes.iter().flat_map(|entry| entry.next.iter().map(|(_, to)| to)) {
+        for to in self.0.nodes.iter().flat_map(|entry| entry.next.values()) {
             if !names.contains(&to.text.as_str()) {
                 let message = format!("there is no node {}", document::quoted(&to.text));
                 let mut help = one_of(&to.text, &names);
                 if objects.iter().any(|node| node.name == to.text) {
                     help = "it is in a shared object, and needs a [[node]] that says where its arcs lead".to_owned();
                 }
-                return Err(document.wrong(to.place.clone(), message, help));
+                return Err(document.wrong(to.place(), message, help));
             }
         }
         let start = self.start(document, &names)?;
@@ -162,7 +157,7 @@ impl GraphFile {
         if let Some(entry) = self.0.nodes.iter().find(|entry| !order.contains(&entry.name.text.as_str())) {
             let message = format!("no packet comes to the node `{}`", entry.name.text);
             let help = format!("lead an arc of another node to it; packets start at `{start}`");
-            return Err(document.wrong(entry.name.place.clone(), message, help));
+            return Err(document.wrong(entry.name.place(), message, help));
         }
         let (places, has_private_data) = private_data(document, &nodes, objects)?;
         let planned = nodes.iter().zip(places).map(|((entry, number), private_at)| PlannedNode {
@@ -191,7 +186,7 @@ impl GraphFile {
             return Ok(&start.text);
         }
         let message = format!("there is no node {} for packets to start at", document::quoted(&start.text));
-        Err(document.wrong(start.place.clone(), message, one_of(&start.text, names)))
+        Err(document.wrong(start.place(), message, one_of(&start.text, names)))
     }
 
     /// The source of packets.
@@ -199,12 +194,12 @@ impl GraphFile {
         let Some(packets) = &self.0.packets else { return Ok(protocol::Packets::Generator) };
         match packets.from.text.as_str() {
             GENERATOR => Ok(protocol::Packets::Generator),
-            FLOWS => Ok(protocol::Packets::Flows(self.0.flows.iter().map(|(flow, _)| *flow).collect())),
+            FLOWS => Ok(protocol::Packets::Flows(self.0.flows.iter().map(|flow| *flow.get_ref()).collect())),
             name => {
                 let file: PathBuf = path.parent().unwrap_or(Path::new("")).join(name);
                 let wrong = |why: String| {
                     let help = "from = \"generator\", \"flows\", or a capture file beside this one";
-                    document.wrong(packets.from.place.clone(), why, help)
+                    document.wrong(packets.from.place(), why, help)
                 };
                 let bytes = disk::read(&file, disk::MOST_BYTES)
                     .map_err(|error| wrong(format!("{}: {error}", file.display())))?;
@@ -235,7 +230,7 @@ impl GraphFile {
                     let message =
                         format!("`{}` is a node of Stopwatt: it is there once, and has no options", kind.text);
                     return Err(document.wrong(
-                        extra.place.clone(),
+                        extra.place(),
                         message,
                         "`kind` and `options` are for nodes of shared objects",
                     ));
@@ -248,32 +243,32 @@ impl GraphFile {
                 let mut all = registry.names();
                 all.extend(objects.iter().map(|node| node.name.as_str()));
                 let more = if objects.is_empty() { "; --nodes FILE.so names a shared object with nodes" } else { "" };
-                return Err(document.wrong(kind.place.clone(), message, one_of(&kind.text, &all) + more));
+                return Err(document.wrong(kind.place(), message, one_of(&kind.text, &all) + more));
             }
         };
         if ours.is_none() && registry.arcs(name).is_some() {
             let message = format!("`{name}` is a node of Stopwatt");
-            return Err(document.wrong(entry.name.place.clone(), message, "give this one another name"));
+            return Err(document.wrong(entry.name.place(), message, "give this one another name"));
         }
-        for arc in entry.next.iter().map(|(arc, _)| arc) {
+        for arc in entry.next.keys() {
             if !known.contains(&arc.text.as_str()) {
                 let message = format!("`{name}` has no arc {}", document::quoted(&arc.text));
                 let help = match known.is_empty() {
                     true => "it has none that a file can lead".to_owned(),
                     false => one_of(&arc.text, &known),
                 };
-                return Err(document.wrong(arc.place.clone(), message, help));
+                return Err(document.wrong(arc.place(), message, help));
             }
         }
         let mut arcs = Vec::new();
         for arc in known {
             match (entry.next.iter().find(|(key, _)| key.text == arc), ours) {
-                (Some((_, to)), _) => arcs.push((to.text.clone(), Some(to.place.clone()))),
+                (Some((_, to)), _) => arcs.push((to.text.clone(), Some(to.place()))),
                 (None, Some(_)) => arcs.push((usual(registry, arc), None)),
                 (None, None) => {
                     let message = format!("the arc `{arc}` of `{name}` leads nowhere");
                     let help = format!("next = {{ {arc} = \"ip4-lookup\" }}, or another node");
-                    return Err(document.wrong(entry.name.place.clone(), message, help));
+                    return Err(document.wrong(entry.name.place(), message, help));
                 }
             }
         }
@@ -360,7 +355,7 @@ fn private_data(
     let mut shared: Vec<(usize, &NodeAbout)> = Vec::new();
     for (entry, number) in nodes {
         let about = &objects[*number];
-        let wrong = |message: String, help: &str| Err(document.wrong(entry.name.place.clone(), message, help));
+        let wrong = |message: String, help: &str| Err(document.wrong(entry.name.place(), message, help));
         let has_name = !about.private_name.is_empty() && about.private_bytes > 0;
         let same = shared.iter().find(|(_, other)| has_name && other.private_name == about.private_name);
         if let Some((at, other)) = same {

@@ -112,17 +112,36 @@ pub enum Packets {
 
 /// Packets that are alike: UDP, 60 bytes without the frame check sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Flow {
     /// The address that they are from.
     pub source: Ipv4Addr,
     /// The address that they go to.
     pub destination: Ipv4Addr,
     /// The UDP port that they are from.
+    #[serde(default = "usual::source_port")]
     pub source_port: u16,
     /// The UDP port that they go to.
+    #[serde(default = "usual::destination_port")]
     pub destination_port: u16,
     /// Their time to live.
+    #[serde(default = "usual::ttl")]
     pub ttl: u8,
+}
+
+/// What a graph's file leaves out of a flow.
+mod usual {
+    pub const fn source_port() -> u16 {
+        0x1000
+    }
+
+    pub const fn destination_port() -> u16 {
+        0x2000
+    }
+
+    pub const fn ttl() -> u8 {
+        64
+    }
 }
 
 /// The rest of what a graph tells.
@@ -165,7 +184,7 @@ mod tests {
             private_at: 8,
         };
         for packets in [Packets::Generator, Packets::Flows(vec![flow; 2]), Packets::Capture("a/b.pcap".into())] {
-            let load = Load { reuse: Reuse::Hot, flows: 17, ..Load::new(GraphKind::Ip4Fused) };
+            let load = Load { reuse: Reuse::Hot, flows: 17, ..Load::new(GraphKind::L2CrossConnect) };
             let plan = Plan {
                 wiring: "a: b\nb:\n".to_owned(),
                 nodes: vec![node("a"), node("b")],
