@@ -101,19 +101,17 @@ def without_source(result):
 
 def compare(theirs_binary, ours_binary, arguments, flows, buffers, outputs):
     """Runs the pairs of one point and prints its table; returns every pair."""
-    ours, theirs, fused = [], [], []
+    ours, theirs = [], []
     for number in range(arguments.pairs):
         point = (arguments.seconds, flows, buffers, arguments.burst, outputs)
         sides = [lambda: theirs.append(rte_graph(theirs_binary, *point)), lambda: ours.append(stopwatt(ours_binary, "ip4-route", *point))]
         # Who goes first changes: a machine that warms up or slows down favours nobody.
         for side in sides if number % 2 == 0 else reversed(sides):
             side()
-        fused.append(stopwatt(ours_binary, "ip4-fused", *point))
     rows = [
         ("all but the two sources", [without_source(r) for r in ours], [without_source(r) for r in theirs], 0.85),
         ("three IPv4 nodes (ours verify)", [total(r, OUR_IP4) for r in ours], [total(r, THEIR_IP4) for r in theirs], None),
         ("whole path with generator and tx", [r["clocks_per_packet"] for r in ours], [r["clocks_per_packet"] for r in theirs], None),
-        ("the three nodes in one loop", [r["nodes"]["ip4-fused"] for r in fused], [total(r, THEIR_IP4) for r in theirs], None),
     ]
     parts = f", {outputs} outputs" if outputs > 1 else ""
     print(f"\n{buffers} buffers, {flows} flow{'s' if flows > 1 else ''}{parts}, bursts of {arguments.burst}, {arguments.pairs} pairs, clocks per packet")

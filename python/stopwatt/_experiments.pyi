@@ -442,7 +442,7 @@ class _FindRate(Experiment):
         self,
         *,
         world: Optional[Literal["host"]] = None,
-        graph: Optional[Literal["l2-xconnect", "ip4-route", "ip4-fused"]] = None,
+        graph: Optional[Literal["l2-xconnect", "ip4-route"]] = None,
         drivers: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         forwarder: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         windows: Optional[int] = None,

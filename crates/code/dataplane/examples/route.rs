@@ -17,7 +17,7 @@ use dataplane::inputs::{Generator, udp_packet};
 use dataplane::nodes::{Device, Discard};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::show;
-use dataplane::standard::{Ip4Path, build};
+use dataplane::standard::build;
 use std::net::Ipv4Addr;
 
 const WEST: Mac = Mac([2, 0xfe, 0, 0, 0, 1]);
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     plane.add_route("203.0.113.0/24".parse()?, next_hop).map_err(|_| "the table is full")?;
 
     let devices: Vec<Box<dyn Device>> = vec![Box::new(Discard), Box::new(Discard)];
-    let (mut graph, first) = build(plane, devices, Ip4Path::Nodes);
+    let (mut graph, first) = build(plane, devices);
 
     let source = Ipv4Addr::new(192, 0, 2, 1);
     let flow = |destination: [u8; 4], ttl| udp_packet(WEST, SENDER, source, Ipv4Addr::from(destination), ttl);

@@ -6,6 +6,6 @@ mod l2;
 mod output;
 
 pub use ethernet::EthernetInput;
-pub use ip4::{FusedNode, Ip4Input, Ip4Lookup, Ip4Rewrite};
+pub use ip4::{Ip4Input, Ip4Lookup, Ip4Rewrite};
 pub use l2::{L2Input, L2Output};
 pub use output::{Device, Discard, Drop, InterfaceOutput, InterfaceTx, Punt};

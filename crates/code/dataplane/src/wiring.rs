@@ -10,8 +10,7 @@ use crate::arcs::ARCS_MAX;
 use crate::graph::{Graph, NodeId};
 use crate::node::Node;
 use crate::nodes::{
-    Device, Drop, EthernetInput, FusedNode, InterfaceOutput, InterfaceTx, Ip4Input, Ip4Lookup, Ip4Rewrite, L2Input,
-    L2Output, Punt,
+    Device, Drop, EthernetInput, InterfaceOutput, InterfaceTx, Ip4Input, Ip4Lookup, Ip4Rewrite, L2Input, L2Output, Punt,
 };
 use crate::plane::Plane;
 use std::collections::HashMap;
@@ -77,7 +76,6 @@ impl Registry {
         registry.add("ip4-lookup", Arcs::Named(&["ip4-rewrite", "ip4-local", "icmp-net-unreachable"]), |_| Ip4Lookup);
         const SLOW: &[&str] = &["icmp-time-exceeded", "icmp-fragmentation-needed", "ip4-fragment", "ip4-resolve"];
         registry.add("ip4-rewrite", Arcs::AndOutputs(SLOW), |_| Ip4Rewrite);
-        registry.add("ip4-fused", Arcs::AndOutputs(&["ip4-input"]), |_| FusedNode::default());
         registry
     }
 

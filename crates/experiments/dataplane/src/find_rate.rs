@@ -22,7 +22,6 @@ const GRAPH: Or<Choice<GraphKind>> = Choice::new(
     &[
         ("l2-xconnect", GraphKind::L2CrossConnect, "an L2 cross connect of the two interfaces"),
         ("ip4-route", GraphKind::Ip4Route, "IPv4 routing in three nodes"),
-        ("ip4-fused", GraphKind::Ip4Fused, "IPv4 routing in one loop"),
     ],
     "Graph of the driver `packet`.",
 )

@@ -10,7 +10,7 @@ use dataplane::nodes::{Device, Discard};
 use dataplane::packet_socket::{PacketInput, Receiver, Sender};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::show;
-use dataplane::standard::{Ip4Path, build};
+use dataplane::standard::build;
 use hdrhistogram::Histogram;
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
@@ -27,20 +27,17 @@ pub enum GraphKind {
     L2CrossConnect,
     /// IPv4 routing, three nodes.
     Ip4Route,
-    /// IPv4 routing in one loop.
-    Ip4Fused,
 }
 
 impl GraphKind {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::L2CrossConnect, Self::Ip4Route, Self::Ip4Fused];
+    pub const ALL: [Self; 2] = [Self::L2CrossConnect, Self::Ip4Route];
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::L2CrossConnect => "l2-xconnect",
             Self::Ip4Route => "ip4-route",
-            Self::Ip4Fused => "ip4-fused",
         }
     }
 }
@@ -136,7 +133,7 @@ fn plane_of(load: Load, interface: &dyn Fn(u16) -> (String, Mac), neighbours: &[
     let mut plane = Plane::new(load.buffers, load.reuse, load.settings);
     let mode = |peer| match load.kind {
         GraphKind::L2CrossConnect => Mode::CrossConnect { peer },
-        GraphKind::Ip4Route | GraphKind::Ip4Fused => Mode::Route,
+        GraphKind::Ip4Route => Mode::Route,
     };
     let mut add = |number: u16, peer| {
         let (name, mac) = interface(number);
@@ -183,12 +180,11 @@ pub fn devices(plane: &Plane) -> Vec<Box<dyn Device>> {
 /// The graph over a plane, with its generator.
 fn loaded(plane: Plane, load: Load) -> Graph {
     let devices = devices(&plane);
-    with_input(plane, devices, load, generator(load))
+    with_input(plane, devices, generator(load))
 }
 
-fn with_input(plane: Plane, devices: Vec<Box<dyn Device>>, load: Load, input: impl Input + 'static) -> Graph {
-    let path = if load.kind == GraphKind::Ip4Fused { Ip4Path::Fused } else { Ip4Path::Nodes };
-    let (mut graph, first) = build(plane, devices, path);
+fn with_input(plane: Plane, devices: Vec<Box<dyn Device>>, input: impl Input + 'static) -> Graph {
+    let (mut graph, first) = build(plane, devices);
     graph.add_input(input, first);
     graph
 }
@@ -219,7 +215,7 @@ pub fn between(load: Load, ends: &Ends, neighbour: Mac) -> std::io::Result<Graph
     let [inside, outside] = &ends.interfaces;
     let (receiver, sender) = (Receiver::new(inside)?, Sender::new(outside)?);
     let devices: Vec<Box<dyn Device>> = vec![Box::new(Discard), Box::new(sender)];
-    Ok(with_input(plane, devices, load, PacketInput::new(receiver, INSIDE)))
+    Ok(with_input(plane, devices, PacketInput::new(receiver, INSIDE)))
 }
 
 /// The node that captured packets come in at.
@@ -233,7 +229,7 @@ pub fn of_captured(load: Load, packets: Vec<Vec<u8>>) -> Graph {
     let mac = |number| if number == INSIDE { address } else { our_mac(number) };
     let plane = plane_of(load, &|number| (format!("pg{number}"), mac(number)), &neighbours);
     let devices = devices(&plane);
-    with_input(plane, devices, load, Packets::new(INSIDE, CAPTURED, packets).again())
+    with_input(plane, devices, Packets::new(INSIDE, CAPTURED, packets).again())
 }
 
 /// One window of load.

@@ -43,8 +43,8 @@ const GRAPH: Or<CheckedSetting<GraphAsked>> = CheckedSetting::new(
     "graph",
     "WHICH|FILE.toml",
     graph_asked,
-    "Graph: l2-xconnect, an L2 cross connect of two interfaces; ip4-route, IPv4 routing in three nodes; ip4-fused, \
-     IPv4 routing in one loop; or a file with a graph of your own (docs/own-graph.md).",
+    "Graph: l2-xconnect, an L2 cross connect of two interfaces; ip4-route, IPv4 routing in three nodes; \
+     or a file with a graph of your own (docs/own-graph.md).",
 )
 .or((
     || GraphAsked::Ours(GraphKind::Ip4Route),
@@ -196,7 +196,7 @@ static ABOUT: About = About {
         &TRACE,
         &COUNTERS,
     ],
-    cases: &["l2-xconnect", "ip4-route", "ip4-fused"],
+    cases: &["l2-xconnect", "ip4-route"],
     examples: &[
         Example { arguments: "--graph ip4-route", about: "clocks per packet of each node" },
         Example { arguments: "--graph ip4-route --frame-size 64 --loop single", about: "" },

@@ -95,11 +95,6 @@ impl Header {
     }
 
     #[inline(always)]
-    fn ttl(self) -> u8 {
-        self.second as u8
-    }
-
-    #[inline(always)]
     fn source(self) -> u32 {
         ((self.second >> 32) as u32).swap_bytes()
     }
@@ -391,81 +386,5 @@ impl Node for Ip4Rewrite {
         let mut lines = vec![format!("adjacency {}", frame.adjacency[row])];
         lines.extend(ip4_lines(plane, frame, row));
         lines
-    }
-}
-
-/// Validation, lookup and rewrite in one loop, to show what the cut into three nodes costs. Packets
-/// that are not plain take the arc to `ip4-input`. Arcs: drop, punt, ip4-input, and then the
-/// interfaces' outputs by number.
-#[derive(Default)]
-pub struct FusedNode {
-    /// The arc of the last frame's first packet. Where packets go is not known before the loop, and
-    /// most go where others went.
-    expected: u8,
-}
-
-struct FusedBody<'a> {
-    fib: Reader<'a>,
-    adjacencies: adjacency::Reader<'a>,
-    largest_product: u64,
-    expected: u8,
-}
-
-/// The arc of [`FusedNode`] to the output of interface 0.
-const FUSED_OUTPUT: u8 = FIRST_ARC + 1;
-
-impl<M: PacketMemory> Body<M> for FusedBody<'_> {
-    type Loaded = (Header, u16);
-
-    #[inline(always)]
-    fn expected(&self, _frame: &Frame) -> u8 {
-        self.expected
-    }
-
-    #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> Self::Loaded {
-        let header = Header::load(memory, frame, row);
-        (header, self.fib.lookup(header.destination()))
-    }
-
-    #[inline(always)]
-    fn finish(
-        &mut self,
-        memory: &mut M,
-        frame: &mut Frame,
-        row: usize,
-        (header, adjacency): Self::Loaded,
-    ) -> Option<u8> {
-        let length = frame.length[row];
-        const ASIDE: Option<u8> = Some(FIRST_ARC);
-        rare!(!header.is_plain(length, self.largest_product) => ASIDE);
-        rare!(adjacency < FIRST_NEIGHBOUR => ASIDE);
-        rare!(header.ttl() <= 1 => ASIDE);
-        let rewrite = self.adjacencies.rewrite(adjacency);
-        rare!(!rewrite.takes(length) => ASIDE);
-        Some(FUSED_OUTPUT + write(memory, frame.buffer[row], header.second as u32, rewrite))
-    }
-}
-
-impl Node for FusedNode {
-    fn name(&self) -> &str {
-        "ip4-fused"
-    }
-
-    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let Plane { pool, tables, settings, .. } = plane;
-        let mut body = FusedBody {
-            fib: tables.routes.reader(),
-            adjacencies: tables.adjacencies.reader(),
-            largest_product: largest_product(settings.verify_checksum),
-            expected: self.expected,
-        };
-        let verdict = walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body);
-        self.expected = frame.next[0];
-        verdict
-    }
-
-    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
-        ip4_lines(plane, frame, row)
     }
 }

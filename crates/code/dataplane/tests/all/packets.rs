@@ -8,7 +8,7 @@ use dataplane::graph::Graph;
 use dataplane::inputs::{Packets, udp_packet};
 use dataplane::nodes::Device;
 use dataplane::plane::{Mac, Mode, Plane, Settings};
-use dataplane::standard::{Ip4Path, build};
+use dataplane::standard::build;
 use dataplane::walk::{Shape, Strides};
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
@@ -58,10 +58,10 @@ fn plane(mode: Mode, settings: Settings) -> Plane {
 
 /// Runs a graph and returns the packets that go out of the second interface. Out of the first one
 /// go errors to the sender.
-fn run_on(plane: Plane, path: Ip4Path, packets: Vec<Vec<u8>>) -> (Graph, Vec<Vec<u8>>) {
+fn run_on(plane: Plane, packets: Vec<Vec<u8>>) -> (Graph, Vec<Vec<u8>>) {
     let sent = Sent::default();
     let devices: Vec<Box<dyn Device>> = vec![Box::<Capture>::default(), Box::new(Capture(sent.clone()))];
-    let (mut graph, first) = build(plane, devices, path);
+    let (mut graph, first) = build(plane, devices);
     graph.add_input(Packets::new(0, "test-input", packets), first);
     while !graph.is_done() {
         graph.run_once();
@@ -73,7 +73,7 @@ fn run_on(plane: Plane, path: Ip4Path, packets: Vec<Vec<u8>>) -> (Graph, Vec<Vec
 }
 
 fn run(packets: Vec<Vec<u8>>) -> (Graph, Vec<Vec<u8>>) {
-    run_on(plane(Mode::Route, Settings::default()), Ip4Path::Nodes, packets)
+    run_on(plane(Mode::Route, Settings::default()), packets)
 }
 
 fn good(ttl: u8) -> Vec<u8> {
@@ -156,7 +156,7 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
         assert_eq!(reasons(&graph), [(node.to_string(), *reason, 1)]);
         assert!(sent.is_empty());
     }
-    // All of them together, among good ones, in every shape, stride and frame size, by either path.
+    // All of them together, among good ones, in every shape, stride and frame size.
     let mut mixed = Vec::new();
     for (packet, _, _) in &cases {
         for _ in 0..13 {
@@ -164,13 +164,13 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
             mixed.push(packet.clone());
         }
     }
-    for path in [Ip4Path::Nodes, Ip4Path::Fused] {
+    {
         for shape in Shape::ALL {
             for (strides, frame_size) in
                 [(Strides::both(0), 64), (Strides { header: 1, data: 3 }, 256), (Strides::both(9), 1024)]
             {
                 let settings = Settings { shape, strides, frame_size, verify_checksum: true };
-                let (graph, sent) = run_on(plane(Mode::Route, settings), path, mixed.clone());
+                let (graph, sent) = run_on(plane(Mode::Route, settings), mixed.clone());
                 assert_eq!(sent.len(), cases.len() * 13);
                 assert!(sent.iter().all(|packet| *packet == sent[0]));
                 for (_, node, reason) in &cases {
@@ -189,7 +189,7 @@ fn without_verification_a_wrong_checksum_passes_and_stays_wrong_by_the_same() {
     let settings = Settings { verify_checksum: false, ..Settings::default() };
     let mut packet = good(64);
     packet[25] ^= 0x10;
-    let (_, sent) = run_on(plane(Mode::Route, settings), Ip4Path::Nodes, vec![packet]);
+    let (_, sent) = run_on(plane(Mode::Route, settings), vec![packet]);
     assert_eq!(sent.len(), 1);
     assert_ne!(checksum::sum(&sent[0][14..34]), 0xffff);
 }
@@ -217,8 +217,7 @@ fn a_cross_connect_changes_nothing() {
     let mut tagged = good(64);
     tagged.splice(12..12, [0x81, 0x00, 0x60, 42]);
     let packets = vec![good(1), vec![2; 14], tagged, changed(|p| p[25] ^= 1)];
-    let (graph, sent) =
-        run_on(plane(Mode::CrossConnect { peer: 1 }, Settings::default()), Ip4Path::Nodes, packets.clone());
+    let (graph, sent) = run_on(plane(Mode::CrossConnect { peer: 1 }, Settings::default()), packets.clone());
     assert_eq!(sent, packets);
     assert_eq!(graph.plane.interfaces[1].tx.packets, 4);
 }
@@ -226,7 +225,7 @@ fn a_cross_connect_changes_nothing() {
 #[test]
 fn packets_that_a_device_refuses_are_counted() {
     let devices: Vec<Box<dyn Device>> = vec![Box::new(Full(0)), Box::new(Full(3))];
-    let (mut graph, first) = build(plane(Mode::Route, Settings::default()), devices, Ip4Path::Nodes);
+    let (mut graph, first) = build(plane(Mode::Route, Settings::default()), devices);
     graph.add_input(Packets::new(0, "test-input", vec![good(64); 10]), first);
     graph.run_once();
     let balance = graph.balance();
@@ -239,6 +238,6 @@ fn packets_that_a_device_refuses_are_counted() {
 fn a_pool_that_runs_dry_loses_nothing() {
     let mut small = plane(Mode::Route, Settings { frame_size: 256, ..Settings::default() });
     small.pool = dataplane::buffers::Pool::new(100, Reuse::Cycle);
-    let (_, sent) = run_on(small, Ip4Path::Nodes, vec![good(64); 1000]);
+    let (_, sent) = run_on(small, vec![good(64); 1000]);
     assert_eq!(sent.len(), 1000);
 }
