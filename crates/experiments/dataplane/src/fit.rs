@@ -2,6 +2,7 @@
 
 use crate::model::{Cell, Effort, run};
 use core_model::Parameters;
+use serde::{Deserialize, Serialize};
 
 /// A cell that may be used, with what was measured on the hardware.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,8 +15,9 @@ pub struct UsedCell {
     pub effort: Effort,
 }
 
-/// The parameters that no document gives.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The parameters that no document gives: `[cycles]` of a costs file.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Costs {
     /// Work of a packet in cycles.
     pub work: f64,
@@ -43,9 +45,18 @@ impl Costs {
         Self { work, window, dram, dram_spread, translation }
     }
 
-    /// The hardware's facts with these costs.
+    /// These costs in tenths of a cycle: more digits would claim more than ten cells can tell.
+    #[must_use]
+    pub fn rounded(&self) -> Self {
+        Self::new(self.values().map(|value| (value * 10.0).round() / 10.0))
+    }
+
+    /// The hardware's facts with these costs. An earlier node of a frame has touched the pages, so
+    /// that a second-level TLB has them: then the translation that was fitted is that TLB's, and no
+    /// cell tells how much longer a walk of the page tables takes.
     pub fn on(&self, hardware: Parameters) -> Parameters {
         Parameters {
+            second_tlb: self.translation,
             work: self.work,
             window: self.window,
             dram: self.dram,
@@ -57,13 +68,8 @@ impl Costs {
 
     /// The nearest costs that hardware could have: nothing negative, and DRAM no faster than L2.
     fn possible(self, hardware: &Parameters) -> Self {
-        Self {
-            work: self.work.max(0.0),
-            window: self.window.max(0.0),
-            dram: self.dram.max(hardware.l2),
-            dram_spread: self.dram_spread.max(0.0),
-            translation: self.translation.max(0.0),
-        }
+        let costs = Self::new(self.values().map(|value| value.max(0.0)));
+        Self { dram: costs.dram.max(hardware.l2), ..costs }
     }
 }
 

@@ -23,31 +23,18 @@ pub enum Access {
     DataLoad,
     /// The n-th prefetch in a row (from 1): a burst is what comes without a load between.
     Prefetch(u8),
-    /// The write of the result to the metadata's line.
-    HeaderStore,
 }
 
 impl Access {
     /// Every access that a loop of up to four lanes makes.
-    pub const ALL: [Self; 11] = [
-        Self::HeaderLoad,
-        Self::DataLoad,
-        Self::HeaderStore,
-        Self::Prefetch(1),
-        Self::Prefetch(2),
-        Self::Prefetch(3),
-        Self::Prefetch(4),
-        Self::Prefetch(5),
-        Self::Prefetch(6),
-        Self::Prefetch(7),
-        Self::Prefetch(8),
-    ];
+    fn all() -> impl Iterator<Item = Self> {
+        [Self::HeaderLoad, Self::DataLoad].into_iter().chain((1..=8).map(Self::Prefetch))
+    }
 
     fn site(self) -> Site {
         match self {
             Self::HeaderLoad => Site(0),
             Self::DataLoad => Site(1),
-            Self::HeaderStore => Site(2),
             Self::Prefetch(n) => Site(16 + n),
         }
     }
@@ -57,7 +44,6 @@ impl Access {
         match self {
             Self::HeaderLoad => "first touch of the metadata".to_owned(),
             Self::DataLoad => "first touch of the packet's data".to_owned(),
-            Self::HeaderStore => "write of the metadata".to_owned(),
             Self::Prefetch(n) => format!("prefetch {n} of a burst"),
         }
     }
@@ -198,8 +184,7 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
         cycles += memory.core.now() - begin;
     }
     let packets = (effort.frames * effort.frame_size) as f64;
-    let stalls = Access::ALL
-        .into_iter()
+    let stalls = Access::all()
         .map(|access| {
             let stall = memory.core.stalls(access.site());
             let per_packet = Stall { waited: stall.waited / packets, blocked: stall.blocked / packets, ..stall };

@@ -125,6 +125,9 @@ pub struct FillBuffers {
 pub struct Tlb {
     /// Entries.
     pub entries: usize,
+    /// Entries of the second-level TLB; without it there is none.
+    #[serde(default)]
+    pub second_entries: usize,
     /// Bytes of a page.
     pub page_bytes: u64,
 }
@@ -199,7 +202,9 @@ impl CorePlatform {
         if platform.l1.bytes > MOST_L1 || platform.l2.bytes > MOST_L2 {
             return wrong("l1.bytes is up to 16777216 (16 MiB) and l2.bytes up to 1073741824 (1 GiB)");
         }
-        if platform.tlb.entries > MOST_ENTRIES || platform.fill_buffers.count > MOST_ENTRIES {
+        if platform.tlb.entries.max(platform.tlb.second_entries) > MOST_ENTRIES
+            || platform.fill_buffers.count > MOST_ENTRIES
+        {
             return wrong("tlb.entries and fill_buffers.count are up to 65536");
         }
         if !(1..=MOST_CORES).contains(&platform.core.count) || platform.l2.shared_by == 0 {
@@ -246,6 +251,8 @@ impl CorePlatform {
             dram_spread: 0.0,
             translation: 0.0,
             tlb_entries: self.tlb.entries,
+            second_tlb: 0.0,
+            second_tlb_entries: self.tlb.second_entries,
             page_bytes: self.tlb.page_bytes,
             fill_buffers: self.fill_buffers.count,
             prefetch_issue: self.prefetch.issue_cycles,
@@ -278,42 +285,9 @@ pub fn costs_file_of(platform: &str) -> String {
 #[serde(deny_unknown_fields)]
 pub struct CostsFile {
     /// Cycles, by name.
-    pub cycles: CyclesTable,
+    pub cycles: Costs,
     /// Record of the fit.
     pub fit: FitTable,
-}
-
-/// `[cycles]`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the same names as in `Costs`")]
-pub struct CyclesTable {
-    pub work: f64,
-    pub window: f64,
-    pub dram: f64,
-    pub dram_spread: f64,
-    pub translation: f64,
-}
-
-impl From<Costs> for CyclesTable {
-    fn from(costs: Costs) -> Self {
-        // Tenths of a cycle: more digits would claim more than ten cells can tell.
-        let round = |value: f64| (value * 10.0).round() / 10.0;
-        Self {
-            work: round(costs.work),
-            window: round(costs.window),
-            dram: round(costs.dram),
-            dram_spread: round(costs.dram_spread),
-            translation: round(costs.translation),
-        }
-    }
-}
-
-impl From<CyclesTable> for Costs {
-    fn from(table: CyclesTable) -> Self {
-        let CyclesTable { work, window, dram, dram_spread, translation } = table;
-        Self { work, window, dram, dram_spread, translation }
-    }
 }
 
 /// `[fit]`.
@@ -348,7 +322,7 @@ impl CostsFile {
         }
         let document = platforms.document(&file)?;
         let read: Self = document.read()?;
-        for (name, cycles) in Costs::NAMES.into_iter().zip(Costs::from(read.cycles).values()) {
+        for (name, cycles) in Costs::NAMES.into_iter().zip(read.cycles.values()) {
             if !(0.0..=MOST_CYCLES).contains(&cycles) {
                 let table = document.table()?;
                 let place = table.get_ref().get("cycles").and_then(|table| table.get_ref().get(name));

@@ -1,6 +1,5 @@
 //! `prefetch`: loop shapes and prefetch strides, on this machine or on a modelled core.
 
-use crate::fit::Costs;
 use crate::host::{self, Study, cells, sweep};
 use crate::model::{self, Cell, Effort};
 use crate::places::CacheLevels;
@@ -144,7 +143,7 @@ impl ModelStudy {
             frames: settings.get(FRAMES).unwrap_or(400),
             seed: settings.get(SEED),
             places: CacheLevels::RECEIVED.with(settings.get(HEADER_IN), settings.get(DATA_IN)).on_a_model()?,
-            touched: false,
+            touched: platform.tlb.second_entries > 0,
         };
         Ok(Self { platform, costs, cells, effort })
     }
@@ -152,7 +151,7 @@ impl ModelStudy {
     fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
         let progress = sink.progress();
         progress.expect(self.cells.len() as u64, "cells");
-        let costs: Costs = self.costs.cycles.into();
+        let costs = self.costs.cycles;
         let (parameters, tick) = (costs.on(self.platform.hardware()), self.platform.cycles_per_tick());
         let mut recording = Recording::new(self.header()?);
         let series = recording.series(&self.platform.platform.name, "prefetch", "in-buffer");

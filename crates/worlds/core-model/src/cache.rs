@@ -1,8 +1,9 @@
-//! A set-associative cache of line numbers, least recently used out first.
+//! A set-associative cache of numbers, least recently used out first: of lines, or of pages with
+//! the time at which each one's translation is available.
 
-pub(crate) struct Cache {
-    /// Ways of all sets, each set's most recently used line first.
-    lines: Vec<u64>,
+pub(crate) struct Cache<V = ()> {
+    /// Ways of all sets, each set's most recently used number first.
+    lines: Vec<(u64, V)>,
     ways: usize,
     sets: u64,
 }
@@ -10,14 +11,15 @@ pub(crate) struct Cache {
 /// No line has this number.
 const NONE: u64 = u64::MAX;
 
-impl Cache {
-    /// An empty cache of `lines` lines.
+impl<V: Copy + Default> Cache<V> {
+    /// An empty cache of `lines` lines, and of one way at least.
     pub(crate) fn new(lines: u64, ways: usize) -> Self {
+        let ways = ways.max(1);
         let sets = (lines / ways as u64).max(1);
-        Self { lines: vec![NONE; sets as usize * ways], ways, sets }
+        Self { lines: vec![(NONE, V::default()); sets as usize * ways], ways, sets }
     }
 
-    fn set(&mut self, line: u64) -> &mut [u64] {
+    fn set(&mut self, line: u64) -> &mut [(u64, V)] {
         let first = (line % self.sets) as usize * self.ways;
         &mut self.lines[first..first + self.ways]
     }
@@ -25,32 +27,31 @@ impl Cache {
     /// True if the line is there.
     pub(crate) fn has(&self, line: u64) -> bool {
         let first = (line % self.sets) as usize * self.ways;
-        self.lines[first..first + self.ways].contains(&line)
+        self.lines[first..first + self.ways].iter().any(|(l, _)| *l == line)
     }
 
-    /// True if the line is there; if so, it is now the most recently used.
-    pub(crate) fn touch(&mut self, line: u64) -> bool {
+    /// What belongs to the line if it is there; it is then the most recently used.
+    pub(crate) fn touch(&mut self, line: u64) -> Option<V> {
         let set = self.set(line);
-        let Some(at) = set.iter().position(|l| *l == line) else { return false };
+        let at = set.iter().position(|(l, _)| *l == line)?;
         set[..=at].rotate_right(1);
-        true
+        Some(set[0].1)
     }
 
     /// Puts a line in, and the least recently used one of its set out.
-    pub(crate) fn insert(&mut self, line: u64) {
-        if !self.touch(line) {
-            let set = self.set(line);
-            set.rotate_right(1);
-            set[0] = line;
+    pub(crate) fn insert(&mut self, line: u64, value: V) {
+        if self.touch(line).is_none() {
+            self.set(line).rotate_right(1);
         }
+        self.set(line)[0] = (line, value);
     }
 
     pub(crate) fn remove(&mut self, line: u64) {
         let set = self.set(line);
-        if let Some(at) = set.iter().position(|l| *l == line) {
+        if let Some(at) = set.iter().position(|(l, _)| *l == line) {
             set[at..].rotate_left(1);
             if let Some(last) = set.last_mut() {
-                *last = NONE;
+                last.0 = NONE;
             }
         }
     }
@@ -63,11 +64,11 @@ mod tests {
     #[test]
     fn the_least_recently_used_line_goes() {
         let mut cache = Cache::new(4, 2);
-        for line in [0, 2, 0, 4] {
-            cache.insert(line);
+        for (line, value) in [(0, 1), (2, 2), (0, 3), (4, 4)] {
+            cache.insert(line, value);
         }
-        assert!(cache.touch(0) && cache.touch(4) && !cache.touch(2));
+        assert_eq!([0, 4, 2].map(|line| cache.touch(line)), [Some(3), Some(4), None]);
         cache.remove(0);
-        assert!(!cache.touch(0) && cache.touch(4));
+        assert_eq!([0, 4].map(|line| cache.touch(line)), [None, Some(4)]);
     }
 }

@@ -17,10 +17,10 @@
 //! done. Every line that is on its way takes a fill buffer if it comes from beyond L2; when all are
 //! taken, the load/store unit blocks, and with it the core. A line comes from L1, from L2, or from
 //! DRAM after a latency and an exponentially distributed spread. The first touch of a page that is
-//! not among the last few waits for its translation; a prefetch waits too. Nothing waits for the
-//! prefetch, unless the core keeps it in the window until it is translated
-//! ([`Parameters::prefetch_holds`]). L2 may fetch the line beside one that is asked for
-//! ([`Parameters::fetches_neighbour`]).
+//! not among the last few waits for its translation, which is shorter while a second-level TLB has
+//! the page; a prefetch waits too. Nothing waits for the prefetch, unless the core keeps it in the
+//! window until it is translated ([`Parameters::prefetch_holds`]). L2 may fetch the line beside one
+//! that is asked for ([`Parameters::fetches_neighbour`]).
 //!
 //! Every stall is charged to the access that caused it ([`Core::stalls`]).
 //!
@@ -31,17 +31,18 @@
 mod cache;
 mod exponential;
 mod neighbour;
-mod translations;
 
 use cache::Cache;
 use exponential::exponential;
 use neighbour::Neighbours;
 use random::XorShift;
 use std::collections::VecDeque;
-use translations::Translations;
 
 /// Bytes of a cache line.
 pub const LINE: u64 = 64;
+
+/// Most entries of a TLB any of which a page may take; a larger one has four ways.
+const SMALL: usize = 64;
 
 /// The abilities of the core and its memory. All times are in core cycles.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,10 +57,14 @@ pub struct Parameters {
     pub dram: f64,
     /// Mean of the exponential spread on top of it.
     pub dram_spread: f64,
-    /// Time to translate an address whose page is not in the first-level TLB.
+    /// Time to translate an address whose page is in neither TLB.
     pub translation: f64,
     /// Entries of the first-level data TLB.
     pub tlb_entries: usize,
+    /// Time to translate an address whose page is in the second-level TLB alone.
+    pub second_tlb: f64,
+    /// Entries of the second-level TLB; 0 for a core without one.
+    pub second_tlb_entries: usize,
     /// Bytes of a page.
     pub page_bytes: u64,
     /// Lines from beyond L2 that can be on their way at once.
@@ -137,7 +142,8 @@ pub struct Core {
     worked: f64,
     pending: VecDeque<Pending>,
     fills: Vec<Fill>,
-    translations: Translations,
+    /// The pages that each TLB has, with the times at which their translations are available.
+    translations: [Cache<f64>; 2],
     neighbours: Neighbours,
     l1: Cache,
     l2: Cache,
@@ -155,7 +161,8 @@ impl Core {
             worked: 0.0,
             pending: VecDeque::new(),
             fills: Vec::with_capacity(parameters.fill_buffers),
-            translations: Translations::new(parameters.tlb_entries),
+            translations: [parameters.tlb_entries, parameters.second_tlb_entries]
+                .map(|entries| Cache::new(entries as u64, if entries > SMALL { 4 } else { entries })),
             neighbours: Neighbours::default(),
             l1: Cache::new(parameters.l1_bytes / LINE, parameters.l1_ways),
             l2: Cache::new(parameters.l2_bytes / LINE, parameters.l2_ways),
@@ -196,12 +203,14 @@ impl Core {
     pub fn place_in_l2(&mut self, address: u64) {
         let line = address / LINE;
         self.l1.remove(line);
-        self.l2.insert(line);
+        self.l2.insert(line, ());
     }
 
     /// The core touched the address's page a moment ago: its translation is known.
     pub fn knows_page(&mut self, address: u64) {
-        self.translations.insert(address / self.parameters.page_bytes, self.now);
+        for level in &mut self.translations {
+            level.insert(address / self.parameters.page_bytes, self.now);
+        }
     }
 
     /// Waits until nothing is outstanding: the end of a frame's loop and what comes after it.
@@ -283,12 +292,12 @@ impl Core {
             self.fetch_neighbour(line, from);
             return ready;
         }
-        if self.l1.touch(line) {
+        if self.l1.touch(line).is_some() {
             return from;
         }
         self.retire_fills(self.now);
         self.fetch_neighbour(line, from);
-        if self.l2.touch(line) {
+        if self.l2.touch(line).is_some() {
             self.stalls[site.0 as usize].from_l2 += 1;
             let ready = from.max(self.now) + self.parameters.l2;
             self.fills.push(Fill { line, ready, far: false, to_l1: true });
@@ -302,7 +311,7 @@ impl Core {
             self.now += blocked;
             self.retire_fills(self.now);
         }
-        self.l2.insert(line);
+        self.l2.insert(line, ());
         self.stalls[site.0 as usize].from_memory += 1;
         let ready = from.max(self.now) + self.latency();
         self.fills.push(Fill { line, ready, far: true, to_l1: true });
@@ -332,11 +341,16 @@ impl Core {
     /// Translates an address of the page. Returns the time at which the access can go on, if it is
     /// made at `from`.
     fn translate(&mut self, page: u64, from: f64) -> f64 {
-        if let Some(ready) = self.translations.touch(page) {
+        let [first, second] = &mut self.translations;
+        if let Some(ready) = first.touch(page) {
             return ready.max(from);
         }
-        let ready = from + self.parameters.translation;
-        self.translations.insert(page, ready);
+        let ready = match second.touch(page) {
+            Some(ready) => ready.max(from) + self.parameters.second_tlb,
+            None => from + self.parameters.translation,
+        };
+        first.insert(page, ready);
+        second.insert(page, ready);
         ready
     }
 
@@ -347,7 +361,7 @@ impl Core {
         self.fills.retain(|fill| {
             let under_way = fill.ready > now;
             if !under_way {
-                if fill.to_l1 { l1.insert(fill.line) } else { l2.insert(fill.line) }
+                if fill.to_l1 { l1.insert(fill.line, ()) } else { l2.insert(fill.line, ()) }
             }
             under_way
         });
@@ -366,6 +380,8 @@ mod tests {
         dram_spread: 0.0,
         translation: 0.0,
         tlb_entries: 32,
+        second_tlb: 0.0,
+        second_tlb_entries: 0,
         page_bytes: 4096,
         fill_buffers: 2,
         prefetch_issue: 1.0,
@@ -452,6 +468,23 @@ mod tests {
             core.drain();
         }
         assert_eq!(core.load(0, A) - core.now(), 100.0, "the line is in L1, but 32 other pages were touched since");
+    }
+
+    #[test]
+    fn a_page_that_only_the_second_tlb_has_waits_less() {
+        let parameters = Parameters { translation: 100.0, second_tlb: 7.0, second_tlb_entries: 64, ..PLAIN };
+        let mut core = Core::new(parameters, 1);
+        for page in 0..=32 {
+            core.load(page * 4160, A);
+            core.drain();
+        }
+        assert_eq!(core.load(0, A) - core.now(), 7.0, "32 other pages were touched since");
+        core.drain();
+        for page in 33..=96 {
+            core.load(page * 4160, A);
+            core.drain();
+        }
+        assert_eq!(core.load(0, A) - core.now(), 100.0, "64 others");
     }
 
     #[test]
