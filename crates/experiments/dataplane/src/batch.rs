@@ -1,11 +1,12 @@
 //! `batch`: frame sizes, on this machine or in the caches of a modelled core.
 
 use crate::accesses;
-use crate::frame_path::{self, BUFFER_LINES, DESCRIPTOR, FramePath, INDEX};
+use crate::fit::Costs;
+use crate::frame_path::{self, BUFFER_LINES, DESCRIPTOR, FramePath, INDEX, Node};
 use crate::host::{Layout, Study, sweep};
 use crate::model::{self, Cell};
 use crate::places::{CacheLevel, CacheLevels};
-use crate::platform::CorePlatform;
+use crate::platform::{CorePlatform, CostsFile};
 use crate::{
     BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, HOST, IN_FRAME, PLATFORM, REPETITIONS, ROUNDS, SIM, WORK,
     footprint, host_header, results,
@@ -14,19 +15,27 @@ use dataplane::frame::FRAME_SIZES;
 use dataplane::memory::{InBuffer, InFrame};
 use dataplane::study::StudyBody;
 use dataplane::walk::{Shape, Strides, code_bytes};
-use experiment::setting::{Number, Or};
+use experiment::setting::Number;
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use recording::{Picture, PictureKind, Recording, metrics};
+use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// Measures the stride study's loop for each frame size, or tells where a modelled core finds the
 /// lines of a frame.
 pub struct Batch;
 
-const BUFFER_BYTES: Or<Number<u64>> =
-    Number::new("buffer-bytes", 2 * core_model::LINE..=1 << 20, "Bytes from one buffer to the next.")
-        .unit("bytes")
-        .only(SIM)
-        .or(model::SLOT);
+const BUFFER_BYTES: Number<u64> = Number::new(
+    "buffer-bytes",
+    2 * core_model::LINE..=1 << 20,
+    "Bytes from one buffer to the next [default: 2048, 2304, 2432, 4096 and 4160 in turn].",
+)
+.unit("bytes")
+.only(SIM);
+
+/// Bytes from one buffer to the next where they vary: powers of two, buffers of 2048 bytes with
+/// room in front of them, and a page with a line of metadata.
+const STRIDES: [u64; 5] = [2048, 2304, 2432, 4096, model::SLOT];
 
 /// Buffers that go around where the frame's size varies: a receive ring of usual length.
 const POOL: usize = 1024;
@@ -93,6 +102,18 @@ struct ModelStudy {
     platform: CorePlatform,
     /// Each with the name of its variant.
     paths: Vec<(String, FramePath)>,
+    /// What the times of nodes follow from, where a core has both.
+    times: Option<(Costs, Instructions)>,
+}
+
+/// Instructions per packet of nodes, as `bench/node_instructions.py` counted them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Instructions {
+    /// Those of the loop to which the core's work was fitted.
+    single_loop: f64,
+    ours: BTreeMap<String, f64>,
+    per_packet: BTreeMap<String, f64>,
 }
 
 impl ModelStudy {
@@ -101,15 +122,24 @@ impl ModelStudy {
         let platform = CorePlatform::read(request.platforms, &settings.get(PLATFORM))?;
         let device = settings.get(DATA_IN).unwrap_or(CacheLevel::Dram);
         CacheLevels { data: device, ..CacheLevels::COLD }.on_a_model()?;
-        let (usual, frames) = (settings.get(FRAME_SIZE), settings.get(FRAMES).unwrap_or(400));
-        let path = |frame_size: usize, pool: usize| {
+        let (usual, frames) = (settings.get(FRAME_SIZE), settings.get(FRAMES).unwrap_or(100));
+        let sizes = FRAME_SIZES.map(|size| (format!("frame-{size}"), size, POOL));
+        let pools = POOLS.map(|pool| (format!("pool-{pool}"), usual.min(pool), pool));
+        let strides = settings.get(BUFFER_BYTES).map_or(STRIDES.to_vec(), |given| vec![given]);
+        let paths = sizes.into_iter().chain(pools).flat_map(|(name, frame_size, pool)| {
             // The same number of packets for every size.
             let frames = (frames * usual).div_ceil(frame_size);
-            FramePath { frame_size, pool, buffer_bytes: settings.get(BUFFER_BYTES), device, frames }
+            let path = move |buffer_bytes| FramePath { frame_size, pool, buffer_bytes, device, frames };
+            strides.iter().map(move |stride| (format!("{name}, stride {stride}"), path(*stride)))
+        });
+        let name = &platform.platform.name;
+        let costs = CostsFile::read(request.platforms, name).ok();
+        let instructions = format!("{name}/instructions.toml");
+        let times = match costs.filter(|_| request.platforms.read(&instructions).is_ok()) {
+            Some(costs) => Some((costs.cycles, request.platforms.document(&instructions)?.read()?)),
+            None => None,
         };
-        let sizes = FRAME_SIZES.into_iter().map(|size| (format!("frame-{size}"), path(size, POOL)));
-        let pools = POOLS.into_iter().map(|pool| (format!("pool-{pool}"), path(usual.min(pool), pool)));
-        Ok(Self { platform, paths: sizes.chain(pools).collect() })
+        Ok(Self { paths: paths.collect(), times, platform })
     }
 
     fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
@@ -124,7 +154,8 @@ impl ModelStudy {
         for (variant, path) in &self.paths {
             progress.check()?;
             let size = |name: &str, value: usize| (name.to_owned(), toml::Value::from(value as i64));
-            let place = toml::Table::from_iter([size("frame_size", path.frame_size), size("pool", path.pool)]);
+            let stride = size("buffer_bytes", path.buffer_bytes as usize);
+            let place = toml::Table::from_iter([size("frame_size", path.frame_size), size("pool", path.pool), stride]);
             recording.header.coordinates.insert(variant.clone(), place);
             let series = recording.series(variant, "path", path.device.name());
             for found in frame_path::run(self.platform.hardware(), *path) {
@@ -143,8 +174,30 @@ impl ModelStudy {
             }
             progress.step();
         }
+        self.times(&mut recording);
         sink.start(recording.header.clone())?;
         sink.append(&recording)
+    }
+
+    /// The times of nodes, from the lines that they touch and their instructions, each of which
+    /// takes as long as one of the loop to which the core's work was fitted.
+    fn times(&self, recording: &mut Recording) {
+        let Some((costs, counted)) = &self.times else { return };
+        let parameters = costs.on(self.platform.hardware());
+        let device = CacheLevel::Dram;
+        let path = FramePath { frame_size: 256, pool: POOL, buffer_bytes: model::SLOT, device, frames: 100 };
+        for (variant, instructions) in [("ours", &counted.ours), ("per packet", &counted.per_packet)] {
+            let of = Node::ALL.map(|node| instructions.get(node.name()).map_or(0.0, |count| count.max(0.0)));
+            let work = of.map(|count| count * costs.work / counted.single_loop.max(f64::MIN_POSITIVE));
+            let series = recording.series(variant, "nodes", "");
+            for (node, cycles) in Node::ALL.into_iter().zip(frame_path::cycles(parameters, path, work)).skip(1) {
+                let subject = recording.name(node.name());
+                let ticks = cycles / self.platform.cycles_per_tick();
+                for (metric, value) in [(metrics::PASSAGE, of[node as usize]), (metrics::CLOCKS_PER_PACKET, ticks)] {
+                    recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+                }
+            }
+        }
     }
 }
 

@@ -2,14 +2,14 @@
 //! that it touches.
 //!
 //! ```text
-//!   device ──► receive ────► classify ───► switch ─────► transmit ──► device
-//!   writes     descriptor    index         index         index
-//!   descriptor metadata      metadata      metadata      metadata
-//!   and data   index         data          data          descriptor
+//!   device ──► receive ────► ethernet-input, ──► l2-output, ──► tx ───────► device
+//!   writes     descriptor    l2-input            output         index
+//!   descriptor metadata      index               index          metadata
+//!   and data   index         metadata, data      metadata       descriptor
 //! ```
 //!
-//! Sizes and ways of the caches decide the result. No cost is part of it, and so nothing that was
-//! fitted.
+//! Sizes and ways of the caches decide the result, and the distance of the buffers, which says how
+//! many sets of a cache they share. No cost is part of it, and so nothing that was fitted.
 
 use crate::places::CacheLevel;
 use core_model::{Core, Parameters, Site, Stall};
@@ -24,30 +24,37 @@ pub const INDEX: u64 = 4;
 /// Lines of a buffer that nodes touch: the metadata's and the first of the data.
 pub const BUFFER_LINES: u64 = 2;
 
-/// The nodes that a frame goes through, in their order.
+/// The nodes that a frame goes through, in their order: those of the slides' cross connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
     /// Takes packets from the device.
     Receive,
     /// The first to look at a packet's data.
-    Classify,
+    EthernetInput,
     /// The second to look at it.
-    Switch,
+    L2Input,
+    /// Chooses the output, by the metadata.
+    L2Output,
+    /// Counts what goes out.
+    Output,
     /// Hands packets to a device.
     Transmit,
 }
 
 impl Node {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Receive, Self::Classify, Self::Switch, Self::Transmit];
+    pub const ALL: [Self; 6] =
+        [Self::Receive, Self::EthernetInput, Self::L2Input, Self::L2Output, Self::Output, Self::Transmit];
 
     /// The name that a result shows.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Receive => "receive",
-            Self::Classify => "classify",
-            Self::Switch => "switch",
-            Self::Transmit => "transmit",
+            Self::EthernetInput => "ethernet-input",
+            Self::L2Input => "l2-input",
+            Self::L2Output => "l2-output",
+            Self::Output => "output",
+            Self::Transmit => "tx",
         }
     }
 
@@ -55,7 +62,8 @@ impl Node {
     pub const fn touches(self) -> &'static [Kind] {
         match self {
             Self::Receive => &[Kind::Descriptor, Kind::Metadata, Kind::Index],
-            Self::Classify | Self::Switch => &[Kind::Index, Kind::Metadata, Kind::Data],
+            Self::EthernetInput | Self::L2Input => &[Kind::Index, Kind::Metadata, Kind::Data],
+            Self::L2Output | Self::Output => &[Kind::Index, Kind::Metadata],
             Self::Transmit => &[Kind::Index, Kind::Metadata, Kind::Descriptor],
         }
     }
@@ -121,53 +129,70 @@ const VECTORS: u64 = 3 << 40;
 /// Bytes from one node's vector of indices to the next: the largest frame's and a line.
 const VECTOR: u64 = FRAME_MAX as u64 * INDEX + core_model::LINE;
 
-/// Takes frames through the graph, and counts where lines were found.
-pub fn run(hardware: Parameters, path: FramePath) -> Vec<Found> {
-    let mut core = Core::new(hardware, 1);
-    let pool = path.pool as u64;
-    let address = |node: Node, kind: Kind, packet: u64, row: u64| {
-        let buffer = packet % pool;
+/// Cycles of work per packet of each node, beside its accesses.
+pub type Work = [f64; Node::ALL.len()];
+
+impl FramePath {
+    /// The address of a kind of data of a packet, which is the frame's at `row`.
+    fn address(&self, node: Node, kind: Kind, (packet, row): (u64, u64)) -> u64 {
+        let buffer = packet % self.pool as u64;
         match (kind, node) {
             (Kind::Descriptor, Node::Transmit) => TRANSMIT_RING + buffer * DESCRIPTOR,
             (Kind::Descriptor, _) => RECEIVE_RING + buffer * DESCRIPTOR,
             // A node reads what the one before wrote.
-            (Kind::Index, Node::Receive | Node::Classify) => VECTORS + row * INDEX,
-            (Kind::Index, Node::Switch) => VECTORS + VECTOR + row * INDEX,
-            (Kind::Index, Node::Transmit) => VECTORS + 2 * VECTOR + row * INDEX,
-            (Kind::Metadata, _) => buffer * path.buffer_bytes,
-            (Kind::Data, _) => buffer * path.buffer_bytes + core_model::LINE,
+            (Kind::Index, _) => VECTORS + (node as u64).saturating_sub(1) * VECTOR + row * INDEX,
+            (Kind::Metadata, _) => buffer * self.buffer_bytes,
+            (Kind::Data, _) => buffer * self.buffer_bytes + core_model::LINE,
         }
-    };
-    let site = |node: Node, kind: Kind| Site(node as u8 * 8 + kind as u8);
-    let warm_up = path.pool.div_ceil(path.frame_size);
-    for frame in 0..warm_up + path.frames {
-        if frame == warm_up {
-            core.clear_stalls();
-        }
-        let packets = || (0..path.frame_size as u64).map(|row| ((frame * path.frame_size) as u64 + row, row));
-        for (packet, row) in packets() {
-            for kind in [Kind::Descriptor, Kind::Data] {
-                let line = address(Node::Receive, kind, packet, row);
-                match path.device {
-                    CacheLevel::L2 => core.place_in_l2(line),
-                    CacheLevel::Llc | CacheLevel::Dram => core.device_writes(line),
+    }
+
+    /// Takes frames through the graph: `meet` is called for each node and frame, with the frame's
+    /// packets, and whether the pool has gone around.
+    fn go(&self, core: &mut Core, mut meet: impl FnMut(&mut Core, Node, &[(u64, u64)], bool)) {
+        let warm_up = self.pool.div_ceil(self.frame_size);
+        for frame in 0..warm_up + self.frames {
+            if frame == warm_up {
+                core.clear_stalls();
+            }
+            let size = self.frame_size as u64;
+            let packets: Vec<(u64, u64)> = (0..size).map(|row| (frame as u64 * size + row, row)).collect();
+            for &packet in &packets {
+                for kind in [Kind::Descriptor, Kind::Data] {
+                    let line = self.address(Node::Receive, kind, packet);
+                    match self.device {
+                        CacheLevel::L2 => core.place_in_l2(line),
+                        CacheLevel::Llc | CacheLevel::Dram => core.device_writes(line),
+                    }
                 }
             }
-        }
-        for node in Node::ALL {
-            for (packet, row) in packets() {
-                for &kind in node.touches() {
-                    core.load(address(node, kind, packet, row), site(node, kind));
-                    core.drain();
-                }
-                if matches!(node, Node::Classify | Node::Switch) {
-                    let next = if node == Node::Classify { Node::Switch } else { Node::Transmit };
-                    core.load(address(next, Kind::Index, packet, row), site(node, Kind::Index));
-                    core.drain();
-                }
+            for node in Node::ALL {
+                meet(core, node, &packets, frame >= warm_up);
             }
         }
     }
+}
+
+/// The accesses of a node to a packet, one after the other.
+fn touch(core: &mut Core, path: FramePath, node: Node, packet: (u64, u64)) {
+    let mut load = |node_of_address, kind| {
+        core.load(path.address(node_of_address, kind, packet), site(node, kind));
+        core.drain();
+    };
+    node.touches().iter().for_each(|kind| load(node, *kind));
+    // It hands the packet on.
+    if let (true, Some(next)) = (node != Node::Receive, Node::ALL.get(node as usize + 1)) {
+        load(*next, Kind::Index);
+    }
+}
+
+fn site(node: Node, kind: Kind) -> Site {
+    Site(node as u8 * 8 + kind as u8)
+}
+
+/// Takes frames through the graph, and counts where lines were found.
+pub fn run(hardware: Parameters, path: FramePath) -> Vec<Found> {
+    let mut core = Core::new(hardware, 1);
+    path.go(&mut core, |core, node, packets, _| packets.iter().for_each(|packet| touch(core, path, node, *packet)));
     let packets = (path.frames * path.frame_size) as f64;
     let found = |node: Node, kind: Kind| {
         let Stall { from_l2, from_memory, .. } = core.stalls(site(node, kind));
@@ -178,6 +203,41 @@ pub fn run(hardware: Parameters, path: FramePath) -> Vec<Found> {
         .flat_map(|node| node.touches().iter().map(move |&kind| (node, kind)))
         .map(|(node, kind)| found(node, kind))
         .collect()
+}
+
+/// Cycles per packet of each node but the first, which waits for a device. Nodes are loops over two
+/// packets that prefetch one iteration ahead, as on the slides; what they write is not waited for.
+pub fn cycles(parameters: Parameters, path: FramePath, work: Work) -> Work {
+    let mut core = Core::new(parameters, 1);
+    let mut cycles = [0.0; Node::ALL.len()];
+    path.go(&mut core, |core, node, packets, counts| {
+        if node == Node::Receive {
+            return packets.iter().for_each(|packet| touch(core, path, node, *packet));
+        }
+        let (begin, at) = (core.now(), |kind, packet: &(u64, u64)| path.address(node, kind, *packet));
+        for (number, pair) in packets.chunks(2).enumerate() {
+            for kind in node.touches().iter().filter(|kind| matches!(kind, Kind::Metadata | Kind::Data)) {
+                for packet in packets.iter().skip(2 * number + 2).take(2) {
+                    core.prefetch(at(*kind, packet), site(node, *kind));
+                }
+            }
+            for packet in pair {
+                let mut known = core.now();
+                for kind in node.touches() {
+                    match kind {
+                        Kind::Descriptor => core.prefetch(at(*kind, packet), site(node, *kind)),
+                        _ => known = core.load_after(at(*kind, packet), site(node, *kind), known),
+                    }
+                }
+            }
+            pair.iter().for_each(|_| core.work(work[node as usize]));
+        }
+        core.drain();
+        if counts {
+            cycles[node as usize] += (core.now() - begin) / (path.frames * path.frame_size) as f64;
+        }
+    });
+    cycles
 }
 
 #[cfg(test)]
@@ -192,6 +252,8 @@ mod tests {
         dram_spread: 0.0,
         translation: 0.0,
         tlb_entries: 32,
+        second_tlb: 0.0,
+        second_tlb_entries: 0,
         page_bytes: 4096,
         fill_buffers: 6,
         prefetch_issue: 1.0,
@@ -213,18 +275,18 @@ mod tests {
 
     #[test]
     fn the_first_look_at_what_the_device_wrote_goes_to_memory() {
-        assert_eq!(of(PATH, Node::Classify, Kind::Data), [0.0, 1.0]);
+        assert_eq!(of(PATH, Node::EthernetInput, Kind::Data), [0.0, 1.0]);
         let [l2, memory] = of(PATH, Node::Receive, Kind::Descriptor);
         assert_eq!(memory, 0.5, "two descriptors have a line");
         assert!(l2 < 0.01, "{l2}: hardly ever another line of the set comes between the two");
         let stashed = FramePath { device: CacheLevel::L2, ..PATH };
-        assert_eq!(of(stashed, Node::Classify, Kind::Data), [1.0, 0.0]);
+        assert_eq!(of(stashed, Node::EthernetInput, Kind::Data), [1.0, 0.0]);
     }
 
     #[test]
     fn a_small_frame_stays_in_l1_and_a_large_one_does_not() {
-        assert_eq!(of(PATH, Node::Switch, Kind::Data), [0.0, 0.0]);
-        assert_eq!(of(FramePath { frame_size: 1024, ..PATH }, Node::Switch, Kind::Data), [1.0, 0.0]);
+        assert_eq!(of(PATH, Node::L2Input, Kind::Data), [0.0, 0.0]);
+        assert_eq!(of(FramePath { frame_size: 1024, ..PATH }, Node::L2Input, Kind::Data), [1.0, 0.0]);
     }
 
     #[test]
@@ -237,6 +299,14 @@ mod tests {
     fn buffers_at_an_even_distance_share_few_sets() {
         // 32 lines: every 8th buffer has the same sets of L1.
         let even = FramePath { buffer_bytes: 2048, ..PATH };
-        assert_eq!(of(even, Node::Switch, Kind::Data), [1.0, 0.0]);
+        assert_eq!(of(even, Node::L2Input, Kind::Data), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn a_node_takes_its_work_and_what_it_waits_for_beside() {
+        let work = [0.0, 60.0, 60.0, 60.0, 60.0, 60.0];
+        let cycles = cycles(A72, PATH, work);
+        assert_eq!(cycles[0], 0.0, "receive waits for a device");
+        assert!(cycles[1] > cycles[2] && cycles[2] > 60.0, "the first to read data waits for memory: {cycles:?}");
     }
 }

@@ -63,7 +63,7 @@ pub const FRAME_SIZE: Or<CheckedSetting<usize>> =
 const FRAMES: Number<usize> = Number::new(
     "frames",
     1..=100_000,
-    "Frames of a measurement: 48 on this machine and 400 on a modelled core where it is not given.",
+    "Frames of a measurement [default: 48 on this machine; on a modelled core 400, and 100 for batch].",
 );
 
 const REPETITIONS: Or<Number<usize>> =

@@ -1,8 +1,9 @@
 //! `batch` on a modelled core: in which cache each node finds the lines of a frame.
 
 use crate::Run;
-use crate::rows::{Row, named};
-use recording::{Recording, metrics};
+use crate::rows::{Row, named, tick_ns};
+use published::NodeFigure;
+use recording::{Recording, metrics, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,6 +11,9 @@ use serde::Serialize;
 const PATH: &str = "path";
 
 const FOOTPRINT: &str = "footprint";
+
+/// The case of the times of nodes.
+const NODES: &str = "nodes";
 
 /// The variant that has the sizes of the caches.
 const CACHES: &str = "caches";
@@ -30,10 +34,43 @@ pub struct WorkingSet<'r> {
     pub l1_bytes: u64,
     /// Size of the second-level cache in bytes.
     pub l2_bytes: u64,
-    /// Ways with frames of different sizes and the same number of buffers.
+    /// Ways with frames of different sizes and the same number of buffers, at each stride.
     pub frame_sizes: Vec<Way<'r>>,
-    /// Ways with different numbers of buffers and frames of the same size.
+    /// Ways with different numbers of buffers and frames of the same size, at each stride.
     pub pools: Vec<Way<'r>>,
+    /// The times of nodes as predicted, beside those that were published of this platform; one for
+    /// each way of writing the nodes.
+    pub predicted: Vec<Prediction<'r>>,
+    /// The source of the published times.
+    #[serde(skip)]
+    pub source: &'r str,
+}
+
+/// The times of the nodes of a cross connect.
+#[derive(Serialize, JsonSchema)]
+pub struct Prediction<'r> {
+    /// `ours`, or `per packet`: written as the published ones are.
+    pub nodes: &'r str,
+    /// The nodes, in the order in which packets meet them.
+    pub times: Vec<NodeTime<'r>>,
+    /// Root mean squares of the relative errors in percent: of the prediction, and of times in
+    /// proportion to instructions.
+    pub rms_percent: [f64; 2],
+}
+
+/// The time of a node.
+#[derive(Serialize, JsonSchema)]
+pub struct NodeTime<'r> {
+    /// The node's name.
+    pub node: &'r str,
+    /// Instructions per packet on aarch64.
+    pub instructions: f64,
+    /// Predicted nanoseconds per packet.
+    pub ns: f64,
+    /// Published nanoseconds per packet.
+    pub published_ns: f64,
+    /// The share of all published nanoseconds that the node's share of all instructions gives it.
+    pub in_proportion_ns: f64,
 }
 
 /// A way through the graph.
@@ -43,6 +80,8 @@ pub struct Way<'r> {
     pub frame_size: u64,
     /// Buffers that go around.
     pub pool: u64,
+    /// Bytes from one buffer to the next.
+    pub buffer_bytes: u64,
     /// Bytes that a frame touches: descriptors, indices, lines.
     pub bytes: [u64; 3],
     /// The nodes, in the order in which packets meet them.
@@ -105,13 +144,17 @@ pub fn read<'r>(run: &Run<'r>) -> WorkingSet<'r> {
             .collect()
     };
     let cache = |level| bytes(&rows, CACHES, level);
+    let name = recording.header.platform.as_ref().map_or("", |platform| &platform.name);
+    let reference = run.published.node_clocks.as_ref().filter(|of| of.platform == name);
     WorkingSet {
-        platform: recording.header.platform.as_ref().map_or("", |platform| &platform.name),
+        platform: name,
         device: rows.iter().find(|row| row.case == PATH).map_or("", |row| row.mode),
         l1_bytes: cache("L1"),
         l2_bytes: cache("L2"),
         frame_sizes: ways("frame-"),
         pools: ways("pool-"),
+        predicted: reference.map_or_else(Vec::new, |of| predicted(recording, &rows, &of.figures)),
+        source: reference.map_or("", |of| &of.source),
     }
 }
 
@@ -119,6 +162,39 @@ fn bytes(rows: &[Row<'_>], variant: &str, subject: &str) -> u64 {
     let of =
         |row: &&Row<'_>| row.is_of(FOOTPRINT, metrics::FOOTPRINT) && row.variant == variant && row.subject == subject;
     rows.iter().filter(of).map(|row| row.value as u64).sum()
+}
+
+fn predicted<'r>(recording: &Recording, rows: &[Row<'r>], published: &[NodeFigure]) -> Vec<Prediction<'r>> {
+    let of = |variant: &'r str| {
+        let values = |metric| rows.iter().filter(move |row| row.is_of(NODES, metric) && row.variant == variant);
+        let pairs = values(metrics::PASSAGE).zip(values(metrics::CLOCKS_PER_PACKET));
+        let time = |(instructions, clocks): (&Row<'r>, &Row<'r>)| {
+            // A device's nodes have its name in front.
+            let is_of = |figure: &&NodeFigure| {
+                let device = figure.node.split_once('/').and_then(|(_, port)| port.split_once('-'));
+                device.map_or(figure.node.as_str(), |(_, name)| name) == clocks.subject
+            };
+            Some(NodeTime {
+                node: clocks.subject,
+                instructions: instructions.value,
+                ns: clocks.value * tick_ns(recording),
+                published_ns: published.iter().find(is_of)?.slide_ns,
+                in_proportion_ns: 0.0,
+            })
+        };
+        let mut times: Vec<NodeTime<'r>> = pairs.filter_map(time).collect();
+        let all = |of: fn(&NodeTime<'r>) -> f64| times.iter().map(of).sum::<f64>();
+        let each = all(|of| of.published_ns) / all(|of| of.instructions).max(f64::MIN_POSITIVE);
+        times.iter_mut().for_each(|of| of.in_proportion_ns = each * of.instructions);
+        let rms_percent = [|of: &NodeTime<'r>| of.ns, |of: &NodeTime<'r>| of.in_proportion_ns].map(|ns| {
+            let errors: Vec<f64> = times.iter().map(|of| 100.0 * (ns(of) / of.published_ns - 1.0)).collect();
+            stats::rms(&errors).unwrap_or(0.0)
+        });
+        Prediction { nodes: variant, times, rms_percent }
+    };
+    let mut variants: Vec<&str> = rows.iter().filter(|row| row.case == NODES).map(|row| row.variant).collect();
+    variants.dedup();
+    variants.into_iter().map(of).filter(|of| !of.times.is_empty()).collect()
 }
 
 fn way<'r>(recording: &Recording, rows: &[Row<'r>], variant: &str) -> Option<Way<'r>> {
@@ -144,11 +220,12 @@ fn way<'r>(recording: &Recording, rows: &[Row<'r>], variant: &str) -> Option<Way
         }
     }
     let bytes = ["descriptors", "indices", "lines"].map(|kind| bytes(rows, variant, kind));
-    Some(Way { frame_size: number("frame_size")?, pool: number("pool")?, bytes, nodes })
+    let [frame_size, pool, buffer_bytes] = ["frame_size", "pool", "buffer_bytes"].map(number);
+    Some(Way { frame_size: frame_size?, pool: pool?, buffer_bytes: buffer_bytes?, bytes, nodes })
 }
 
 /// The node that meets a frame's lines after another has touched all of them.
-pub const LATER: &str = "switch";
+pub const LATER: &str = "l2-input";
 
 /// Accesses per packet below which a node counts as finding its lines in L1.
 pub const HARDLY_ANY: f64 = 0.05;

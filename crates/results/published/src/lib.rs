@@ -72,7 +72,10 @@ impl Published {
             "psci-calls" => all.calls = if_there(files, CALLS, CallReference::read)?,
             "prefetch" => all.strides = if_there(files, STRIDES, StrideReference::read)?,
             "dataplane" => all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?,
-            "batch" => all.footprint = if_there(files, FOOTPRINT, DataplaneReference::read_footprint)?,
+            "batch" => {
+                all.footprint = if_there(files, FOOTPRINT, DataplaneReference::read_footprint)?;
+                all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?;
+            }
             "idle-clock" => all.clocks = if_there(files, CLOCKS, ClockReference::read)?,
             "idle-cases" => all.idle_cases = if_there(files, IDLE_CASES, CaseReference::read)?,
             "rcu-energy" => all.energy = if_there(files, ENERGY, EnergyReference::read)?,

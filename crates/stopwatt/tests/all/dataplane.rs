@@ -31,7 +31,7 @@ fn refused(arguments: &[&str]) -> String {
 #[test]
 fn a_loaded_graph_as_json_and_as_a_recording() {
     let folder = tempfile::tempdir().unwrap();
-    for graph in ["l2-xconnect", "ip4-route", "ip4-fused"] {
+    for graph in ["l2-xconnect", "ip4-route"] {
         let path = folder.path().join(graph);
         let to = path.to_str().unwrap();
         let result = json(&["run", "dataplane", "--graph", graph, "--windows", "2", "--window", "20", "-o", to]);
@@ -277,12 +277,18 @@ fn a_frame_that_outgrows_l1_is_told_on_a_modelled_core() {
         ["run", "batch", "--world", "sim", "--platform", "neoverse-n1", "--frames", "20", "-o", to.to_str().unwrap()];
     let set = json(&arguments);
     let beyond_l1 = |way: &serde_json::Value| {
-        let switch = way["nodes"].as_array().unwrap().iter().find(|node| node["node"] == "switch").unwrap();
-        switch["l2"].as_f64().unwrap() + switch["memory"].as_f64().unwrap()
+        let second = way["nodes"].as_array().unwrap().iter().find(|node| node["node"] == "l2-input").unwrap();
+        second["l2"].as_f64().unwrap() + second["memory"].as_f64().unwrap()
     };
     let ways = set["frame_sizes"].as_array().unwrap();
-    assert!(beyond_l1(&ways[0]) < 0.05 && beyond_l1(&ways[4]) > 1.0, "{set}");
-    assert_eq!(ways[2]["bytes"], serde_json::json!([256 * 32, 256 * 4, 256 * 128]), "the bytes that the slides print");
+    let at = |size: u64, stride: u64| {
+        ways.iter().find(|way| way["frame_size"] == size && way["buffer_bytes"] == stride).unwrap()
+    };
+    assert!(beyond_l1(at(64, 4160)) < 0.05 && beyond_l1(at(1024, 4160)) > 1.0, "{set}");
+    assert!(beyond_l1(at(64, 4096)) > 1.0, "buffers that share their sets: {set}");
+    let bytes = serde_json::json!([256 * 32, 256 * 4, 256 * 128]);
+    assert_eq!(at(256, 2048)["bytes"], bytes, "the bytes that the slides print");
+    assert_eq!(set["predicted"], serde_json::json!([]), "nothing was fitted to it");
     let shown = done(&["report", to.to_str().unwrap(), "--all"]);
     assert!(shown.contains("beyond L1") && shown.contains("By buffers that go around"), "{shown}");
     for (wrong, expected) in [
@@ -297,10 +303,27 @@ fn a_frame_that_outgrows_l1_is_told_on_a_modelled_core() {
     }
 }
 
+/// Times of nodes from lines and instructions stand beside those that were published.
+#[test]
+fn the_slides_nodes_are_predicted_beside_a_trivial_predictor() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("r").display().to_string();
+    let set = json(&["run", "batch", "--world", "sim", "--frames", "2", "--buffer-bytes", "4160", "-o", &to]);
+    let predicted = set["predicted"].as_array().unwrap();
+    let nodes: Vec<&str> = predicted.iter().map(|of| of["nodes"].as_str().unwrap()).collect();
+    assert_eq!(nodes, ["ours", "per packet"]);
+    for of in predicted {
+        let times = of["times"].as_array().unwrap();
+        let sum = |key: &str| times.iter().map(|time| time[key].as_f64().unwrap()).sum::<f64>();
+        assert_eq!((times.len(), sum("published_ns")), (5, 62.0 + 17.0 + 9.0 + 7.0 + 51.0), "{of}");
+        assert!((sum("in_proportion_ns") - sum("published_ns")).abs() < 1e-6 && sum("ns") > 0.0, "{of}");
+    }
+}
+
 #[test]
 fn wrong_arguments_say_what_would_be_right() {
     for (arguments, expected) in [
-        (["--graph", "ip5"], "l2-xconnect, ip4-route, ip4-fused"),
+        (["--graph", "ip5"], "l2-xconnect, ip4-route"),
         (["--buffers", "511"], "give --buffers 512 or more"),
         (["--frame-size", "100"], "64, 128, 256, 512 or 1024"),
         (["--loop", "triple"], "single, dual, quad"),

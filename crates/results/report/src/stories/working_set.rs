@@ -1,26 +1,24 @@
 //! `batch` on a modelled core: in which cache each node finds the lines of a frame.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Curve, Drawing, Figure, Picture, Table, fixed, whole};
-use findings::working_set::{HARDLY_ANY, LATER, Node, Way, WorkingSet};
+use crate::blocks::{Blocks, Curve, Drawing, Figure, Picture, Table, fixed, name, percent, whole};
+use crate::words::listed;
+use findings::working_set::{HARDLY_ANY, LATER, Node, NodeTime, Prediction, Way, WorkingSet};
 
 impl Story for WorkingSet<'_> {
     fn tell(&self, told: &mut Blocks) {
         told.answer(frames(self));
         told.answer(buffers(self));
-        let curves = Vec::from_iter(["receive", "classify", LATER, "transmit"].map(|node| {
-            Curve {
-                name: node.to_owned(),
-                points: self
-                    .frame_sizes
-                    .iter()
-                    .map(|way| (way.frame_size as f64, Figure { value: way.beyond_l1(node), published: None }))
-                    .collect(),
-                best: None,
-            }
-        }));
+        self.predicted.last().iter().for_each(|of| told.answer(errors(of)));
+        let by_stride = |stride: u64| {
+            let ways = self.frame_sizes.iter().filter(move |way| way.buffer_bytes == stride);
+            let points = ways.map(|way| (way.frame_size as f64, Figure { value: later(way), published: None }));
+            Curve { name: format!("stride {stride}"), points: points.collect(), best: None }
+        };
+        let curves = strides(&self.frame_sizes).into_iter().map(by_stride).collect();
         let drawing = Drawing::Curves { x: "packets of a frame".to_owned(), curves };
-        told.picture(Picture::new("Accesses per packet that go beyond L1", "a packet", "accesses", drawing));
+        let title = format!("Accesses of {LATER} per packet that go beyond L1, by the stride of buffers in bytes");
+        told.picture(Picture::new(title, "a packet", "accesses", drawing));
         let device = match self.device {
             "l2" => "The device writes packets and descriptors into L2.",
             _ => "The device writes packets and descriptors into memory; --data-in l2 is one that writes into L2.",
@@ -28,65 +26,125 @@ impl Story for WorkingSet<'_> {
         let note = format!(
             "Accesses per packet that find their line in L2, and in no cache; the others find it in L1. Receive touches a packet's \
              descriptor, its metadata and its index, the two nodes between index, metadata and data, and transmit index, metadata and a \
-             descriptor. {device} Sizes and ways of the caches of {} decide it, and no fitted cost.",
+             descriptor. {device} Sizes and ways of the caches of {} and the stride of the buffers decide it, and no fitted cost.",
             self.platform
         );
-        told.table(
-            table(&self.frame_sizes)
-                .titled(format!(
-                    "By packets of a frame, with {} buffers",
-                    self.frame_sizes.first().map_or(0, |way| way.pool)
-                ))
-                .noted(note),
-        );
-        told.table(table(&self.pools).titled("By buffers that go around"));
+        let pool = self.frame_sizes.first().map_or(0, |way| way.pool);
+        let by_frame = format!("By packets of a frame and stride of buffers, with {pool} buffers");
+        told.table(table(&self.frame_sizes).titled(by_frame).noted(note));
+        told.table(table(&self.pools).titled("By buffers that go around, and their stride"));
+        for of in &self.predicted {
+            let error = |ns: f64, of: &NodeTime<'_>| percent(ns / of.published_ns - 1.0, 0).signed();
+            let table = Table::with_rows(&of.times)
+                .words("node", |of| name(of.node))
+                .numbers("instructions", "", |of| fixed(of.instructions, 2))
+                .numbers("published", "ns", |of| whole(of.published_ns))
+                .grouped("predicted", "ns", "", |of| fixed(of.ns, 1))
+                .grouped("predicted", "error", "", |row| error(row.ns, row))
+                .grouped("by instructions", "ns", "", |of| fixed(of.in_proportion_ns, 1))
+                .grouped("by instructions", "error", "", |row| error(row.in_proportion_ns, row));
+            let note = format!(
+                "From the lines that a node touches and its instructions on aarch64, at the costs that were fitted to the single \
+                 loop of the stride study. The times by instructions alone are in proportion to them, and know the sum of the published times. {}",
+                self.source
+            );
+            told.table(table.done().titled(format!("Times per packet, nodes {}", written(of))).noted(note));
+        }
     }
 }
 
-/// The largest frame that stays in L1, and the smallest that does not.
-fn frames(found: &WorkingSet<'_>) -> String {
-    let l1 = found.l1_bytes / 1024;
-    let fits = found.frame_sizes.iter().take_while(|way| way.beyond_l1(LATER) < HARDLY_ANY).last();
-    let leaves = found.frame_sizes.iter().find(|way| way.beyond_l1(LATER) >= HARDLY_ANY);
-    let fitting = fits.map(|way| {
-        format!(
-            "A frame of {} packets touches {} KB and stays in L1 ({l1} KB) from node to node.",
-            way.frame_size,
-            fixed(way.kb(), 1)
-        )
-    });
-    let leaving = leaves.map(|way| {
-        format!(
-            "A frame of {} touches {} KB, and {} accesses per packet of the second node that looks at packets go \
-                 beyond L1.",
-            way.frame_size,
-            fixed(way.kb(), 1),
-            fixed(way.beyond_l1(LATER), 2)
-        )
-    });
-    fitting.into_iter().chain(leaving).collect::<Vec<_>>().join(" ")
+/// The way in which nodes were written.
+fn written(of: &Prediction<'_>) -> &'static str {
+    if of.nodes == "ours" { "as ours are" } else { "that decide per packet" }
 }
 
-/// The most buffers whose metadata stay in L2, and the fewest whose do not.
+/// The errors of predicted times, beside those of a trivial predictor.
+fn errors(of: &Prediction<'_>) -> String {
+    let sum = |ns: fn(&NodeTime<'_>) -> f64| of.times.iter().map(ns).sum::<f64>();
+    format!(
+        "The {} nodes of the slides take {:.0} ns together by the model, and {:.0} as published; each is off by {:.0} % \
+         (rms), in proportion to instructions by {:.0} %.",
+        of.times.len(),
+        sum(|of| of.ns),
+        sum(|of| of.published_ns),
+        of.rms_percent[0],
+        of.rms_percent[1]
+    )
+}
+
+/// Accesses of the second node that looks at packets which go beyond L1, per packet.
+fn later(way: &Way<'_>) -> f64 {
+    way.beyond_l1(LATER)
+}
+
+/// The strides of the ways of one size, in their order.
+fn strides(ways: &[Way<'_>]) -> Vec<u64> {
+    let size = |way: &Way<'_>| (way.frame_size, way.pool);
+    ways.chunk_by(|a, b| size(a) == size(b)).next().unwrap_or_default().iter().map(|way| way.buffer_bytes).collect()
+}
+
+/// The frames that stay in L1, and those that do not.
+fn frames(found: &WorkingSet<'_>) -> String {
+    let l1 = found.l1_bytes / 1024;
+    let kept = |size| format!("a frame of {size} packets stays in L1 ({l1} KB) from node to node");
+    let lost = |size, accesses| {
+        format!(
+            "with {size} packets and more per frame, {accesses} accesses per packet of the second node that looks at \
+             packets go beyond L1"
+        )
+    };
+    for_all((&found.frame_sizes, "packets"), |way| way.frame_size, later, (kept, lost))
+}
+
+/// The numbers of buffers whose metadata stay in L2, and those whose do not.
 fn buffers(found: &WorkingSet<'_>) -> String {
     let l2 = found.l2_bytes / 1024;
-    let kept = found.pools.iter().take_while(|way| way.metadata_from_memory() < HARDLY_ANY).last();
-    let lost = found.pools.iter().find(|way| way.metadata_from_memory() >= HARDLY_ANY);
-    let kept = kept.map(|way| {
-        format!(
-            "With up to {} buffers going around, a buffer's metadata is still in L2 ({l2} KB) when the buffer \
-                 comes again.",
-            way.pool
-        )
+    let kept = |pool| format!("metadata of {pool} buffers that go around stay in L2 ({l2} KB)");
+    let lost =
+        |pool, times| format!("with {pool} buffers and more, metadata come from memory {times} times per packet");
+    for_all((&found.pools, "buffers"), |way| way.pool, |way| way.metadata_from_memory(), (kept, lost))
+}
+
+fn numbers(all: &[u64]) -> String {
+    listed(&all.iter().map(u64::to_string).collect::<Vec<_>>())
+}
+
+/// What holds at every stride: up to which size hardly any access misses, and from which on some
+/// do; between the two the stride decides.
+fn for_all(
+    (ways, unit): (&[Way<'_>], &str),
+    size: fn(&Way<'_>) -> u64,
+    value: fn(&Way<'_>) -> f64,
+    (kept, lost): (impl Fn(u64) -> String, impl Fn(u64, String) -> String),
+) -> String {
+    let sizes: Vec<&[Way<'_>]> = ways.chunk_by(|a, b| size(a) == size(b)).collect();
+    // The way with the least of some sizes and that with the most, each with its stride.
+    let ends = |sizes: &[&[Way<'_>]]| {
+        let mut values: Vec<_> = sizes.iter().copied().flatten().map(|way| (value(way), way.buffer_bytes)).collect();
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Some([*values.first()?, *values.last()?])
+    };
+    let (keeps, loses) = (|way: &Way<'_>| value(way) < HARDLY_ANY, |way: &Way<'_>| value(way) >= HARDLY_ANY);
+    let keeping = sizes.iter().take_while(|ways| ways.iter().all(keeps)).count();
+    let losing = sizes.len() - sizes.iter().rev().take_while(|ways| ways.iter().all(loses)).count();
+    let last_kept = sizes[..keeping].last().map(|ways| kept(size(&ways[0])));
+    let range = |[least, most]: [(f64, u64); 2]| match [least, most].map(|(value, _)| format!("{value:.2}")) {
+        [least, most] if least == most => least,
+        [least, most] => format!("{least} to {most}"),
+    };
+    let first_lost = ends(&sizes[losing..]).map(|ends| lost(size(&sizes[losing][0]), range(ends)));
+    let said: Vec<String> = last_kept.into_iter().chain(first_lost).collect();
+    let start = match &strides(ways)[..] {
+        [one] => format!("With a stride of buffers of {one} bytes"),
+        all => format!("At all {} strides of buffers ({} to {} bytes)", all.len(), all[0], all[all.len() - 1]),
+    };
+    let for_all = (!said.is_empty()).then(|| format!("{start}, {}", said.join(", and ")));
+    let between = ends(&sizes[keeping..losing]).map(|[least, most]| {
+        let open: Vec<u64> = sizes[keeping..losing].iter().map(|ways| size(&ways[0])).collect();
+        let [least, most] = [least, most].map(|(value, stride)| format!("{value:.2} ({stride} bytes)"));
+        format!("with {} {unit} the stride decides: {least} to {most}", numbers(&open))
     });
-    let lost = lost.map(|way| {
-        format!(
-            "With {} buffers it comes from memory: {} accesses per packet.",
-            way.pool,
-            fixed(way.metadata_from_memory(), 2)
-        )
-    });
-    kept.into_iter().chain(lost).collect::<Vec<_>>().join(" ")
+    for_all.into_iter().chain(between).collect::<Vec<_>>().join("; ") + "."
 }
 
 fn table(ways: &[Way<'_>]) -> Table {
@@ -94,6 +152,7 @@ fn table(ways: &[Way<'_>]) -> Table {
     let table = Table::with_rows(ways)
         .numbers("buffers", "", |way| whole(way.pool as f64))
         .numbers("frame", "", |way| whole(way.frame_size as f64))
+        .numbers("stride", "bytes", |way| whole(way.buffer_bytes as f64))
         .numbers("touches", "KB", |way| fixed(way.kb(), 1));
     let table = table.each(nodes.iter().enumerate(), |table, (at, node)| {
         let of = move |way: &Way<'_>, value: fn(&Node<'_>) -> f64| fixed(way.nodes.get(at).map_or(0.0, value), 2);
