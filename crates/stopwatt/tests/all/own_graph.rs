@@ -10,8 +10,9 @@ const EXAMPLES: &str = "crates/code/stopwatt-loop/examples";
 
 /// Runs a graph of the folder for a moment.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
-    let run = ["run", "dataplane", "--windows", "1", "--window", "20", "--counters", "none", "--output", "r"];
-    stopwatt_in(folder, &[&run[..], arguments].concat())
+    let run = ["run", "dataplane", "--windows", "1", "--counters", "none", "--output", "r"];
+    let window = if arguments.contains(&"--window") { &[][..] } else { &["--window", "20"] };
+    stopwatt_in(folder, &[&run[..], window, arguments].concat())
 }
 
 fn story(folder: &Path, arguments: &[&str]) -> Value {
@@ -189,6 +190,21 @@ static void overflow(void *state, struct stopwatt_packet *packets, uint64_t n, u
         packets[0].data[STOPWATT_DATA_BYTES - 60 + i] = 7;
 }
 
+static void miscount_far(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
+{
+    (void)state, (void)packets;
+    counters[70000] += n;
+}
+
+/* Writes one byte behind one packet, once, and late. */
+static void overflow_late(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
+{
+    static unsigned calls;
+    (void)state, (void)n, (void)counters;
+    if (++calls == 100)
+        packets[0].data[STOPWATT_DATA_BYTES] = 7;
+}
+
 static void crash_trace(const void *state, const struct stopwatt_packet *packet, char *text, uint64_t room)
 {
     (void)state, (void)packet, (void)text, (void)room;
@@ -238,6 +254,9 @@ static const struct stopwatt_node nodes[] = {
     NODE("too-long", NULL, too_long, NULL, NULL),
     NODE("miscount", NULL, miscount, NULL, NULL),
     NODE("overflow", NULL, overflow, NULL, NULL),
+    NODE("miscount-far", NULL, miscount_far, NULL, NULL),
+    NODE("overflow-late", NULL, overflow_late, NULL, NULL),
+    { STOPWATT_NODE_ABI, 1, 0, 0, "overflow-private", arc, NULL, NULL, NULL, 8, 0, NULL, overflow_late, NULL, NULL },
     NODE("crash-trace", NULL, on, crash_trace, NULL),
     NODE("crash-tear-down", NULL, on, NULL, crash_tear_down),
     { STOPWATT_NODE_ABI, 1, 0, 0, "mark", arc, NULL, NULL, "mark", 2, 0, NULL, mark, NULL, NULL },
@@ -270,7 +289,9 @@ fn what_a_node_does_wrong_is_said_with_its_name() {
         fs::write(folder.path().join("mine.toml"), graph_with(node)).unwrap();
         // A busy machine may stop a process for seconds.
         let patience = if node == "hang" { "10" } else { "600" };
-        run(folder.path(), &["--graph", "mine.toml", "--nodes", "bad.so", "--patience", patience, "--trace", "1"])
+        let window = if node.starts_with("overflow-") { "1000" } else { "20" };
+        let lengths = ["--patience", patience, "--window", window];
+        run(folder.path(), &[&["--graph", "mine.toml", "--nodes", "bad.so", "--trace", "1"], &lengths[..]].concat())
     };
     for (node, says) in [
         ("refuse", "mine.toml:11: the node `mine` cannot be set up: `this` is nothing to it"),
@@ -284,7 +305,10 @@ fn what_a_node_does_wrong_is_said_with_its_name() {
         ("too-long", "gave a packet a length of 3000 bytes, where 2048 is the most"),
         ("too-long", "leave `length` at the bytes of the packet"),
         ("miscount", "the node `mine` of bad.so counted in counter 2, and it has 0"),
-        ("overflow", "the node `mine` of bad.so wrote behind a packet's buffer"),
+        ("miscount-far", "the node `mine` of bad.so counted in counter 70000, and it has 0"),
+        ("overflow", "the node `mine` of bad.so wrote outside of a packet's buffer"),
+        ("overflow-late", "the node `mine` of bad.so wrote outside of a packet's buffer"),
+        ("overflow-private", "the node `mine` of bad.so wrote outside of a packet's buffer"),
         ("crash-trace", "trace() of the node `mine` of bad.so crashed with SIGABRT"),
         ("crash-tear-down", "tear_down() of the node `mine` of bad.so crashed with SIGABRT as the graph was taken"),
     ] {

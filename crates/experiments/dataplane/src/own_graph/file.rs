@@ -159,7 +159,7 @@ impl GraphFile {
             let help = format!("lead an arc of another node to it; packets start at `{start}`");
             return Err(document.wrong(entry.name.place(), message, help));
         }
-        let (places, has_private_data) = private_data(document, &nodes, objects)?;
+        let (places, private_bytes) = private_data(document, &nodes, objects)?;
         let planned = nodes.iter().zip(places).map(|((entry, number), private_at)| PlannedNode {
             name: entry.name.text.clone(),
             number: *number,
@@ -171,7 +171,7 @@ impl GraphFile {
         Ok(Plan {
             wiring: wiring(&wired, &order),
             nodes: planned.collect(),
-            has_private_data,
+            private_bytes,
             packets: self.source(document, path)?,
             load,
             workers: 1,
@@ -344,13 +344,14 @@ fn wiring(wired: &[Wiring], order: &[&str]) -> String {
     text
 }
 
-/// Returns the offset of each node's private data in a packet's line, and whether any node has such
-/// data. Nodes that give it the same name share it.
+/// Returns the offset of each node's private data in a packet's line, and the bytes of all of them:
+/// they are the line's last ones, so that a write behind the buffer in front meets others first.
+/// Nodes that give it the same name share it.
 fn private_data(
     document: &Document,
     nodes: &[(&NodeEntry, usize)],
     objects: &[NodeAbout],
-) -> Result<(Vec<usize>, bool), Error> {
+) -> Result<(Vec<usize>, usize), Error> {
     let (mut places, mut end) = (Vec::new(), 0);
     let mut shared: Vec<(usize, &NodeAbout)> = Vec::new();
     for (entry, number) in nodes {
@@ -378,8 +379,7 @@ fn private_data(
         if has_name {
             shared.push((at, about));
         }
-        // A node that wants none has no place either; 0 is within the line.
-        places.push(if about.private_bytes > 0 { at } else { 0 });
+        places.push(at);
     }
-    Ok((places, end > 0))
+    Ok((places.into_iter().map(|at| PRIVATE_MAX - end + at).collect(), end))
 }

@@ -16,11 +16,9 @@ use worker_process::place::Place;
 /// The first thing that a node did and that the interface does not allow, with what would be right.
 pub type Fault = Arc<Mutex<Option<(String, &'static str)>>>;
 
-/// Counters behind a node's own, which stay 0.
-const GUARDS: usize = 8;
-
-/// Calls of a node after which the lines behind its packets' buffers are looked at.
-const LOOKS: usize = 64;
+/// Counters in front of a node's own, and as many behind them, which stay 0: their memory is there
+/// only once a node writes to it.
+const GUARDS: usize = 1 << 20;
 
 /// The numbers of texts that say which function of the node runs.
 #[derive(Clone, Copy)]
@@ -44,11 +42,9 @@ pub struct Foreign {
     arcs: &'static [&'static str],
     /// The node's own, and one for packets that it sends nowhere.
     reasons: &'static [Reason],
-    counters: Vec<(Reason, u64)>,
-    /// The counters, as the node has them, and [`GUARDS`] behind them.
+    counters: Vec<Reason>,
+    /// The counters, as the node has them, with [`GUARDS`] on either side.
     counts: Vec<u64>,
-    /// Calls after which it is still to be looked for a write behind a buffer.
-    looks: usize,
     /// The packets of the last frame.
     packets: Vec<Packet>,
     private_at: usize,
@@ -100,9 +96,8 @@ impl Foreign {
             state,
             arcs: node.arcs,
             reasons: [node.reasons, &[NOWHERE]].concat().leak(),
-            counters: node.counters.iter().map(|reason| (*reason, 0)).collect(),
-            counts: vec![0; node.counters.len() + GUARDS],
-            looks: LOOKS,
+            counters: node.counters.clone(),
+            counts: vec![0; node.counters.len() + 2 * GUARDS],
             packets: Vec::with_capacity(FRAME_MAX),
             private_at,
             private_bytes: node.about.private_bytes,
@@ -117,18 +112,6 @@ impl Foreign {
     fn tell(&self, did: &str, help: &'static str) {
         let mut fault = self.fault.lock().expect("nothing panics with the lock");
         fault.get_or_insert_with(|| (format!("the node `{}` of {} {did}", self.name, self.object), help));
-    }
-
-    /// The line behind each packet's buffer, without what this node may write there.
-    fn behind(&self, plane: &Plane, frame: &Frame) -> Vec<[u8; LINE]> {
-        let own = self.private_at..self.private_at + self.private_bytes;
-        let next = frame.buffers().iter().map(|buffer| *buffer as usize + 1);
-        let line = |buffer: usize| {
-            let mut line = *plane.pool.header(buffer as u32);
-            line[own.clone()].fill(0);
-            line
-        };
-        next.filter(|buffer| *buffer < plane.pool.capacity()).map(line).collect()
     }
 
     /// Packets that a node sends nowhere are dropped; the first is told.
@@ -181,7 +164,15 @@ impl Node for Foreign {
     }
 
     fn counts(&self) -> Vec<(Reason, u64)> {
-        self.counters.iter().zip(&self.counts).map(|((reason, before), now)| (*reason, now - before)).collect()
+        let counters = self.counters.len() as isize;
+        let mut numbers = (-(GUARDS as isize)..).zip(&self.counts);
+        if let Some((number, _)) = numbers.find(|(number, count)| **count != 0 && !(0..counters).contains(number)) {
+            self.tell(
+                &format!("counted in counter {number}, and it has {counters}"),
+                "counters are numbered from 0, in the order of the node's table",
+            );
+        }
+        self.counters.iter().copied().zip(&self.counts[GUARDS..]).map(|(reason, now)| (reason, *now)).collect()
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
@@ -190,26 +181,13 @@ impl Node for Foreign {
         // SAFETY: the packets are used until they are back in their frame, and again for traces
         // before the frame goes on; the file's check saw to it that private data fits the line.
         unsafe { hand_out(&mut plane.pool, frame, private_at, &mut self.packets) };
-        let before = (self.looks > 0).then(|| self.behind(plane, frame));
         self.place.enter(self.texts.run);
         // SAFETY: the state is from this node's `set_up`, and there are as many packets and
         // counters as it was told.
-        unsafe { run(self.state, self.packets.as_mut_ptr(), self.packets.len() as u64, self.counts.as_mut_ptr()) };
+        unsafe {
+            run(self.state, self.packets.as_mut_ptr(), self.packets.len() as u64, self.counts[GUARDS..].as_mut_ptr())
+        };
         self.place.leave();
-        if let Some(before) = before {
-            self.looks -= 1;
-            if before != self.behind(plane, frame) {
-                self.tell("wrote behind a packet's buffer", "a packet's data has STOPWATT_DATA_BYTES bytes");
-            }
-        }
-        let (counters, guards) = self.counts.split_at(self.counters.len());
-        if let Some(behind) = guards.iter().position(|count| *count != 0) {
-            let number = counters.len() + behind;
-            self.tell(
-                &format!("counted in counter {number}, and it has {}", counters.len()),
-                "counters are numbered from 0, in the order of the node's table",
-            );
-        }
         take_back(&self.packets, frame, self.arcs.len(), self.reasons.len() - 1).unwrap_or_else(|| {
             self.drop_astray(frame);
             Verdict::Mixed
@@ -243,8 +221,8 @@ impl Node for Foreign {
     }
 }
 
-/// An input whose packets come with private data that is zero.
-pub struct ClearedInput(pub Box<dyn Input>);
+/// An input whose packets come with private data that is zero; it lies in the last bytes of a line.
+pub struct ClearedInput(pub Box<dyn Input>, pub usize);
 
 impl Input for ClearedInput {
     fn name(&self) -> &str {
@@ -259,7 +237,7 @@ impl Input for ClearedInput {
         self.0.poll(plane, frame);
         let mut slots = plane.pool.slots();
         for &buffer in frame.buffers() {
-            *slots.header_mut(buffer) = [0; LINE];
+            slots.header_mut(buffer)[LINE - self.1..].fill(0);
         }
     }
 

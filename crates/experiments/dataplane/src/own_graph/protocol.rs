@@ -74,8 +74,8 @@ pub struct Plan {
     pub wiring: String,
     /// The nodes of shared objects in it.
     pub nodes: Vec<PlannedNode>,
-    /// True if packets have private data.
-    pub has_private_data: bool,
+    /// Bytes of private data of a packet.
+    pub private_bytes: usize,
     /// The source of packets.
     pub packets: Packets,
     /// The load.
@@ -188,7 +188,7 @@ mod tests {
             let plan = Plan {
                 wiring: "a: b\nb:\n".to_owned(),
                 nodes: vec![node("a"), node("b")],
-                has_private_data: true,
+                private_bytes: 8,
                 packets,
                 load,
                 workers: 2,

@@ -5,6 +5,7 @@ use super::node::{ClearedInput, Fault, Foreign, Texts};
 use super::objects::{self, ObjectNode};
 use super::protocol::{Ending, Flow, Packets, Plan, RefusedNode, Reply, Request};
 use crate::graphs::{self, INSIDE, Load, Running};
+use dataplane::buffers::{LINE, Pool};
 use dataplane::graph::{Graph, Input};
 use dataplane::inputs::{Generator, PACKET_BYTES, Packets as List};
 use dataplane::plane::Plane;
@@ -23,7 +24,15 @@ pub const ARGUMENT: &str = "graph-worker";
 /// was not started as it must be.
 pub fn work(memory: Option<&OsStr>) -> u8 {
     let Some(Ok(places)) = memory.and_then(OsStr::to_str).map(Places::open) else { return 2 };
-    let mut worker = Worker { places, nodes: Vec::new(), running: None, trace: false, fault: Fault::default() };
+    let mut worker = Worker {
+        places,
+        nodes: Vec::new(),
+        running: None,
+        trace: false,
+        guard: 0,
+        whose: String::new(),
+        fault: Fault::default(),
+    };
     worker_process::work(|request| worker.answer(request))
 }
 
@@ -32,6 +41,10 @@ struct Worker {
     nodes: Vec<ObjectNode>,
     running: Option<Running>,
     trace: bool,
+    /// Bytes in front of each packet and of its private data, which stay 0.
+    guard: usize,
+    /// The nodes of shared objects, in words.
+    whose: String,
     fault: Fault,
 }
 
@@ -63,6 +76,10 @@ impl Worker {
         let Some(running) = &mut self.running else {
             return Err(Wrong::new("there is no graph", "this process is for stopwatt alone"));
         };
+        if running.graphs.iter().any(|graph| is_overwritten(&graph.plane.pool, self.guard)) {
+            let message = format!("{} wrote outside of a packet's buffer", self.whose);
+            return Err(Wrong::new(message, "a packet's data has STOPWATT_DATA_BYTES bytes"));
+        }
         let reply = match request {
             Request::WarmUp(length) => {
                 running.warm_up(length);
@@ -107,13 +124,14 @@ impl Worker {
 
     fn build(&mut self, plan: &Plan) -> Result<(), NotBuilt> {
         let load = plan.load;
-        let mut texts = Vec::new();
+        let (mut texts, mut whose) = (Vec::new(), Vec::new());
         for planned in &plan.nodes {
             let Some(node) = self.nodes.get(planned.number) else {
                 return Err(Wrong::new("there is no such node", "this process is for stopwatt alone").into());
             };
-            let of = format!("of the node `{}` of {}", planned.name, node.about.object);
-            let mut text = |function: &str| self.add(&format!("{function}() {of}"));
+            let of = format!("the node `{}` of {}", planned.name, node.about.object);
+            whose.push(of.clone());
+            let mut text = |function: &str| self.add(&format!("{function}() of {of}"));
             texts.push(Texts {
                 set_up: text("set_up")?,
                 run: text("run")?,
@@ -127,6 +145,7 @@ impl Worker {
         }
         built[0].tracer.add(INPUT, plan.trace);
         self.trace = plan.trace > 0;
+        (self.guard, self.whose) = (LINE - plan.private_bytes, whose.join(" or "));
         self.running = Some(Running::new(built));
         Ok(())
     }
@@ -152,12 +171,18 @@ impl Worker {
             Packets::Flows(flows) => Box::new(Generator::new(INSIDE, flows.iter().map(packet).collect(), None)),
             Packets::Capture(path) => Box::new(capture(path)?),
         };
-        match plan.has_private_data {
-            true => graph.add_input(ClearedInput(input), first),
-            false => graph.add_input(input, first),
+        match plan.private_bytes {
+            0 => graph.add_input(input, first),
+            bytes => graph.add_input(ClearedInput(input, bytes), first),
         }
         Ok(graph)
     }
+}
+
+/// True if a write behind a packet's buffer, or in front of its private data, has met the first
+/// bytes of another one's line.
+fn is_overwritten(pool: &Pool, guard: usize) -> bool {
+    (0..pool.capacity() as u32).any(|buffer| pool.header(buffer)[..guard].iter().any(|byte| *byte != 0))
 }
 
 /// The name of every input.
