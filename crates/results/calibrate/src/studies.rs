@@ -205,7 +205,7 @@ impl StudyFit {
             format!("from another start, rms {:.2} %: {}", rms * 100.0, values.join(", "))
         });
         CostsFile {
-            cycles: self.costs.into(),
+            cycles: self.costs.rounded(),
             fit: FitTable {
                 reference: names.join(", "),
                 used: singles.collect(),
