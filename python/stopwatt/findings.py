@@ -788,9 +788,13 @@ class WorkingSet:
     l2_bytes: int
     """Size of the second-level cache in bytes."""
     frame_sizes: list[WorkingSetWay]
-    """Ways with frames of different sizes and the same number of buffers."""
+    """Ways with frames of different sizes and the same number of buffers, at each stride."""
     pools: list[WorkingSetWay]
-    """Ways with different numbers of buffers and frames of the same size."""
+    """Ways with different numbers of buffers and frames of the same size, at each stride."""
+    predicted: list[WorkingSetPrediction]
+    """The times of nodes as predicted, beside those that were published of this platform; one for each way of writing the
+    nodes.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -801,6 +805,8 @@ class WorkingSetWay:
     """Packets of a frame, at least 1."""
     pool: int
     """Buffers that go around."""
+    buffer_bytes: int
+    """Bytes from one buffer to the next."""
     bytes: tuple[int, int, int]
     """Bytes that a frame touches: descriptors, indices, lines."""
     nodes: list[WorkingSetNode]
@@ -831,6 +837,34 @@ class WorkingSetData:
     """Accesses per packet that are found in L2."""
     memory: float
     """Accesses per packet that are found in no cache."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkingSetPrediction:
+    """The times of the nodes of a cross connect."""
+
+    nodes: str
+    """`ours`, or `per packet`: written as the published ones are."""
+    times: list[WorkingSetNodeTime]
+    """The nodes, in the order in which packets meet them."""
+    rms_percent: tuple[float, float]
+    """Root mean squares of the relative errors in percent: of the prediction, and of times in proportion to instructions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkingSetNodeTime:
+    """The time of a node."""
+
+    node: str
+    """The node's name."""
+    instructions: float
+    """Instructions per packet on aarch64."""
+    ns: float
+    """Predicted nanoseconds per packet."""
+    published_ns: float
+    """Published nanoseconds per packet."""
+    in_proportion_ns: float
+    """The share of all published nanoseconds that the node's share of all instructions gives it."""
 
 
 @dataclass(frozen=True, kw_only=True)
