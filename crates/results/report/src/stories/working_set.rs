@@ -134,17 +134,19 @@ fn for_all(
     };
     let first_lost = ends(&sizes[losing..]).map(|ends| lost(size(&sizes[losing][0]), range(ends)));
     let said: Vec<String> = last_kept.into_iter().chain(first_lost).collect();
-    let start = match &strides(ways)[..] {
+    let strides = strides(ways);
+    let start = match &strides[..] {
+        [] => return String::new(),
         [one] => format!("With a stride of buffers of {one} bytes"),
-        all => format!("At all {} strides of buffers ({} to {} bytes)", all.len(), all[0], all[all.len() - 1]),
+        [first, .., last] => format!("At all {} strides of buffers ({first} to {last} bytes)", strides.len()),
     };
-    let for_all = (!said.is_empty()).then(|| format!("{start}, {}", said.join(", and ")));
+    let for_all = (!said.is_empty()).then(|| format!(", {}", said.join(", and ")));
     let between = ends(&sizes[keeping..losing]).map(|[least, most]| {
         let open: Vec<u64> = sizes[keeping..losing].iter().map(|ways| size(&ways[0])).collect();
         let [least, most] = [least, most].map(|(value, stride)| format!("{value:.2} ({stride} bytes)"));
-        format!("with {} {unit} the stride decides: {least} to {most}", numbers(&open))
+        format!("; with {} {unit} the stride decides: {least} to {most}", numbers(&open))
     });
-    for_all.into_iter().chain(between).collect::<Vec<_>>().join("; ") + "."
+    [Some(start), for_all, between].into_iter().flatten().collect::<String>() + "."
 }
 
 fn table(ways: &[Way<'_>]) -> Table {
@@ -164,4 +166,35 @@ fn table(ways: &[Way<'_>]) -> Table {
         )
     });
     table.done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A way whose node [`LATER`] makes some accesses beyond L1.
+    fn way(frame_size: u64, buffer_bytes: u64, l2: f64) -> Way<'static> {
+        let nodes = vec![Node { node: LATER, l2, memory: 0.0, data: Vec::new() }];
+        Way { frame_size, pool: 1024, buffer_bytes, bytes: [0; 3], nodes }
+    }
+
+    fn told(ways: &[Way<'_>]) -> String {
+        let kept = |size| format!("{size} stay");
+        let lost = |size, accesses| format!("{size} leave: {accesses}");
+        for_all((ways, "packets"), |way| way.frame_size, later, (kept, lost))
+    }
+
+    #[test]
+    fn what_holds_at_every_stride_is_told_before_what_the_stride_decides() {
+        let ways = [(64, 0.0, 0.0), (128, 0.0, 2.0), (256, 1.0, 2.0), (512, 2.0, 2.0)];
+        let ways: Vec<_> =
+            ways.iter().flat_map(|(size, odd, even)| [way(*size, 2432, *odd), way(*size, 4096, *even)]).collect();
+        assert_eq!(
+            told(&ways),
+            "At all 2 strides of buffers (2432 to 4096 bytes), 64 stay, and 256 leave: 1.00 to 2.00; with 128 packets \
+             the stride decides: 0.00 (2432 bytes) to 2.00 (4096 bytes)."
+        );
+        assert_eq!(told(&ways[..1]), "With a stride of buffers of 2432 bytes, 64 stay.");
+        assert_eq!(told(&[]), "", "a recording of another version");
+    }
 }
