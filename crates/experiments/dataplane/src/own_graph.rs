@@ -10,10 +10,12 @@
 //! | `parse.rs`, `file.rs` | the file, read, and compared with the nodes that there are |
 //! | `protocol.rs` | what the two processes tell each other |
 //! | `objects.rs` | the nodes of shared objects, looked at before anything is called |
+//! | `counters.rs` | the counters of such a node, in a wide room |
 //! | `node.rs` | such a node in our graph |
 //! | `worker.rs` | the process that runs the graph |
 //! | `run.rs` | the process that asks for it |
 
+mod counters;
 mod file;
 mod node;
 mod objects;

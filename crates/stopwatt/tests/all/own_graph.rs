@@ -193,7 +193,7 @@ static void overflow(void *state, struct stopwatt_packet *packets, uint64_t n, u
 static void miscount_far(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
 {
     (void)state, (void)packets;
-    counters[70000] += n;
+    counters[3000000000u] += n;
 }
 
 /* Writes one byte behind one packet, once, and late. */
@@ -305,7 +305,7 @@ fn what_a_node_does_wrong_is_said_with_its_name() {
         ("too-long", "gave a packet a length of 3000 bytes, where 2048 is the most"),
         ("too-long", "leave `length` at the bytes of the packet"),
         ("miscount", "the node `mine` of bad.so counted in counter 2, and it has 0"),
-        ("miscount-far", "the node `mine` of bad.so counted in counter 70000, and it has 0"),
+        ("miscount-far", "the node `mine` of bad.so counted in counter 3000000000, and it has 0"),
         ("overflow", "the node `mine` of bad.so wrote outside of a packet's buffer"),
         ("overflow-late", "the node `mine` of bad.so wrote outside of a packet's buffer"),
         ("overflow-private", "the node `mine` of bad.so wrote outside of a packet's buffer"),

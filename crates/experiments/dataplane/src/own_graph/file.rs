@@ -41,11 +41,11 @@ impl GraphFile {
                 "write [packets] with from = \"generator\", \"flows\" or the name of a capture file",
             ));
         };
-        let has_flows = packets.from.text == FLOWS;
+        let has_flows = packets.from.get_ref() == FLOWS;
         match file.flows.first() {
             None if has_flows => {
                 let help = "write a [[flow]] with source and destination for each flow, or from = \"generator\"";
-                return Err(document.wrong(packets.from.place(), "there is no [[flow]]", help));
+                return Err(document.wrong(packets.from.span(), "there is no [[flow]]", help));
             }
             Some(flow) if !has_flows => {
                 let help = "write from = \"flows\" in [packets], or leave the flows out";
@@ -55,22 +55,22 @@ impl GraphFile {
         }
         if let Some(name) = &file.name {
             let ours = GraphKind::ALL.map(GraphKind::name);
-            if ours.contains(&name.text.as_str()) || !is_name(&name.text) {
-                let message = format!("a graph of one's own cannot be called `{}`", name.text);
+            if ours.contains(&name.get_ref().as_str()) || !is_name(name.get_ref()) {
+                let message = format!("a graph of one's own cannot be called `{}`", name.get_ref());
                 let help = format!("letters, digits and hyphens, and none of {}", ours.join(", "));
-                return Err(document.wrong(name.place(), message, help));
+                return Err(document.wrong(name.span(), message, help));
             }
         }
         for (at, node) in file.nodes.iter().enumerate() {
-            let name = &node.name.text;
+            let name = node.name.get_ref();
             if !is_name(name) {
                 let message = format!("a node cannot be called {}", document::quoted(name));
-                return Err(document.wrong(node.name.place(), message, "up to 64 letters, digits, hyphens and dots"));
+                return Err(document.wrong(node.name.span(), message, "up to 64 letters, digits, hyphens and dots"));
             }
-            if file.nodes[..at].iter().any(|other| other.name.text == *name) {
+            if file.nodes[..at].iter().any(|other| other.name.get_ref() == name) {
                 let message = format!("two nodes are called `{name}`");
                 let help = "give each a name of its own; `kind` says which node of a shared object it is";
-                return Err(document.wrong(node.name.place(), message, help));
+                return Err(document.wrong(node.name.span(), message, help));
             }
         }
         Ok(Self(file))
@@ -79,12 +79,12 @@ impl GraphFile {
     /// The name of the graph; the file's, if it has none of its own.
     pub fn name(&self, path: &Path) -> String {
         let stem = || path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        self.0.name.as_ref().map_or_else(stem, |name| name.text.clone())
+        self.0.name.as_ref().map_or_else(stem, |name| name.get_ref().clone())
     }
 
     /// The packets in words, where they are not the generator's.
     pub fn packets(&self) -> Option<String> {
-        match self.0.packets.as_ref()?.from.text.as_str() {
+        match self.0.packets.as_ref()?.from.get_ref().as_str() {
             GENERATOR => None,
             FLOWS => Some(format!("64-byte packets, {} flows of the file", self.0.flows.len())),
             name => Some(format!("the packets of {name}")),
@@ -100,11 +100,8 @@ impl GraphFile {
     pub fn refused(&self, document: &Document, node: &str, why: &str) -> Error {
         let message = format!("the node `{node}` cannot be set up: {why}");
         let help = "`options` is handed to its set_up()";
-        match self.0.nodes.iter().find(|entry| entry.name.text == node) {
-            Some(entry) => {
-                let place = entry.options.as_ref().map_or_else(|| entry.name.place(), |options| options.place());
-                document.wrong(place, message, help)
-            }
+        match self.0.nodes.iter().find(|entry| entry.name.get_ref() == node) {
+            Some(entry) => document.wrong(entry.options.as_ref().unwrap_or(&entry.name).span(), message, help),
             None => document.wrong_as_a_whole(message, help),
         }
     }
@@ -136,13 +133,13 @@ impl GraphFile {
         }
         let names: Vec<&str> = wired.iter().map(|node| node.name.as_str()).collect();
         for to in self.0.nodes.iter().flat_map(|entry| entry.next.values()) {
-            if !names.contains(&to.text.as_str()) {
-                let message = format!("there is no node {}", document::quoted(&to.text));
-                let mut help = one_of(&to.text, &names);
-                if objects.iter().any(|node| node.name == to.text) {
+            if !names.contains(&to.get_ref().as_str()) {
+                let message = format!("there is no node {}", document::quoted(to.get_ref()));
+                let mut help = one_of(to.get_ref(), &names);
+                if objects.iter().any(|node| node.name == *to.get_ref()) {
                     help = "it is in a shared object, and needs a [[node]] that says where its arcs lead".to_owned();
                 }
-                return Err(document.wrong(to.place(), message, help));
+                return Err(document.wrong(to.span(), message, help));
             }
         }
         let start = self.start(document, &names)?;
@@ -154,16 +151,16 @@ impl GraphFile {
                 None => document.wrong_as_a_whole(message, help),
             }
         })?;
-        if let Some(entry) = self.0.nodes.iter().find(|entry| !order.contains(&entry.name.text.as_str())) {
-            let message = format!("no packet comes to the node `{}`", entry.name.text);
+        if let Some(entry) = self.0.nodes.iter().find(|entry| !order.contains(&entry.name.get_ref().as_str())) {
+            let message = format!("no packet comes to the node `{}`", entry.name.get_ref());
             let help = format!("lead an arc of another node to it; packets start at `{start}`");
-            return Err(document.wrong(entry.name.place(), message, help));
+            return Err(document.wrong(entry.name.span(), message, help));
         }
         let (places, private_bytes) = private_data(document, &nodes, objects)?;
         let planned = nodes.iter().zip(places).map(|((entry, number), private_at)| PlannedNode {
-            name: entry.name.text.clone(),
+            name: entry.name.get_ref().clone(),
             number: *number,
-            options: entry.options.as_ref().map_or_else(String::new, |options| options.text.clone()),
+            options: entry.options.as_ref().map_or_else(String::new, |options| options.get_ref().clone()),
             private_at,
         });
         let kind = if self.has_routes() { GraphKind::Ip4Route } else { GraphKind::L2CrossConnect };
@@ -182,24 +179,24 @@ impl GraphFile {
     /// The node that packets come to first.
     fn start<'f>(&'f self, document: &Document, names: &[&str]) -> Result<&'f str, Error> {
         let Some(start) = self.0.packets.as_ref().and_then(|packets| packets.start.as_ref()) else { return Ok(START) };
-        if names.contains(&start.text.as_str()) {
-            return Ok(&start.text);
+        if names.contains(&start.get_ref().as_str()) {
+            return Ok(start.get_ref());
         }
-        let message = format!("there is no node {} for packets to start at", document::quoted(&start.text));
-        Err(document.wrong(start.place(), message, one_of(&start.text, names)))
+        let message = format!("there is no node {} for packets to start at", document::quoted(start.get_ref()));
+        Err(document.wrong(start.span(), message, one_of(start.get_ref(), names)))
     }
 
     /// The source of packets.
     fn source(&self, document: &Document, path: &Path) -> Result<protocol::Packets, Error> {
         let Some(packets) = &self.0.packets else { return Ok(protocol::Packets::Generator) };
-        match packets.from.text.as_str() {
+        match packets.from.get_ref().as_str() {
             GENERATOR => Ok(protocol::Packets::Generator),
             FLOWS => Ok(protocol::Packets::Flows(self.0.flows.iter().map(|flow| *flow.get_ref()).collect())),
             name => {
                 let file: PathBuf = path.parent().unwrap_or(Path::new("")).join(name);
                 let wrong = |why: String| {
                     let help = "from = \"generator\", \"flows\", or a capture file beside this one";
-                    document.wrong(packets.from.place(), why, help)
+                    document.wrong(packets.from.span(), why, help)
                 };
                 let bytes = disk::read(&file, disk::MOST_BYTES)
                     .map_err(|error| wrong(format!("{}: {error}", file.display())))?;
@@ -220,17 +217,17 @@ impl GraphFile {
         registry: &Registry,
         objects: &[NodeAbout],
     ) -> Result<(Wiring, Option<usize>), Error> {
-        let name = &entry.name.text;
+        let name = entry.name.get_ref();
         let kind = entry.kind.as_ref().unwrap_or(&entry.name);
-        let number = objects.iter().position(|node| node.name == kind.text);
-        let ours = registry.arcs(&kind.text);
+        let number = objects.iter().position(|node| node.name == *kind.get_ref());
+        let ours = registry.arcs(kind.get_ref());
         let known: Vec<&str> = match (ours, number) {
             (Some(arcs), _) => {
                 if let Some(extra) = entry.options.as_ref().or(entry.kind.as_ref()) {
                     let message =
-                        format!("`{}` is a node of Stopwatt: it is there once, and has no options", kind.text);
+                        format!("`{}` is a node of Stopwatt: it is there once, and has no options", kind.get_ref());
                     return Err(document.wrong(
-                        extra.place(),
+                        extra.span(),
                         message,
                         "`kind` and `options` are for nodes of shared objects",
                     ));
@@ -239,36 +236,36 @@ impl GraphFile {
             }
             (None, Some(number)) => objects[number].arcs.iter().map(String::as_str).collect(),
             (None, None) => {
-                let message = format!("there is no node {}", document::quoted(&kind.text));
+                let message = format!("there is no node {}", document::quoted(kind.get_ref()));
                 let mut all = registry.names();
                 all.extend(objects.iter().map(|node| node.name.as_str()));
                 let more = if objects.is_empty() { "; --nodes FILE.so names a shared object with nodes" } else { "" };
-                return Err(document.wrong(kind.place(), message, one_of(&kind.text, &all) + more));
+                return Err(document.wrong(kind.span(), message, one_of(kind.get_ref(), &all) + more));
             }
         };
         if ours.is_none() && registry.arcs(name).is_some() {
             let message = format!("`{name}` is a node of Stopwatt");
-            return Err(document.wrong(entry.name.place(), message, "give this one another name"));
+            return Err(document.wrong(entry.name.span(), message, "give this one another name"));
         }
         for arc in entry.next.keys() {
-            if !known.contains(&arc.text.as_str()) {
-                let message = format!("`{name}` has no arc {}", document::quoted(&arc.text));
+            if !known.contains(&arc.get_ref().as_str()) {
+                let message = format!("`{name}` has no arc {}", document::quoted(arc.get_ref()));
                 let help = match known.is_empty() {
                     true => "it has none that a file can lead".to_owned(),
-                    false => one_of(&arc.text, &known),
+                    false => one_of(arc.get_ref(), &known),
                 };
-                return Err(document.wrong(arc.place(), message, help));
+                return Err(document.wrong(arc.span(), message, help));
             }
         }
         let mut arcs = Vec::new();
         for arc in known {
-            match (entry.next.iter().find(|(key, _)| key.text == arc), ours) {
-                (Some((_, to)), _) => arcs.push((to.text.clone(), Some(to.place()))),
+            match (entry.next.iter().find(|(key, _)| key.get_ref() == arc), ours) {
+                (Some((_, to)), _) => arcs.push((to.get_ref().clone(), Some(to.span()))),
                 (None, Some(_)) => arcs.push((usual(registry, arc), None)),
                 (None, None) => {
                     let message = format!("the arc `{arc}` of `{name}` leads nowhere");
                     let help = format!("next = {{ {arc} = \"ip4-lookup\" }}, or another node");
-                    return Err(document.wrong(entry.name.place(), message, help));
+                    return Err(document.wrong(entry.name.span(), message, help));
                 }
             }
         }
@@ -356,7 +353,7 @@ fn private_data(
     let mut shared: Vec<(usize, &NodeAbout)> = Vec::new();
     for (entry, number) in nodes {
         let about = &objects[*number];
-        let wrong = |message: String, help: &str| Err(document.wrong(entry.name.place(), message, help));
+        let wrong = |message: String, help: &str| Err(document.wrong(entry.name.span(), message, help));
         let has_name = !about.private_name.is_empty() && about.private_bytes > 0;
         let same = shared.iter().find(|(_, other)| has_name && other.private_name == about.private_name);
         if let Some((at, other)) = same {
@@ -373,7 +370,7 @@ fn private_data(
         let at = end;
         end += about.private_bytes.next_multiple_of(8);
         if end > PRIVATE_MAX {
-            let message = format!("with `{}` packets have {end} bytes of private data", entry.name.text);
+            let message = format!("with `{}` packets have {end} bytes of private data", entry.name.get_ref());
             return wrong(message, &format!("up to {PRIVATE_MAX}, for all nodes together, each in multiples of 8"));
         }
         if has_name {

@@ -1,6 +1,7 @@
 //! A node of a shared object in our graph.
 #![expect(unsafe_code, reason = "a shared object is called by its C interface")]
 
+use super::counters::Counters;
 use super::objects::ObjectNode;
 use dataplane::buffers::LINE;
 use dataplane::frame::{FRAME_MAX, Frame};
@@ -15,10 +16,6 @@ use worker_process::place::Place;
 
 /// The first thing that a node did and that the interface does not allow, with what would be right.
 pub type Fault = Arc<Mutex<Option<(String, &'static str)>>>;
-
-/// Counters in front of a node's own, and as many behind them, which stay 0: their memory is there
-/// only once a node writes to it.
-const GUARDS: usize = 1 << 20;
 
 /// The numbers of texts that say which function of the node runs.
 #[derive(Clone, Copy)]
@@ -43,8 +40,7 @@ pub struct Foreign {
     /// The node's own, and one for packets that it sends nowhere.
     reasons: &'static [Reason],
     counters: Vec<Reason>,
-    /// The counters, as the node has them, with [`GUARDS`] on either side.
-    counts: Vec<u64>,
+    counts: Counters,
     /// The packets of the last frame.
     packets: Vec<Packet>,
     private_at: usize,
@@ -97,7 +93,7 @@ impl Foreign {
             arcs: node.arcs,
             reasons: [node.reasons, &[NOWHERE]].concat().leak(),
             counters: node.counters.clone(),
-            counts: vec![0; node.counters.len() + 2 * GUARDS],
+            counts: Counters::new(node.counters.len())?,
             packets: Vec::with_capacity(FRAME_MAX),
             private_at,
             private_bytes: node.about.private_bytes,
@@ -164,15 +160,14 @@ impl Node for Foreign {
     }
 
     fn counts(&self) -> Vec<(Reason, u64)> {
-        let counters = self.counters.len() as isize;
-        let mut numbers = (-(GUARDS as isize)..).zip(&self.counts);
-        if let Some((number, _)) = numbers.find(|(number, count)| **count != 0 && !(0..counters).contains(number)) {
+        let counters = self.counters.len();
+        if let Some(number) = self.counts.astray() {
             self.tell(
                 &format!("counted in counter {number}, and it has {counters}"),
                 "counters are numbered from 0, in the order of the node's table",
             );
         }
-        self.counters.iter().copied().zip(&self.counts[GUARDS..]).map(|(reason, now)| (reason, *now)).collect()
+        self.counters.iter().copied().zip(self.counts.own()).map(|(reason, now)| (reason, *now)).collect()
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
@@ -184,9 +179,7 @@ impl Node for Foreign {
         self.place.enter(self.texts.run);
         // SAFETY: the state is from this node's `set_up`, and there are as many packets and
         // counters as it was told.
-        unsafe {
-            run(self.state, self.packets.as_mut_ptr(), self.packets.len() as u64, self.counts[GUARDS..].as_mut_ptr())
-        };
+        unsafe { run(self.state, self.packets.as_mut_ptr(), self.packets.len() as u64, self.counts.first()) };
         self.place.leave();
         take_back(&self.packets, frame, self.arcs.len(), self.reasons.len() - 1).unwrap_or_else(|| {
             self.drop_astray(frame);

@@ -4,32 +4,10 @@
 use super::protocol::Flow;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use toml::Spanned;
 
 /// A word of the file with its place.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(from = "Spanned<String>")]
-pub struct Word {
-    /// The word.
-    pub text: String,
-    start: usize,
-    end: usize,
-}
-
-impl Word {
-    /// Place of the word in the file, in bytes.
-    pub fn place(&self) -> Range<usize> {
-        self.start..self.end
-    }
-}
-
-impl From<Spanned<String>> for Word {
-    fn from(word: Spanned<String>) -> Self {
-        let Range { start, end } = word.span();
-        Self { text: word.into_inner(), start, end }
-    }
-}
+pub type Word = Spanned<String>;
 
 /// The tables of a file.
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@
 use super::node::{ClearedInput, Fault, Foreign, Texts};
 use super::objects::{self, ObjectNode};
 use super::protocol::{Ending, Flow, Packets, Plan, RefusedNode, Reply, Request};
-use crate::graphs::{self, INSIDE, Load, Running};
+use crate::graphs::{self, INSIDE, Running};
 use dataplane::buffers::{LINE, Pool};
 use dataplane::graph::{Graph, Input};
 use dataplane::inputs::{Generator, PACKET_BYTES, Packets as List};
@@ -36,6 +36,9 @@ pub fn work(memory: Option<&OsStr>) -> u8 {
     worker_process::work(|request| worker.answer(request))
 }
 
+/// A graph, or the node that cannot be set up.
+type Built = Result<Graph, RefusedNode>;
+
 struct Worker {
     places: Places,
     nodes: Vec<ObjectNode>,
@@ -48,29 +51,11 @@ struct Worker {
     fault: Fault,
 }
 
-/// Why a graph is not built.
-enum NotBuilt {
-    Refused(RefusedNode),
-    Wrong(Wrong),
-}
-
-impl From<Wrong> for NotBuilt {
-    fn from(wrong: Wrong) -> Self {
-        Self::Wrong(wrong)
-    }
-}
-
 impl Worker {
     fn answer(&mut self, request: Request) -> Result<Reply, Wrong> {
         match request {
             Request::Load(paths) => return self.load(&paths),
-            Request::Build(plan) => {
-                return match self.build(&plan) {
-                    Ok(()) => Ok(Reply::Built(Ok(()))),
-                    Err(NotBuilt::Refused(refused)) => Ok(Reply::Built(Err(refused))),
-                    Err(NotBuilt::Wrong(wrong)) => Err(wrong),
-                };
-            }
+            Request::Build(plan) => return self.build(&plan).map(Reply::Built),
             _ => {}
         }
         let Some(running) = &mut self.running else {
@@ -122,12 +107,11 @@ impl Worker {
         Ok(Reply::Loaded(self.nodes.iter().map(|node| node.about.clone()).collect()))
     }
 
-    fn build(&mut self, plan: &Plan) -> Result<(), NotBuilt> {
-        let load = plan.load;
+    fn build(&mut self, plan: &Plan) -> Result<Result<(), RefusedNode>, Wrong> {
         let (mut texts, mut whose) = (Vec::new(), Vec::new());
         for planned in &plan.nodes {
             let Some(node) = self.nodes.get(planned.number) else {
-                return Err(Wrong::new("there is no such node", "this process is for stopwatt alone").into());
+                return Err(Wrong::new("there is no such node", "this process is for stopwatt alone"));
             };
             let of = format!("the node `{}` of {}", planned.name, node.about.object);
             whose.push(of.clone());
@@ -140,25 +124,30 @@ impl Worker {
             });
         }
         let mut built = Vec::new();
-        for (number, plane) in graphs::planes(load, plan.workers).into_iter().enumerate() {
-            built.push(self.graph(plan, load, plane, number, &texts)?);
+        for (number, plane) in graphs::planes(plan.load, plan.workers).into_iter().enumerate() {
+            match self.graph(plan, plane, number, &texts)? {
+                Ok(graph) => built.push(graph),
+                Err(refused) => return Ok(Err(refused)),
+            }
         }
         built[0].tracer.add(INPUT, plan.trace);
         self.trace = plan.trace > 0;
         (self.guard, self.whose) = (LINE - plan.private_bytes, whose.join(" or "));
         self.running = Some(Running::new(built));
-        Ok(())
+        Ok(Ok(()))
     }
 
-    /// The graph of a worker.
-    fn graph(&self, plan: &Plan, load: Load, plane: Plane, number: usize, texts: &[Texts]) -> Result<Graph, NotBuilt> {
+    /// The graph of a worker, or the node that cannot be set up.
+    fn graph(&self, plan: &Plan, plane: Plane, number: usize, texts: &[Texts]) -> Result<Built, Wrong> {
         let mut registry = Registry::standard();
         for (planned, texts) in plan.nodes.iter().zip(texts) {
             let node = &self.nodes[planned.number];
             let at = (self.places.thread(number), *texts);
-            let made = Foreign::new(node, &planned.name, &planned.options, planned.private_at, at, self.fault.clone())
-                .map_err(|why| NotBuilt::Refused(RefusedNode { node: planned.name.clone(), why }))?;
-            let made = Cell::new(Some(made));
+            let made =
+                match Foreign::new(node, &planned.name, &planned.options, planned.private_at, at, self.fault.clone()) {
+                    Ok(made) => Cell::new(Some(made)),
+                    Err(why) => return Ok(Err(RefusedNode { node: planned.name.clone(), why })),
+                };
             registry
                 .add(&planned.name, Arcs::Named(node.arcs), move |_| made.take().expect("a wiring has each node once"));
         }
@@ -167,7 +156,7 @@ impl Worker {
         let devices = graphs::devices(&plane);
         let (mut graph, first) = wiring.build(plane, devices, &registry);
         let input: Box<dyn Input> = match &plan.packets {
-            Packets::Generator => Box::new(graphs::generator(load)),
+            Packets::Generator => Box::new(graphs::generator(plan.load)),
             Packets::Flows(flows) => Box::new(Generator::new(INSIDE, flows.iter().map(packet).collect(), None)),
             Packets::Capture(path) => Box::new(capture(path)?),
         };
@@ -175,7 +164,7 @@ impl Worker {
             0 => graph.add_input(input, first),
             bytes => graph.add_input(ClearedInput(input, bytes), first),
         }
-        Ok(graph)
+        Ok(Ok(graph))
     }
 }
 
