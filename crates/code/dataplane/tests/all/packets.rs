@@ -164,21 +164,18 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
             mixed.push(packet.clone());
         }
     }
-    {
-        for shape in Shape::ALL {
-            for (strides, frame_size) in
-                [(Strides::both(0), 64), (Strides { header: 1, data: 3 }, 256), (Strides::both(9), 1024)]
-            {
-                let settings = Settings { shape, strides, frame_size, verify_checksum: true };
-                let (graph, sent) = run_on(plane(Mode::Route, settings), mixed.clone());
-                assert_eq!(sent.len(), cases.len() * 13);
-                assert!(sent.iter().all(|packet| *packet == sent[0]));
-                for (_, node, reason) in &cases {
-                    let expected = 13 * cases.iter().filter(|(_, n, r)| (n, r) == (node, reason)).count() as u64;
-                    let counted =
-                        reasons(&graph).iter().find(|(n, r, _)| (n.as_str(), r) == (*node, reason)).unwrap().2;
-                    assert_eq!(counted, expected, "{node}: {reason}");
-                }
+    for shape in Shape::ALL {
+        for (strides, frame_size) in
+            [(Strides::both(0), 64), (Strides { header: 1, data: 3 }, 256), (Strides::both(9), 1024)]
+        {
+            let settings = Settings { shape, strides, frame_size, verify_checksum: true };
+            let (graph, sent) = run_on(plane(Mode::Route, settings), mixed.clone());
+            assert_eq!(sent.len(), cases.len() * 13);
+            assert!(sent.iter().all(|packet| *packet == sent[0]));
+            for (_, node, reason) in &cases {
+                let expected = 13 * cases.iter().filter(|(_, n, r)| (n, r) == (node, reason)).count() as u64;
+                let counted = reasons(&graph).iter().find(|(n, r, _)| (n.as_str(), r) == (*node, reason)).unwrap().2;
+                assert_eq!(counted, expected, "{node}: {reason}");
             }
         }
     }
