@@ -135,6 +135,17 @@ fn passes(
     Ok(all.into_iter().map(|values| values[0]).collect())
 }
 
+/// The middle of ratios of times, whose noise goes either way; `failed` says so if the passes differ
+/// by twice what two passes may.
+fn middle(name: &str, ratios: &mut [f64], failed: &mut Vec<String>) -> f64 {
+    ratios.sort_by(f64::total_cmp);
+    let (middle, least, most) = (ratios[ratios.len() / 2], ratios[0], ratios[ratios.len() - 1]);
+    if most - least > 2.0 * AGREE * middle {
+        failed.push(format!("{name}: {PASSES} passes say {least:.0} to {most:.0}"));
+    }
+    middle
+}
+
 /// Makes times rise with the bytes that are gone through; `failed` says so if one falls by more
 /// than the noise of a pass.
 fn rising(names: &[String], times: &mut [f64], failed: &mut Vec<String>) {
@@ -163,13 +174,16 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
     let mut memory = Memory::new(most, true);
     let first = memory.chain((0..most / LINE).map(|line| (line * WORDS) as u32).collect());
     let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let names = named(&["loads under way", "prefetches under way"]);
-    let under_way = passes(&names, &mut failed, || {
+    let mut lines = [Vec::new(), Vec::new()];
+    for _ in 0..PASSES {
         progress.check()?;
         let (words, mut at) = (memory.words(), first);
         let far = ticks_of(STEPS, || at = follow(words, at, STEPS));
-        Ok(vec![far / many_loads(&memory, first), far / stream_of_prefetches(&memory)])
-    })?;
+        lines[0].push(far / many_loads(&memory, first));
+        lines[1].push(far / stream_of_prefetches(&memory));
+    }
+    let loads = middle("loads under way", &mut lines[0], &mut failed);
+    let prefetches = middle("prefetches under way", &mut lines[1], &mut failed);
     let names = named(&["a prefetch", "the line beside", "lines one behind the other"]);
     let single = passes(&names, &mut failed, || {
         progress.check()?;
@@ -194,7 +208,7 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
             cache_bytes,
             made_by: made_by.to_owned(),
         },
-        under_way: UnderWay { loads: rounded(under_way[0]).max(1.0), prefetches: rounded(under_way[1]).max(1.0) },
+        under_way: UnderWay { loads: rounded(loads).max(1.0), prefetches: rounded(prefetches).max(1.0) },
         prefetch: PrefetchCost { ticks: rounded(single[0]) },
         by_itself: ByItself { beside_ticks: rounded(single[1]), stream_ticks: rounded(single[2]) },
         latency,
