@@ -15,7 +15,7 @@ fn run(arguments: &[&str], folder: &Path) -> Value {
 #[test]
 fn without_callbacks_nothing_is_saved() {
     let folder = tempfile::tempdir().unwrap();
-    let few = ["--draws", "1", "--benchmarks", "audio,andebench8,sysbench"];
+    let few = ["--draws", "3", "--benchmarks", "audio,andebench8,sysbench"];
     let json = run(&[&few[..], &["--set", "callbacks.rate=0"]].concat(), folder.path());
     for cell in json["cells"].as_array().unwrap().iter().filter(|cell| cell["configuration"] != "reference") {
         for benefit in ["energy_benefit_percent", "time_benefit_percent"] {
@@ -33,7 +33,7 @@ fn without_callbacks_nothing_is_saved() {
     let down = &json["effects"]["big_cluster_down"][0]["share"]["reference"];
     assert!((0.0..=1.0).contains(&down.as_f64().unwrap()), "{down}");
     let by_threads = &json["without_a_fit"]["sysbench_reference"]["by_threads"];
-    assert_eq!(by_threads.as_array().map(Vec::len), Some(1), "{by_threads}");
+    assert!(by_threads.as_array().is_some_and(|rows| rows.len() > 1), "{by_threads}");
     let scale = json["cells"].as_array().unwrap().iter().find(|cell| cell["used_in_fit"] == true).unwrap();
     assert_eq!((&scale["benchmark"], &scale["configuration"]), (&"andebench8".into(), &"reference".into()));
 }
