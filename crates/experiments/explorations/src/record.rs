@@ -132,7 +132,7 @@ fn lanes(calls: Vec<String>, operations: &BTreeMap<&'static str, u32>) -> Vec<La
 }
 
 /// Deviations that are marks on the timeline: their point, and what to call it.
-const MARKS: [(Kind, &str, &str); 13] = [
+const MARKS: [(Kind, &str, &str); 14] = [
     (Kind::Preempt, "stood-still", "stood still before"),
     (Kind::StoreDelay, "store-delayed", "store stays in the buffer"),
     (Kind::MaintenanceDelay, "maintenance-delayed", "maintenance not done yet"),
@@ -143,6 +143,7 @@ const MARKS: [(Kind, &str, &str); 13] = [
     (Kind::Pending, "interrupt-pending", "interrupt pending"),
     (Kind::WfiReturns, "wfi-returned", "WFI ended by an interrupt"),
     (Kind::Denied, "denied", "refused by the platform"),
+    (Kind::Answered, "answered-otherwise", "another answer of the platform"),
     (Kind::PowerOnFails, "power-on-failed", "refused by the power controller"),
     (Kind::LateTick, "tick-late", "the tick does not come yet"),
     (Kind::Spurious, "no-event", "WFE ended without an event"),

@@ -48,6 +48,15 @@ impl Command {
 pub(crate) struct Entry {
     pub(crate) pc: u64,
     pub(crate) context_id: u64,
+    /// The caller's byte order.
+    pub(crate) big: bool,
+}
+
+impl std::fmt::Display for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let order = if self.big { ", big-endian" } else { "" };
+        write!(f, "{:#x} with {:#x}{order}", self.pc, self.context_id)
+    }
 }
 
 /// A CPU_ON that was made for a CPU, and what became of it.
@@ -64,6 +73,8 @@ pub(crate) struct CpuState {
     pub(crate) power: Cell<Power>,
     /// Calls made so far.
     pub(crate) position: Cell<usize>,
+    /// The platform's answer for the present call, where there are several; 0 is the plainest.
+    pub(crate) answered: Cell<u32>,
     /// Entry point of the suspend in progress.
     pub(crate) resumes_at: Cell<Entry>,
     /// CPU_ON calls of which this CPU is the target.
@@ -112,6 +123,7 @@ impl Board {
             cluster: cpu / CPUS_PER_CLUSTER,
             power: Cell::new(Power::Off),
             position: Cell::new(0),
+            answered: Cell::new(0),
             resumes_at: Cell::default(),
             turn_ons: RefCell::new(Vec::with_capacity(16)),
             on_since: Cell::new(0),
@@ -147,6 +159,12 @@ impl Board {
     #[inline(always)]
     pub(crate) fn state(&self) -> &CpuState {
         &self.states[self.process()]
+    }
+
+    /// The byte order of the caller, on a machine that tells it: every other call is made by
+    /// big-endian code.
+    pub(crate) fn is_big(&self) -> Option<bool> {
+        self.options.lse.then(|| self.state().position.get() % 2 == 0)
     }
 
     /// Forgets a run: nothing is ready, nothing has happened.

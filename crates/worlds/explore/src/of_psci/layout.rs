@@ -4,6 +4,9 @@
 //! States: a CPU's and a cluster's 1 keeps its contents, 2 loses them; the system's 1 loses them.
 //! `power_state` has a nibble of its StateID for the state of each of the levels 0 to 2, then one
 //! for the level at which the caller is the last.
+//!
+//! Where the library has an answer of its own for a port that gives none, the board's is another:
+//! a question that is not asked then shows.
 
 use interleavings::subject::CPUS_PER_CLUSTER;
 
@@ -21,6 +24,11 @@ pub(crate) fn loses(level: u8, state: u8) -> bool {
     state >= if level == 2 { 1 } else { 2 }
 }
 
+/// True if the CPU sleeps, and there are such states.
+pub(crate) fn are_known(states: &[u8; 3]) -> bool {
+    matches!(states[0], 1 | 2) && states[1] <= 2 && states[2] <= 1
+}
+
 /// The state that CPU_OFF asks for.
 pub(crate) const OFF: [u8; 4] = [2, 2, 1, 0];
 
@@ -30,12 +38,21 @@ pub(crate) fn default_suspend(cpu: usize) -> [u8; 3] {
     if cpu % 2 == 1 { [1, 0, 0] } else { [2, 2, 0] }
 }
 
-/// The `power_state` of a suspend, in the original format.
+/// The state of a domain whose CPUs ask for `requests`: the one that all of them ask for.
+pub(crate) fn coordinate(mut requests: impl Iterator<Item = u8>) -> u8 {
+    requests.next().filter(|&first| first != 0 && requests.all(|other| other == first)).unwrap_or(0)
+}
+
+/// The statistics that count a state: the deepest come first.
+pub(crate) fn slot(state: u8) -> usize {
+    2 - usize::from(state.clamp(1, 2))
+}
+
+/// The `power_state` of a suspend, in the extended format.
 pub(crate) fn power_state(states: [u8; 3], last: u8) -> u32 {
     let [cpu, cluster, system] = states.map(u32::from);
     let id = cpu | cluster << 4 | system << 8 | u32::from(last) << 12;
-    let highest = states.iter().rposition(|&state| state != 0).unwrap_or(0) as u32;
-    id | u32::from(loses(0, states[0])) << 16 | highest << 24
+    id | u32::from(loses(0, states[0])) << 30
 }
 
 /// States of the levels and the level at which the caller is the last, of a `power_state`; `None`
@@ -43,9 +60,12 @@ pub(crate) fn power_state(states: [u8; 3], last: u8) -> u32 {
 pub(crate) fn decode(raw: u32) -> Option<([u8; 4], u8)> {
     let nibble = |n: u32| (raw >> (4 * n) & 0xf) as u8;
     let states = [nibble(0), nibble(1), nibble(2)];
-    let known = matches!(states[0], 1 | 2) && states[1] <= 2 && states[2] <= 1;
-    (known && raw == power_state(states, nibble(3))).then_some(([states[0], states[1], states[2], 0], nibble(3)))
+    (are_known(&states) && raw == power_state(states, nibble(3)))
+        .then_some(([states[0], states[1], states[2], 0], nibble(3)))
 }
+
+/// The bit of an address that no entry point may have.
+pub(crate) const WRONG_ADDRESS: u64 = 1;
 
 /// Entry point of a call of a scenario: each call has an address of its own.
 pub(crate) fn entry_of(cpu: usize, number: usize) -> (u64, u64) {

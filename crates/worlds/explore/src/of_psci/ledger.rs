@@ -33,6 +33,12 @@ pub(crate) const DENIED: u64 = -3i64 as u64;
 pub(crate) const INVALID_PARAMETERS: u64 = -2i64 as u64;
 const INTERNAL_FAILURE: u64 = -6i64 as u64;
 
+/// Refusals of the platform, as bits by the negative of their codes: NOT_SUPPORTED, DENIED and
+/// INVALID_ADDRESS.
+pub(crate) const NOT_OFFERED: u64 = 1 << 1;
+pub(crate) const VETO: u64 = 1 << 3;
+pub(crate) const WRONG_ENTRY: u64 = 1 << 9;
+
 /// The state of SYSTEM_SUSPEND.
 pub(crate) const SYSTEM: States = [2, 2, 1];
 
@@ -88,7 +94,8 @@ struct CpuBooks {
     looked: bool,
     pending: bool,
     asked: bool,
-    vetoed: bool,
+    /// The refusals of the platform that are due: one of them is the call's answer.
+    due: u64,
     power_on_failed: bool,
     /// A standby that others know of has ended, and the CPU is not out of it yet.
     is_back: bool,
@@ -120,6 +127,13 @@ pub(crate) struct Ledger {
     changing: u32,
     overlapped: bool,
     before: Option<u8>,
+    /// Calls of CPU_SUSPEND so far; since which operation everybody knows that there was one after
+    /// the last change of mode; whether there may have been; and how many there were when a change
+    /// began, while none was in progress.
+    suspends: u32,
+    suspended_since: Option<u32>,
+    may_have_suspended: bool,
+    suspends_before: Option<u32>,
     /// False once it is not plain any more by which rules a request was granted.
     is_exact: bool,
 }
@@ -128,11 +142,13 @@ fn highest(states: &States) -> u8 {
     states.iter().rposition(|&state| state != 0).unwrap_or(0) as u8
 }
 
-/// True if there are such states: no level is skipped, and none loses its contents above one that
-/// keeps them.
+/// True if there are such states: all are known, no level is skipped, and none loses its contents
+/// above one that keeps them.
 pub(crate) fn is_sound(states: &States) -> bool {
     let loses = |level: u8| states[usize::from(level)] != 0 && layout::loses(level, states[usize::from(level)]);
-    states[0] != 0 && !(states[1] == 0 && states[2] != 0) && (1..3).all(|level| loses(level - 1) || !loses(level))
+    layout::are_known(states)
+        && !(states[1] == 0 && states[2] != 0)
+        && (1..3).all(|level| loses(level - 1) || !loses(level))
 }
 
 fn shown(states: &States) -> String {
@@ -160,7 +176,7 @@ impl Ledger {
             looked: false,
             pending: false,
             asked: false,
-            vetoed: false,
+            due: 0,
             power_on_failed: false,
             is_back: false,
             verdict: None,
@@ -179,6 +195,10 @@ impl Ledger {
             changing: 0,
             overlapped: false,
             before: Some(0),
+            suspends: 0,
+            suspended_since: None,
+            may_have_suspended: false,
+            suspends_before: None,
             is_exact: true,
         }
     }
@@ -207,11 +227,17 @@ impl Ledger {
     // --- What a CPU does
     // ----------------------------------------------------------------------------
 
-    /// A call begins.
-    pub(crate) fn calls(&mut self, cpu: usize, asks: Request, now: u32) {
+    /// A call begins, for which the platform has these refusals.
+    pub(crate) fn calls(&mut self, cpu: usize, asks: Request, due: u64, now: u32) {
+        if matches!(asks, Request::Suspend { states, .. } if is_sound(&states)) {
+            self.suspends += 1;
+            self.may_have_suspended = true;
+        }
         if asks == Request::Mode {
             if self.changing == 0 {
                 (self.before, self.overlapped) = (self.mode, false);
+                let suspends = |books: &CpuBooks| matches!(books.asks, Request::Suspend { .. });
+                self.suspends_before = (!self.cpus.iter().any(suspends)).then_some(self.suspends);
             } else {
                 self.overlapped = true;
             }
@@ -226,7 +252,7 @@ impl Ledger {
         (own.mode, own.changes) = (self.mode, self.changes);
         (own.asked, own.committed, own.slept, own.left_early) = (false, false, false, false);
         (own.looked, own.pending) = (false, false);
-        (own.vetoed, own.power_on_failed, own.is_back, own.verdict) = (false, false, false, None);
+        (own.due, own.power_on_failed, own.is_back, own.verdict) = (due, false, false, None);
         if matches!(asks, Request::Suspend { .. }) {
             own.awake_since = None;
         }
@@ -235,6 +261,10 @@ impl Ledger {
     /// PSCI_SET_SUSPEND_MODE has returned.
     pub(crate) fn mode_changed(&mut self, wanted: u8, succeeded: bool) {
         self.changing -= 1;
+        if succeeded && self.before != Some(wanted) {
+            self.suspended_since = None;
+            self.may_have_suspended = self.overlapped || self.suspends_before != Some(self.suspends);
+        }
         self.mode = match (self.changing, self.overlapped) {
             (0, false) if succeeded => Some(wanted),
             (0, false) => self.before,
@@ -248,14 +278,15 @@ impl Ledger {
     }
 
     /// The platform is asked whether the CPU may go down, and says so.
-    pub(crate) fn is_asked(&mut self, cpu: usize, allows: bool) {
-        (self.cpus[cpu].asked, self.cpus[cpu].vetoed) = (true, !allows);
+    pub(crate) fn is_asked(&mut self, cpu: usize) -> bool {
+        self.cpus[cpu].asked = true;
+        !self.was_vetoed(cpu)
     }
 
     /// The power of a CPU is to go: in this call the platform was asked whether it may. A veto that
     /// nobody asked for was due, whether it would have come or not.
     pub(crate) fn may_go(&self, cpu: usize) -> Result<(), Breach> {
-        if self.cpus[cpu].asked && !self.cpus[cpu].vetoed {
+        if self.cpus[cpu].asked && self.cpus[cpu].due == 0 {
             return Ok(());
         }
         Err((Invariant::Answer, format!("CPU {cpu} goes down, and the platform was not asked, or has refused it")))
@@ -339,7 +370,7 @@ impl Ledger {
         for level in 1..=usize::from(to) {
             self.cpus[cpu].noted[level] = asked[level];
             let of_domain = self.cpus.iter().enumerate().filter(|(other, _)| Self::shares(cpu, *other, level));
-            let state = of_domain.map(|(_, books)| books.noted[level]).min().unwrap_or(0);
+            let state = layout::coordinate(of_domain.map(|(_, books)| books.noted[level]));
             down = down && state != 0;
             granted[level] = if down { state } else { 0 };
         }
@@ -535,6 +566,9 @@ impl Ledger {
         self.settle(cpu);
         let own = &self.cpus[cpu];
         let Some(x0) = x0 else { return Ok(()) };
+        let given = u32::try_from(x0.wrapping_neg()).ok().and_then(|code| 1_u64.checked_shl(code)).unwrap_or(0);
+        // Calls that pass an answer on may return NOT_SUPPORTED.
+        let wrong_alone = if asks == Request::Nothing { WRONG_ENTRY } else { NOT_OFFERED | WRONG_ENTRY };
         let wrong = |what: String| Err((Invariant::Answer, format!("{what} CPU {cpu} {}", x0 as i64)));
         match asks {
             Request::Suspend { states, .. } | Request::DefaultSuspend(states) if !is_sound(&states) => {
@@ -542,19 +576,17 @@ impl Ledger {
                     return wrong(format!("CPU_SUSPEND to {}, which is no state, returned", shown(&states)));
                 }
             }
-            Request::Suspend { .. } | Request::DefaultSuspend(_) if x0 == 0 => {
-                if own.vetoed {
-                    return wrong("a suspend that the platform refused returned".to_owned());
+            _ if own.due != 0 || given & wrong_alone != 0 => {
+                if own.due & given == 0 {
+                    let did = if own.due != 0 { "refuses" } else { "does not refuse" };
+                    return wrong(format!("a call that the platform {did} returned"));
                 }
+            }
+            Request::Suspend { .. } | Request::DefaultSuspend(_) if x0 == 0 => {
                 if !own.slept && !own.left_early {
                     return wrong(
                         "a suspend in which it did not sleep, and which no interrupt ended, returned".to_owned(),
                     );
-                }
-            }
-            Request::Suspend { .. } if own.vetoed => {
-                if x0 != DENIED {
-                    return wrong("a suspend that the platform refused returned".to_owned());
                 }
             }
             Request::Suspend { states, last } => {
@@ -571,12 +603,10 @@ impl Ledger {
                 }
             }
             Request::DefaultSuspend(_) => {
-                if !(own.vetoed && x0 == DENIED) {
-                    return wrong("CPU_DEFAULT_SUSPEND, which nobody refused, returned".to_owned());
-                }
+                return wrong("CPU_DEFAULT_SUSPEND, which nobody refused, returned".to_owned());
             }
             Request::Off => {
-                if x0 != DENIED || !(own.vetoed || own.committed || resident) {
+                if x0 != DENIED || !(own.committed || resident) {
                     return wrong("CPU_OFF, which nobody refused, returned".to_owned());
                 }
                 if resident && own.committed {
@@ -585,7 +615,7 @@ impl Ledger {
             }
             Request::SystemSuspend => {
                 let slept = x0 == 0 && (own.slept || own.left_early);
-                if x0 != DENIED && (!slept || own.vetoed) {
+                if x0 != DENIED && !slept {
                     return wrong("SYSTEM_SUSPEND, in which it did not sleep, returned".to_owned());
                 }
             }
@@ -611,7 +641,7 @@ impl Ledger {
 
     /// The vetoes of the call, for who wants to know why it was refused.
     pub(crate) fn was_vetoed(&self, cpu: usize) -> bool {
-        self.cpus[cpu].vetoed
+        self.cpus[cpu].due & VETO != 0
     }
 
     /// The call ended before it changed anything.
@@ -626,7 +656,17 @@ impl Ledger {
 
     /// A CPU waits, and has completed all its stores: from here on everybody can know its state.
     pub(crate) fn rests(&mut self, cpu: usize, now: u32) {
-        self.cpus[cpu].rests_since = Some(now);
+        let own = &mut self.cpus[cpu];
+        own.rests_since = Some(now);
+        if matches!(own.asks, Request::Suspend { .. }) && (own.changes, 0) == (self.changes, self.changing) {
+            self.suspended_since.get_or_insert(now);
+        }
+    }
+
+    /// Whether a CPU had called CPU_SUSPEND before this operation, since the mode last changed: it
+    /// certainly had, and it may have.
+    pub(crate) fn suspended_before(&self, then: u32) -> (bool, bool) {
+        (self.suspended_since.is_some_and(|since| since <= then), self.may_have_suspended)
     }
 
     /// True if a CPU rests in CPU_SUSPEND since before this operation and still.

@@ -26,6 +26,12 @@ pub(crate) trait Library {
     fn warm_boot(&self) -> Landing;
 }
 
+macro_rules! entry_of {
+    ($library:ident, $entry:ident) => {
+        Entry { pc: $entry.pc, context_id: $entry.context_id, big: $entry.endianness == $library::Endianness::Big }
+    };
+}
+
 /// Implements [`Library`] for one of the two compilations, and a function that builds a board with
 /// it.
 macro_rules! library {
@@ -39,7 +45,7 @@ macro_rules! library {
                 match self.handle_smc($library::Call { function, args, entered: 0 }) {
                     $library::Outcome::Return([x0, ..]) => Answer::Return(x0),
                     $library::Outcome::Enter(entry) => Answer::Enter(Landing {
-                        entry: Entry { pc: entry.pc, context_id: entry.context_id },
+                        entry: entry_of!($library, entry),
                         resumes: entry.after == $library::PowerUp::Resume,
                     }),
                 }
@@ -47,10 +53,7 @@ macro_rules! library {
 
             fn warm_boot(&self) -> Landing {
                 let entry = $library::Psci::warm_boot(self);
-                Landing {
-                    entry: Entry { pc: entry.pc, context_id: entry.context_id },
-                    resumes: entry.after == $library::PowerUp::Resume,
-                }
+                Landing { entry: entry_of!($library, entry), resumes: entry.after == $library::PowerUp::Resume }
             }
         }
 

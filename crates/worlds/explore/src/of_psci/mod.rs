@@ -11,6 +11,7 @@ mod library;
 mod names;
 mod options;
 mod own;
+mod passed;
 mod platform;
 mod reached;
 mod scenario;

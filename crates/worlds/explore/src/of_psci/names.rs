@@ -31,10 +31,10 @@ const OF_DOMAIN: [&str; 2] = ["lock", "state"];
 /// The words of statistics, with which both end.
 const STATISTICS: [&str; 9] = [
     "start of its stay",
-    "residency in state 1",
-    "count of state 1",
     "residency in state 2",
     "count of state 2",
+    "residency in state 1",
+    "count of state 1",
     "residency in state 3",
     "count of state 3",
     "residency in state 4",
@@ -110,7 +110,7 @@ pub(crate) fn statistics(cpus: usize, owner: Owner, state: u8) -> [u16; 2] {
         Owner::Cpu(cpu) => cpu * WORDS_OF_CPU + OF_CPU.len(),
         Owner::Domain(domain) => cpus * WORDS_OF_CPU + domain * WORDS_OF_DOMAIN + OF_DOMAIN.len(),
     };
-    let time = first + 2 * usize::from(state) - 1;
+    let time = first + 2 * super::layout::slot(state) + 1;
     [time as u16, time as u16 + 1]
 }
 

@@ -5,6 +5,7 @@ use super::board::{Board, Command, FREQUENCY};
 use super::layout;
 use super::ledger::SYSTEM;
 use super::names::lock;
+use super::passed;
 use super::reached;
 use crate::Word;
 use ::points::{Point, Sink};
@@ -193,11 +194,14 @@ impl Board {
         pending
     }
 
+    /// The platform's answer for the present call.
+    fn answered(&self) -> u32 {
+        self.state().answered.get()
+    }
+
     fn allows_power_down(&self) -> bool {
         self.act(Operation::Own);
-        let allowed = self.answer(Kind::Denied, 2) == 0;
-        self.ledger.borrow_mut().is_asked(self.process(), allowed);
-        allowed
+        self.ledger.borrow_mut().is_asked(self.process())
     }
 }
 
@@ -208,6 +212,13 @@ fn level_of(id: u32) -> Option<u8> {
         psci::lock::CPU_LOCK.. => None,
         _ => Some(1),
     }
+}
+
+/// The error of a call that fails.
+macro_rules! passed_error {
+    ($board:ident, $library:ident) => {
+        if $board.answered() == 1 { $library::Error::Denied } else { $library::Error::InternalFailure }
+    };
 }
 
 /// Implements the library's platform and its words for one of its two compilations; the faulty one
@@ -277,7 +288,92 @@ macro_rules! platform {
             }
 
             fn optional_calls(&self) -> $library::OptionalCalls {
-                $library::OptionalCalls { os_initiated: true, ..$library::OptionalCalls::NONE }
+                let there = self.answered() != passed::NOT_OFFERED;
+                $library::OptionalCalls {
+                    os_initiated: true,
+                    node_hw_state: there,
+                    system_reset2: there,
+                    mem_protect: there,
+                    mem_protect_check_range: there,
+                    system_off2: there,
+                    cpu_freeze: false,
+                }
+            }
+
+            fn power_state_format(&self) -> $library::PowerStateFormat {
+                $library::PowerStateFormat::Extended
+            }
+
+            fn coordinate(
+                &self,
+                _: $library::Level,
+                requests: impl Iterator<Item = $library::LocalState>,
+            ) -> $library::LocalState {
+                $library::LocalState(layout::coordinate(requests.map(|request| request.0)))
+            }
+
+            fn stat_slot(&self, _: $library::Level, state: $library::LocalState) -> Option<usize> {
+                Some(layout::slot(state.0))
+            }
+
+            fn is_valid_entry_point(&self, address: u64) -> bool {
+                address & layout::WRONG_ADDRESS == 0
+            }
+
+            fn suspend_mode_change(&self) -> $library::SuspendModeChange {
+                match self.options.lse {
+                    true => $library::SuspendModeChange::BeforeAnySuspend,
+                    false => $library::SuspendModeChange::WhileNobodySleeps,
+                }
+            }
+
+            fn caller_endianness(&self) -> Option<$library::Endianness> {
+                self.is_big().map(|big| if big { $library::Endianness::Big } else { $library::Endianness::Little })
+            }
+
+            fn system_reset2(&self, _: u32, _: u64) -> $library::Error {
+                passed_error!(self, $library)
+            }
+
+            fn hibernate(&self) -> $library::Error {
+                passed_error!(self, $library)
+            }
+
+            fn mem_protect(&self, _: bool) -> Result<bool, $library::Error> {
+                if self.answered() < 2 { Ok(self.answered() == 1) } else { Err($library::Error::InternalFailure) }
+            }
+
+            fn mem_protect_check_range(&self, _: u64, _: u64) -> bool {
+                self.answered() == 0
+            }
+
+            fn node_hw_state(
+                &self,
+                _: $library::CpuIndex,
+                _: $library::Level,
+            ) -> Result<$library::HwState, $library::Error> {
+                [Ok($library::HwState::On), Ok($library::HwState::Standby), Err($library::Error::InternalFailure)]
+                    [self.answered().min(2) as usize]
+            }
+
+            fn may_read_stamps(&self) -> bool {
+                self.answered() == 0
+            }
+
+            fn smccc_arch_feature(&self, _: u32) -> i32 {
+                self.answered() as i32 - 1
+            }
+
+            fn smccc_arch_call(&self, _: u32, _: [u64; 3]) -> Option<[u64; 4]> {
+                (self.answered() != 0).then(|| [self.answered().into(), 0, 0, 0])
+            }
+
+            fn service_identity(&self, _: $library::Service) -> $library::Identity {
+                $library::Identity { uid: [self.answered(), 0, 0, 0], major: 0, minor: 0 }
+            }
+
+            fn migrate(&self, _: $library::CpuIndex) -> Result<(), $library::Error> {
+                if self.answered() == 0 { Ok(()) } else { Err(passed_error!(self, $library)) }
             }
 
             fn power_down_allowed(&self, _: &$library::CompositeState, _: $library::PowerDown) -> bool {
@@ -286,12 +382,14 @@ macro_rules! platform {
 
             fn system_suspend_state(&self) -> Option<$library::CompositeState> {
                 let [cpu, cluster, system] = SYSTEM.map($library::LocalState);
-                Some($library::CompositeState { levels: [cpu, cluster, system, $library::LocalState::RUN] })
+                let state = $library::CompositeState { levels: [cpu, cluster, system, $library::LocalState::RUN] };
+                (self.answered() != 2).then_some(state)
             }
 
             fn default_suspend_state(&self) -> Option<$library::CompositeState> {
                 let [cpu, cluster, system] = layout::default_suspend(self.process()).map($library::LocalState);
-                Some($library::CompositeState { levels: [cpu, cluster, system, $library::LocalState::RUN] })
+                let state = $library::CompositeState { levels: [cpu, cluster, system, $library::LocalState::RUN] };
+                (self.answered() != 2).then_some(state)
             }
 
             fn trusted_os(&self) -> $library::TrustedOs {

@@ -10,6 +10,8 @@ pub(crate) enum Call {
     Off,
     Suspend,
     Affinity,
+    ClusterAffinity,
+    Other,
     Mode,
     DefaultSuspend,
     SystemSuspend,
@@ -28,6 +30,8 @@ const INVALID: &str = "INVALID_PARAMETERS";
 const ALREADY_ON: &str = "ALREADY_ON";
 const ON_PENDING: &str = "ON_PENDING";
 const FAILURE: &str = "INTERNAL_FAILURE";
+const ADDRESS: &str = "INVALID_ADDRESS";
+const UNSUPPORTED: &str = "NOT_SUPPORTED";
 const TURNED_ON: &str = "turned on again";
 const IS_ON: &str = "ON";
 const IS_OFF: &str = "OFF";
@@ -37,11 +41,13 @@ const SOME: &str = "more than 0";
 const OTHER: &str = "something else";
 
 impl Call {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::On,
         Self::Off,
         Self::Suspend,
         Self::Affinity,
+        Self::ClusterAffinity,
+        Self::Other,
         Self::Mode,
         Self::DefaultSuspend,
         Self::SystemSuspend,
@@ -55,7 +61,9 @@ impl Call {
             Self::On => 72,
             Self::Off => 48,
             Self::Suspend => 88,
-            Self::Affinity => 40,
+            Self::Affinity => 32,
+            Self::ClusterAffinity => 8,
+            Self::Other => 8,
             Self::Mode => 12,
             Self::DefaultSuspend => 12,
             Self::SystemSuspend => 6,
@@ -70,6 +78,8 @@ impl Call {
             Self::Off => "CPU_OFF",
             Self::Suspend => "CPU_SUSPEND",
             Self::Affinity => "AFFINITY_INFO",
+            Self::ClusterAffinity => "AFFINITY_INFO of a cluster",
+            Self::Other => "calls that the platform answers",
             Self::Mode => "PSCI_SET_SUSPEND_MODE",
             Self::DefaultSuspend => "CPU_DEFAULT_SUSPEND",
             Self::SystemSuspend => "SYSTEM_SUSPEND",
@@ -81,14 +91,15 @@ impl Call {
     /// The outcomes that it may come to.
     const fn outcomes(self) -> &'static [&'static str] {
         match self {
-            Self::On => &[SUCCESS, ALREADY_ON, ON_PENDING, FAILURE],
+            Self::On => &[SUCCESS, ALREADY_ON, ON_PENDING, FAILURE, ADDRESS],
             Self::Off => &[TURNED_ON, DENIED, VETOED],
-            Self::Suspend => &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, INVALID],
-            Self::DefaultSuspend => &[RESUMED, ABANDONED, EARLY, VETOED],
-            Self::SystemSuspend => &[RESUMED, ABANDONED, EARLY, DENIED, VETOED],
-            Self::Affinity => &[IS_ON, IS_OFF, IS_PENDING],
+            Self::Suspend => &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, INVALID, ADDRESS],
+            Self::DefaultSuspend => &[RESUMED, ABANDONED, EARLY, VETOED, ADDRESS, UNSUPPORTED],
+            Self::SystemSuspend => &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, ADDRESS, UNSUPPORTED],
+            Self::Affinity | Self::ClusterAffinity => &[IS_ON, IS_OFF, IS_PENDING],
             Self::Mode => &[SUCCESS, DENIED],
             Self::Count | Self::Residency => &[NONE, SOME],
+            Self::Other => &[NONE, SOME, DENIED, FAILURE, UNSUPPORTED],
         }
     }
 
@@ -159,16 +170,11 @@ pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) ->
     let what = match (call, x0.map(|x0| x0 as i64)) {
         (Call::Off, None) => TURNED_ON,
         (_, None) => RESUMED,
-        (Call::Affinity, Some(0)) => IS_ON,
-        (Call::Affinity, Some(1)) => IS_OFF,
-        (Call::Affinity, Some(2)) => IS_PENDING,
-        (Call::Count | Call::Residency, Some(count)) => {
-            if count == 0 {
-                NONE
-            } else {
-                SOME
-            }
-        }
+        (Call::Affinity | Call::ClusterAffinity, Some(0)) => IS_ON,
+        (Call::Affinity | Call::ClusterAffinity, Some(1)) => IS_OFF,
+        (Call::Affinity | Call::ClusterAffinity, Some(2)) => IS_PENDING,
+        (Call::Count | Call::Residency | Call::Other, Some(0)) => NONE,
+        (Call::Count | Call::Residency | Call::Other, Some(1..)) => SOME,
         (Call::Suspend | Call::DefaultSuspend | Call::SystemSuspend, Some(0)) => {
             if early {
                 EARLY
@@ -183,6 +189,8 @@ pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) ->
         (_, Some(-4)) => ALREADY_ON,
         (_, Some(-5)) => ON_PENDING,
         (_, Some(-6)) => FAILURE,
+        (_, Some(-9)) => ADDRESS,
+        (_, Some(-1)) => UNSUPPORTED,
         _ => OTHER,
     };
     let outcomes = call.outcomes();

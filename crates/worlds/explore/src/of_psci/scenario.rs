@@ -1,5 +1,6 @@
 //! Scenarios: what each CPU asks of the firmware.
 
+use super::passed;
 use super::reached::{self, Call};
 use document::Document;
 use engine::SplitMix64;
@@ -27,6 +28,10 @@ pub enum Ask {
     },
     /// AFFINITY_INFO of a CPU.
     Affinity(u8),
+    /// AFFINITY_INFO of a CPU's cluster.
+    ClusterAffinity(u8),
+    /// A call that passes the platform's answer on, by its function id.
+    Other(u32),
     /// PSCI_SET_SUSPEND_MODE: 0 the platform coordinates, 1 the OS does.
     Mode(u8),
     /// CPU_DEFAULT_SUSPEND: CPUs with odd numbers wait in a state that keeps their contents, of the
@@ -57,6 +62,8 @@ impl Ask {
             Self::Off => Call::Off,
             Self::Suspend { .. } => Call::Suspend,
             Self::Affinity(_) => Call::Affinity,
+            Self::ClusterAffinity(_) => Call::ClusterAffinity,
+            Self::Other(_) => Call::Other,
             Self::Mode(_) => Call::Mode,
             Self::DefaultSuspend => Call::DefaultSuspend,
             Self::SystemSuspend => Call::SystemSuspend,
@@ -78,6 +85,8 @@ impl std::fmt::Display for Ask {
                 write!(f, "CPU_SUSPEND to {cpu}.{cluster}.{system} as the last up to level {last}")
             }
             Self::Affinity(cpu) => write!(f, "AFFINITY_INFO of CPU {cpu}"),
+            Self::ClusterAffinity(cpu) => write!(f, "AFFINITY_INFO of the cluster of CPU {cpu}"),
+            Self::Other(function) => f.write_str(passed::name(*function)),
             Self::DefaultSuspend => f.write_str("CPU_DEFAULT_SUSPEND"),
             Self::SystemSuspend => f.write_str("SYSTEM_SUSPEND"),
             Self::Count { of, states: [cpu, cluster, system] } => {
@@ -119,6 +128,9 @@ pub enum ScenarioError {
     /// A CPU has too many calls.
     #[error("CPU {0} has {1} calls, and at most {MOST_ACTIONS} would be right")]
     Calls(usize, usize),
+    /// A call that the explorer does not know.
+    #[error("CPU {0} makes call {1:#x}, and `other` has one of {list}", list = passed::list())]
+    NoSuchCall(usize, u32),
     /// A CPU is named that is not there.
     #[error("{what} names CPU {cpu}, and there are CPUs 0 to {last}")]
     NoSuchCpu {
@@ -228,10 +240,16 @@ impl Scenario {
             for ask in asks {
                 if let Ask::On(target)
                 | Ask::Affinity(target)
+                | Ask::ClusterAffinity(target)
                 | Ask::Count { of: target, .. }
                 | Ask::Residency { of: target, .. } = *ask
                 {
                     known(format!("{ask}, a call of CPU {cpu},"), target)?;
+                }
+                if let Ask::Other(function) = *ask
+                    && !passed::CALLS.contains(&function)
+                {
+                    return Err(ScenarioError::NoSuchCall(cpu, function));
                 }
             }
         }
@@ -276,6 +294,8 @@ impl Scenario {
                     Call::On => Ask::On(other),
                     Call::Off => Ask::Off,
                     Call::Affinity => Ask::Affinity(other),
+                    Call::ClusterAffinity => Ask::ClusterAffinity(other),
+                    Call::Other => Ask::Other(passed::CALLS[random.below(passed::CALLS.len() as u64) as usize]),
                     Call::Mode => Ask::Mode(random.below(2) as u8),
                     Call::DefaultSuspend => Ask::DefaultSuspend,
                     Call::SystemSuspend => Ask::SystemSuspend,
@@ -301,8 +321,9 @@ impl Scenario {
 /// States that a CPU may ask for.
 const STATES: [[u8; 3]; 6] = [[1, 0, 0], [2, 0, 0], [1, 1, 0], [2, 1, 0], [2, 2, 0], [2, 2, 1]];
 
-/// States that there are not: a level is skipped, or loses its contents above one that keeps them.
-const UNSOUND: [[u8; 3]; 4] = [[1, 2, 0], [2, 0, 1], [2, 1, 1], [1, 1, 1]];
+/// States that there are not: one is unknown, a level is skipped, or loses its contents above one
+/// that keeps them.
+const UNSOUND: [[u8; 3]; 5] = [[3, 0, 0], [1, 2, 0], [2, 0, 1], [2, 1, 1], [1, 1, 1]];
 
 /// The weights with which calls and states are drawn.
 struct Weights {

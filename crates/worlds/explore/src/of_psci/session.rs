@@ -5,15 +5,16 @@ use super::board::FREQUENCY;
 use super::board::{Board, Entry, Power, TurnOn};
 use super::frame::{BOOT, DOWN, SCRIPT};
 use super::layout;
-use super::ledger::{DENIED, Ledger, Request, States};
+use super::ledger::{DENIED, Ledger, NOT_OFFERED, Request, States, VETO, WRONG_ENTRY};
 use super::library::{Answer, Landing, Library};
 use super::names::{kind_of, statistics};
+use super::passed;
 use super::reached;
 use super::scenario::{Ask, Scenario};
 use engine::Runner;
 use interleavings::subject::{
-    Access, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Memory, Operation, RunResult, Runs, Wait,
-    run_quietly,
+    Access, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, MachineChoice, Memory, Operation, RunResult, Runs,
+    Wait, run_quietly,
 };
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -168,6 +169,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
             self.board.cpus()[index].begin(if is_off { Wait::Absent } else { Wait::Nothing });
             cpu.power.set(if is_off { Power::Off } else { Power::On });
             cpu.position.set(0);
+            cpu.answered.set(0);
             cpu.turn_ons.borrow_mut().clear();
             cpu.on_since.set(u32::from(!is_off));
             cpu.off_since.set(u32::from(is_off));
@@ -301,21 +303,20 @@ fn enter(board: &Board, landing: Landing) {
     };
     if !right {
         let asked: Vec<String> = match landing.resumes {
-            true => vec![format!("{:#x} with {:#x}", cpu.resumes_at.get().pc, cpu.resumes_at.get().context_id)],
+            true => vec![cpu.resumes_at.get().to_string()],
             false => cpu
                 .turn_ons
                 .borrow()
                 .iter()
                 .filter(|turn_on| !turn_on.entered)
-                .map(|turn_on| format!("{:#x} with {:#x}", turn_on.entry.pc, turn_on.entry.context_id))
+                .map(|turn_on| turn_on.entry.to_string())
                 .collect(),
         };
         let asked = if asked.is_empty() { "nowhere".to_owned() } else { asked.join(" or ") };
-        let Entry { pc, context_id } = landing.entry;
         let after = if landing.resumes { "a suspend" } else { "a CPU_ON" };
         board.fail(
             Invariant::EntryPoint,
-            format!("CPU {process} comes from {after} to {pc:#x} with {context_id:#x}, and was asked to go to {asked}"),
+            format!("CPU {process} comes from {after} to {}, and was asked to go to {asked}", landing.entry),
         );
     }
     cpu.on_since.set(board.step_count());
@@ -332,23 +333,49 @@ const ON_PENDING: u64 = -5i64 as u64;
 fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Option<u64>, bool) {
     board.start_action(number);
     let process = board.process();
-    let (pc, context_id) = layout::entry_of(process, number);
+    let (mut pc, context_id) = layout::entry_of(process, number);
     let asks = match ask {
         Ask::Off => Request::Off,
         Ask::Suspend { states, last } => Request::Suspend { states, last },
         Ask::DefaultSuspend => Request::DefaultSuspend(layout::default_suspend(process)),
         Ask::SystemSuspend => Request::SystemSuspend,
         Ask::Mode(_) => Request::Mode,
-        Ask::On(_) | Ask::Affinity(_) | Ask::Count { .. } | Ask::Residency { .. } => Request::Nothing,
+        _ => Request::Nothing,
     };
+    // The platform's answers are drawn before it is asked, so that a library that does not ask is
+    // held to them as well.
+    let loses = match asks {
+        Request::Suspend { states, .. } | Request::DefaultSuspend(states) => states[0] == 2,
+        Request::Off | Request::SystemSuspend => true,
+        Request::Nothing | Request::Mode => false,
+    };
+    let mut due = if loses && board.answer(Kind::Denied, 2) == 1 { VETO } else { 0 };
+    let (answers, enters) = match ask {
+        Ask::On(_) => (2, true),
+        Ask::Suspend { .. } => (2, loses),
+        Ask::DefaultSuspend | Ask::SystemSuspend => (3, loses),
+        Ask::Other(_) => (passed::ANSWERS, false),
+        _ => (1, false),
+    };
+    let answered = board.answer(Kind::Answered, answers);
+    board.state().answered.set(answered);
+    match (ask, answered) {
+        (Ask::DefaultSuspend | Ask::SystemSuspend, 2) => due = NOT_OFFERED,
+        (Ask::Other(_), _) | (_, 0) => {}
+        _ => {
+            pc |= layout::WRONG_ADDRESS;
+            due |= if enters { WRONG_ENTRY } else { 0 };
+        }
+    }
     let called = board.step_count();
-    board.ledger.borrow_mut().calls(process, asks, called);
+    board.ledger.borrow_mut().calls(process, asks, due, called);
     if !matches!(ask, Ask::Off | Ask::Suspend { .. } | Ask::DefaultSuspend) {
         // What these calls are held to is what was plain when they were made: the caller has heard
         // of it.
         board.memory_mut().learn(process);
     }
-    let call = Call { board, library, process, entry: Entry { pc, context_id }, called };
+    let entry = Entry { pc, context_id, big: board.is_big() == Some(true) };
+    let call = Call { board, library, process, entry, called };
     let x0 = match ask {
         Ask::On(target) => Some(call.turn_on(target)),
         Ask::Off => call.turn_off(),
@@ -358,7 +385,9 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
         }
         Ask::DefaultSuspend => Some(call.suspend(smc::CPU_DEFAULT_SUSPEND, [pc, context_id, 0])),
         Ask::SystemSuspend => Some(call.suspend_the_system()),
-        Ask::Affinity(target) => Some(call.ask_affinity(target)),
+        Ask::Affinity(target) => Some(call.ask_affinity(target, false)),
+        Ask::ClusterAffinity(target) => Some(call.ask_affinity(target, true)),
+        Ask::Other(function) => Some(call.ask_the_platform(function)),
         Ask::Mode(mode) => Some(call.set_mode(mode)),
         Ask::Count { of, states } => Some(call.ask_statistics(of, states, true)),
         Ask::Residency { of, states } => Some(call.ask_statistics(of, states, false)),
@@ -482,20 +511,41 @@ impl Call<'_> {
         x0
     }
 
-    /// AFFINITY_INFO of a CPU.
-    fn ask_affinity(&self, target: u8) -> u64 {
+    /// AFFINITY_INFO of a CPU, or of its cluster.
+    fn ask_affinity(&self, target: u8, cluster: bool) -> u64 {
         let Self { board, library, process, .. } = *self;
         let target_index = usize::from(target);
-        let other = &board.states[target_index];
-        let (on, off) = (other.on_since.get(), other.off_since.get());
-        let x0 = returned(board, library.call(wide(smc::AFFINITY_INFO), [layout::mpidr(target_index), 0, 0]));
-        let (still_on, still_off) = (on != 0 && other.on_since.get() == on, off != 0 && other.off_since.get() == off);
+        let asked = board.states.iter().enumerate().filter(|(index, state)| match cluster {
+            true => state.cluster == board.states[target_index].cluster,
+            false => *index == target_index,
+        });
+        let before: Vec<_> = asked.map(|(_, other)| (other, other.on_since.get(), other.off_since.get())).collect();
+        let arguments = [layout::mpidr(target_index), u64::from(cluster), 0];
+        let x0 = returned(board, library.call(wide(smc::AFFINITY_INFO), arguments));
+        let still_on = before.iter().any(|(other, on, _)| *on != 0 && other.on_since.get() == *on);
+        let still_off = before.iter().all(|(other, _, off)| *off != 0 && other.off_since.get() == *off);
         if still_on && x0 != 0 || still_off && x0 != 1 {
             let was = if still_on { "on" } else { "off" };
+            let of = if cluster { "the cluster of " } else { "" };
             board.fail(
                 Invariant::Affinity,
-                format!("AFFINITY_INFO told CPU {process} {x0} of CPU {target}, which was {was} all the time"),
+                format!("AFFINITY_INFO told CPU {process} {x0} of {of}CPU {target}, which was {was} all the time"),
             );
+        }
+        x0
+    }
+
+    /// A call that passes the platform's answer on.
+    fn ask_the_platform(&self, function: u32) -> u64 {
+        let Self { board, library, process, .. } = *self;
+        let asked =
+            passed::Asked { cpu: process, resident: board.resident.get(), answered: board.state().answered.get() };
+        let (arguments, right) = asked.right(function);
+        let x0 = returned(board, library.call(function, arguments));
+        if x0 != right {
+            let (name, x0, right) = (passed::name(function), x0 as i64, right as i64);
+            let what = format!("{name} returned {x0} to CPU {process}, and the platform's answer makes {right}");
+            board.fail(Invariant::Answer, what);
         }
         x0
     }
@@ -518,6 +568,10 @@ impl Call<'_> {
                     must_not = self.others().any(|other| ledger.slept_since(other, called));
                 }
             }
+        }
+        if board.options.lse && mode == 1 && before == Some(0) {
+            let (had, may_have) = ledger.suspended_before(called);
+            (must, must_not) = (must && !may_have, must_not || had);
         }
         drop(ledger);
         if must && x0 != SUCCESS || must_not && x0 != DENIED {

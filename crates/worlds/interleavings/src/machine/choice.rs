@@ -36,6 +36,8 @@ pub enum Kind {
     Denied,
     /// 1: the power controller refuses to turn a CPU on.
     PowerOnFails,
+    /// The platform's answer to another question, instead of its plainest.
+    Answered,
     /// 1: a wait for an event ends without one.
     Spurious,
     /// 1: the tick of a jiffy does not come yet.
@@ -70,7 +72,7 @@ pub struct Deviation {
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Preempt,
         Self::Next,
         Self::StoreDelay,
@@ -82,6 +84,7 @@ impl Kind {
         Self::WfiReturns,
         Self::Denied,
         Self::PowerOnFails,
+        Self::Answered,
         Self::Spurious,
         Self::LateTick,
         Self::ExclusiveFails,
@@ -107,6 +110,7 @@ impl Kind {
             Self::WfiReturns => "an interrupt ends the terminal WFI",
             Self::Denied => "the platform refuses a power-down",
             Self::PowerOnFails => "the power controller refuses a power-on",
+            Self::Answered => "the platform gives another answer",
             Self::Spurious => "a wait ends without an event",
             Self::LateTick => "a tick comes late",
             Self::ExclusiveFails => "a store exclusive fails for no reason",

@@ -102,6 +102,7 @@ impl<'s, C: Script> Narrator<'s, C> {
             Kind::Pending => format!("{who} finds an interrupt pending."),
             Kind::WfiReturns => format!("An interrupt ends the terminal WFI of {who}."),
             Kind::Denied => format!("The platform refuses {who}'s power-down."),
+            Kind::Answered => format!("The platform's answer for {who}'s call is its number {}.", deviation.value),
             Kind::PowerOnFails => format!("The power controller refuses what {who} asks for."),
             Kind::LateTick => format!("{who} {doing}, and its tick does not come yet."),
             Kind::StoreLeaves => format!("Before {who} {doing}, the others see a store that it made before."),

@@ -236,7 +236,7 @@ impl Dpor {
         match kind {
             // Caches that act on their own are for other strategies: all CPUs are in coherency
             // here.
-            Kind::Spurious | Kind::Evict | Kind::Fill => 0,
+            Kind::Spurious | Kind::Evict | Kind::Fill | Kind::Answered => 0,
             // One in a run; a loop would try it for ever.
             Kind::ExclusiveFails | Kind::TimesOut if self.failed => 0,
             Kind::ExclusiveFails | Kind::TimesOut => {
