@@ -158,3 +158,40 @@ fn the_system_goes_down_after_a_change_of_mode() {
     };
     assert!(granted("the OS coordinates", "2.2.1") > 0);
 }
+
+/// The table of questions in the reference has every method of `Platform` that has an answer, and
+/// names for each a fault whose change takes a call of it out of the library.
+#[test]
+fn for_every_question_of_the_platform_a_fault_leaves_it_out() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let platform = read("crates/code/psci/src/platform.rs");
+    let body = platform.split_once("pub trait Platform").unwrap().1;
+    let methods = body.split("\n    fn ").skip(1).filter_map(|method| {
+        let ends = [";\n", " {"].map(|end| method.find(end).unwrap_or(method.len()));
+        let head = &method[..ends[0].min(ends[1])];
+        head.contains("->").then(|| head.split_once('(').unwrap().0)
+    });
+    let page = read("docs/explore-reference.md");
+    let table = page.split_once("| question |").unwrap().1.split_once("\n\n").unwrap().0;
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('`').skip(1).step_by(2).collect()).collect();
+    let mut in_table = 0;
+    for method in methods {
+        let row = rows.iter().find(|row| row.first() == Some(&method));
+        let faults = &row.unwrap_or_else(|| panic!("the table has no question `{method}`"))[1..];
+        assert!(!faults.is_empty(), "no fault leaves `{method}` out");
+        for fault in faults {
+            assert!(psci_faults::find(fault).is_some(), "there is no fault `{fault}`");
+            let text = read(&format!("crates/code/psci-faults/faults/{fault}.toml"));
+            let mut places = text.split("\nbefore =").skip(1).filter_map(|part| part.split("\nafter").next());
+            let left_out = places.any(|before| before.contains(&format!("platform.{method}(")));
+            assert!(left_out, "`{fault}` changes no place at which `{method}` is asked");
+        }
+        in_table += 1;
+    }
+    assert_eq!(
+        rows.iter().filter(|row| !row.is_empty()).count(),
+        in_table,
+        "the table has questions that there are not"
+    );
+}
