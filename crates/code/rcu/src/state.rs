@@ -131,6 +131,12 @@ impl<P: Platform> Rcu<P> {
         cpu.list.unwatched().borrow().len() + lists.iter().sum::<usize>()
     }
 
+    /// Of the callbacks in the list of a CPU, those whose grace period has passed; 0 for a CPU that
+    /// there is not.
+    pub fn ready_callbacks(&self, cpu: usize) -> usize {
+        self.cpus.get(cpu).map_or(0, |cpu| cpu.list.unwatched().borrow().done())
+    }
+
     /// The counts of a CPU for RCU; all 0 for one that there is not.
     pub fn counters(&self, cpu: usize) -> Counters {
         let Some(cpu) = self.cpus.get(cpu) else { return Counters::default() };

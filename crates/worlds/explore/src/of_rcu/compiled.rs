@@ -270,6 +270,13 @@ macro_rules! library {
                     }
                 }
 
+                fn ready(&self, cpu: usize) -> usize {
+                    match self.rcu.settings().offloaded.contains(&cpu) {
+                        true => 0,
+                        false => self.rcu.ready_callbacks(cpu),
+                    }
+                }
+
                 fn migrate_callbacks(&self, kernel: &Kernel, cpu: usize) {
                     self.rcu.migrate_callbacks(kernel, cpu);
                 }

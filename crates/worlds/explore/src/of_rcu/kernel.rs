@@ -37,6 +37,16 @@ struct ThreadState {
     running: Cell<bool>,
     /// Signals of wake-ups, and of the CPU that ran the thread last.
     told: Cell<Signal>,
+    /// The moment and the jiffy at which it began to work, if it works; and when it last slept.
+    began: Cell<Option<(u64, u64)>>,
+    slept: Cell<u64>,
+}
+
+impl ThreadState {
+    /// True if it does nothing until somebody wakes it.
+    fn sleeps(&self) -> bool {
+        !self.running.get() && !self.woken.get() && self.until.get().is_none()
+    }
 }
 
 /// The activity of a CPU, as the clock sees it.
@@ -330,6 +340,7 @@ impl Kernel {
                 self.machine.block(FOR_WORK);
                 continue;
             }
+            self.hold(self.somebody_wakes());
             let cpus = self.states.iter().filter_map(|state| self.next_event(state, now)).min();
             let threads = self.threads.borrow().values().filter_map(|state| state.until.get()).min();
             let timers = self.timers.borrow().values().map(|&(at, _)| at).min();
@@ -477,7 +488,16 @@ impl Kernel {
             self.machine.hear(&self.hotplug);
             let taken_over = rcu.takes_over(gone);
             (0..taken_over).for_each(|_| self.oracle.saw(ADOPTED));
+            if taken_over > 0 {
+                self.oracle.takes_over(gone, cpu);
+            }
+            let ready = rcu.ready(gone) + rcu.ready(cpu);
             rcu.migrate_callbacks(self, gone);
+            let is_own = |own| !self.threads.borrow().contains_key(&own);
+            if rcu.ready(cpu) < ready && is_own(Thread::Offload(cpu)) && is_own(Thread::OffloadCb(cpu)) {
+                let what = format!("callbacks of CPU {gone}, whose grace period has ended, wait again on CPU {cpu}");
+                self.machine.fail(Invariant::SoonEnough, what);
+            }
             self.machine.tell(&self.hotplug);
             self.hotplug_busy.set(false);
         }
@@ -614,7 +634,12 @@ impl Kernel {
         let word = self.pointers.get() + u16::from(pointer);
         // The least that hides an object. Who replaces the same one holds a lock of the kernel's.
         let old = self.machine.swap(word, new as u64, AtomicOrder::Relaxed);
-        let number = self.oracle.queue(old as usize, self.jiffies.get(), self.mode.get().puts_off(urgency));
+        let number = self.oracle.queue(
+            self.machine.process(),
+            old as usize,
+            self.jiffies.get(),
+            self.mode.get().puts_off(urgency),
+        );
         self.act(&acts::QUEUES, number);
         if self.mode.get().is_lazy(urgency, self.machine.process()) {
             self.oracle.saw(LAZY);
@@ -660,11 +685,12 @@ impl Kernel {
                 threads[&thread].woken.set(false);
                 self.machine.hear(&threads[&thread].told);
             }
+            let now = (self.oracle.next_moment(), self.jiffies.get());
+            if thread == Thread::GracePeriod {
+                self.oracle.steps_since.set(now.0);
+            }
             let step = rcu.step(self, thread);
-            self.threads.borrow()[&thread].until.set(match step {
-                Wish::Again => Some(0),
-                Wish::Sleep(until) => until,
-            });
+            self.has_stepped(thread, step, now);
             // An interrupt may come between the decision to sleep and the sleep.
             let tick = self.tick_comes(cpu);
             if tick || self.states[cpu].softirq.get() {
@@ -685,6 +711,58 @@ impl Kernel {
         self.oracle.was_quiet(cpu);
         rcu.context_switch(self, self.nobody(cpu));
         self.take_task(cpu, cpu);
+    }
+
+    /// A thread has made a step, which began at a moment and in a jiffy.
+    fn has_stepped(&self, thread: Thread, step: Wish, from: (u64, u64)) {
+        let threads = self.threads.borrow();
+        let state = &threads[&thread];
+        let Wish::Sleep(until) = step else {
+            state.until.set(Some(0));
+            return state.began.set(state.began.get().or(Some(from)));
+        };
+        state.until.set(until);
+        if let (Some(began), Thread::OffloadGp(group)) = (state.began.take(), thread) {
+            let stride = self.stride();
+            self.oracle.looked_after(group * stride..(group + 1) * stride, began);
+        }
+        state.slept.set(self.oracle.next_moment());
+    }
+
+    /// CPUs whose offloaded ones share a thread.
+    fn stride(&self) -> usize {
+        self.states.len() / self.states.len().isqrt()
+    }
+
+    /// While no CPU works: of a callback that an offloaded CPU queued, somebody wakes the threads
+    /// that look after it and invoke it.
+    fn somebody_wakes(&self) -> Result<(), Breach> {
+        let threads = self.threads.borrow();
+        let sleeps = |thread: Thread| threads.get(&thread).is_none_or(ThreadState::sleeps);
+        let breach = |what: String| Err((Invariant::SoonEnough, what));
+        for cpu in 0..self.states.len() {
+            let group = cpu / self.stride();
+            let (thread, timer) = match threads.contains_key(&Thread::OffloadCb(cpu)) {
+                true => (Thread::OffloadGp(group), self.timers.borrow().get(&group).map(|&(at, _)| at)),
+                false => (Thread::Offload(cpu), None),
+            };
+            let Some(state) = threads.get(&thread).filter(|state| state.sleeps()) else { continue };
+            if let Some((number, at, may_wait)) = self.oracle.first_left(cpu)
+                && at > state.slept.get()
+                && timer.is_none_or(|at| !may_wait && at > self.jiffies.get() + 2)
+            {
+                return breach(format!("callback {number} was queued while {thread} slept, and nobody wakes it"));
+            }
+            if let Some(number) = self.oracle.overdue(cpu, !sleeps(Thread::GracePeriod))
+                && sleeps(Thread::OffloadCb(cpu))
+            {
+                let invokes = Thread::OffloadCb(cpu);
+                return breach(format!(
+                    "the grace period of callback {number} has ended, and nobody wakes {thread} or {invokes}"
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn idle(&self, rcu: &dyn Library<Kernel>, cpu: usize, until: u64, device: Device) {

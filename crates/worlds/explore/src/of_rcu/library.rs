@@ -55,6 +55,8 @@ pub(crate) trait Library<K> {
     /// Callbacks that this CPU, which has gone off, leaves to the one that calls
     /// [`Library::migrate_callbacks`].
     fn takes_over(&self, gone: usize) -> usize;
+    /// Callbacks in the list of a CPU that invokes its own, whose grace period has ended.
+    fn ready(&self, cpu: usize) -> usize;
 }
 
 /// Counters that the library keeps.

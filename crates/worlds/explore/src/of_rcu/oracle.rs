@@ -20,6 +20,12 @@ struct Callback {
     started_before: u64,
     /// The object that it frees.
     object: usize,
+    /// The CPU that queued it.
+    cpu: usize,
+    /// The moments at which its group's thread had looked after it, and at which a grace period
+    /// that started later has ended; 0 for never.
+    seen: u64,
+    due: u64,
 }
 
 /// Moments are numbered in the order in which things happen.
@@ -38,10 +44,16 @@ pub(crate) struct Oracle {
     /// Grace periods that have started, and the moment of the last start.
     started: Cell<u64>,
     start: Cell<u64>,
+    /// The moment at which the present step of the grace-period thread began, and the one in which
+    /// the last grace period started: its number is there before it is told.
+    pub(crate) steps_since: Cell<u64>,
+    start_since: Cell<u64>,
     /// The jiffy of that start while the grace period lasts, and whether it was reported as
     /// stalled.
     lasts_since: Cell<Option<u64>>,
     reported: Cell<bool>,
+    /// The last report of a stall: its grace period, whether that had started, and the jiffy.
+    last_report: Cell<Option<(u64, bool, u64)>>,
     /// The jiffy from which on CPUs have nothing else to do.
     done_at: Cell<Option<u64>>,
 }
@@ -51,7 +63,7 @@ pub(crate) struct Oracle {
 /// if a first was about to start. The others pass while the CPU that queued it has not given it a
 /// number yet, or while nobody runs the thread that invokes it. In 250 000 callbacks 5 and 8 were
 /// the most.
-const MOST_PERIODS: [u64; 2] = [8, 16];
+const MOST_PERIODS: [u64; 2] = [8, 32];
 
 /// Jiffies for which a callback that may not be put off waits once there is no other work; 15 were
 /// the most.
@@ -81,6 +93,7 @@ impl Oracle {
         self.start.set(0);
         self.lasts_since.set(None);
         self.reported.set(false);
+        self.last_report.set(None);
         self.done_at.set(None);
         let mut quiet = self.quiet.borrow_mut();
         quiet.clear();
@@ -96,7 +109,7 @@ impl Oracle {
         freed.resize(objects, false);
     }
 
-    fn next_moment(&self) -> u64 {
+    pub(crate) fn next_moment(&self) -> u64 {
         self.moment.set(self.moment.get() + 1);
         self.moment.get()
     }
@@ -123,6 +136,7 @@ impl Oracle {
     pub(crate) fn grace_period_starts(&self, number: u32, jiffy: u64) -> Result<(), Breach> {
         self.started.set(self.started.get() + 1);
         self.start.set(self.next_moment());
+        self.start_since.set(self.steps_since.get());
         self.lasts_since.set(Some(jiffy));
         self.reported.set(false);
         match self.started.get() == u64::from(number) {
@@ -151,6 +165,10 @@ impl Oracle {
         let start = self.start.get();
         self.saw(ENDED);
         self.lasts_since.set(None);
+        let now = self.next_moment();
+        for callback in self.queued.borrow_mut().iter_mut().filter(|callback| callback.due == 0) {
+            callback.due = if callback.seen != 0 && callback.seen < self.start_since.get() { now } else { 0 };
+        }
         let quiet = self.quiet.borrow();
         if let Some(cpu) = quiet.iter().position(|&(is, last)| !is && last <= start) {
             let what =
@@ -238,6 +256,12 @@ impl Oracle {
         if age < patience {
             return wrong(format!("after {age} jiffies, and {patience} are none"));
         }
+        let before = self.last_report.replace(Some((number, started, jiffy)));
+        if let Some((.., at)) =
+            before.filter(|&(of, had, at)| (of, had) == (number, started) && jiffy < at + 3 * patience)
+        {
+            return wrong(format!("again after {} jiffies, and {} are right", jiffy - at, 3 * patience));
+        }
         if !started {
             return Ok(());
         }
@@ -270,14 +294,60 @@ impl Oracle {
     }
 
     /// A callback is about to be queued that frees an object; returns its number.
-    pub(crate) fn queue(&self, object: usize, jiffy: u64, may_wait: bool) -> usize {
+    pub(crate) fn queue(&self, cpu: usize, object: usize, jiffy: u64, may_wait: bool) -> usize {
         let at = self.next_moment();
         self.saw(QUEUED);
         let mut queued = self.queued.borrow_mut();
         let started_before = self.started.get();
-        queued.push(Callback { at, invoked: false, jiffy, may_wait, started_before, object });
+        queued.push(Callback { at, invoked: false, jiffy, may_wait, started_before, object, cpu, seen: 0, due: 0 });
         self.left.set(self.left.get() + 1);
         queued.len() - 1
+    }
+
+    /// The thread that looks after some CPUs has looked at all their callbacks, in a round that
+    /// began at a moment and in a jiffy, and sleeps. It may have left alone what may be put off,
+    /// what lies in a list that is not to be emptied for two jiffies, and what would wait for a
+    /// third end of a grace period: a list can wait for two.
+    pub(crate) fn looked_after(&self, cpus: std::ops::Range<usize>, began: (u64, u64)) {
+        let now = self.next_moment();
+        for cpu in cpus {
+            let (mut ends, mut last) = (0, now);
+            let mut queued = self.queued.borrow_mut();
+            let waits = |callback: &&mut Callback| callback.cpu == cpu && !callback.invoked && callback.due == 0;
+            for callback in queued.iter_mut().filter(waits) {
+                let saw = callback.at < began.0 && callback.jiffy + 2 <= began.1 && !callback.may_wait;
+                if callback.seen == 0 && saw && ends < 2 {
+                    callback.seen = now;
+                }
+                ends += match callback.seen {
+                    0 | u64::MAX => 2,
+                    seen => u32::from(seen != now && seen != last),
+                };
+                last = callback.seen;
+            }
+        }
+    }
+
+    /// A CPU takes callbacks over from another one. It is not known when a thread of it sees them.
+    pub(crate) fn takes_over(&self, from: usize, to: usize) {
+        for callback in self.queued.borrow_mut().iter_mut().filter(|callback| callback.cpu == from) {
+            (callback.cpu, callback.seen, callback.due) = (to, u64::MAX, 0);
+        }
+    }
+
+    /// Of the callbacks that a CPU queued and that were not invoked: the first, the moment at which
+    /// it was queued, and whether it may be put off.
+    pub(crate) fn first_left(&self, cpu: usize) -> Option<(usize, u64, bool)> {
+        let queued = self.queued.borrow();
+        let mut left = queued.iter().enumerate().filter(|(_, callback)| callback.cpu == cpu && !callback.invoked);
+        left.next().map(|(number, callback)| (number, callback.at, callback.may_wait))
+    }
+
+    /// A callback of a CPU that is not invoked, though its grace period has ended, and the next one
+    /// has started if `others_run`.
+    pub(crate) fn overdue(&self, cpu: usize, others_run: bool) -> Option<usize> {
+        let late = |callback: &Callback| callback.due != 0 && !(others_run && self.start.get() < callback.due);
+        self.queued.borrow().iter().position(|callback| callback.cpu == cpu && !callback.invoked && late(callback))
     }
 
     /// The object that a callback frees.

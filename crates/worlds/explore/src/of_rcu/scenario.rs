@@ -403,6 +403,8 @@ impl KernelScenario {
         self.busy_end = below(2) == 0;
         self.exclusives = below(4) == 0;
         self.impatient = below(4) == 0;
+        // A stall that lasts is told again after three times its limit.
+        let lasts = if self.impatient && below(8) == 0 { 64 } else { 7 };
         // In how many of a hundred actions an object is replaced. With few, lists run empty, and
         // threads go to sleep.
         let replaces = [2, 5, 12][usize::from(below(3))];
@@ -429,12 +431,12 @@ impl KernelScenario {
                         }
                         42..66 => Action::Switch(below(cpus as u64 + 1)),
                         66..86 => Action::Thread { which: below(8), steps: 1 + below(12) },
-                        86..97 => Action::Idle {
+                        86..97 if !(mode.hotplug() && cpu > 0 && below(3) == 0) => Action::Idle {
                             // Others then do much that this CPU hears nothing of.
                             jiffies: if below(6) == 0 { 8 + below(24) } else { 1 + below(6) },
                             looks: if below(2) == 0 { 0 } else { below(20) },
                             replaces: below(12) < replaces,
-                            lasts: if below(3) == 0 { below(7) } else { 0 },
+                            lasts: if below(3) == 0 { below(lasts) } else { 0 },
                         },
                         _ if mode.hotplug() && cpu > 0 => Action::Off(1 + below(5)),
                         _ => Action::Leave,
