@@ -143,7 +143,7 @@ pub enum Command {
   stopwatt explore psci --cpus 6 --for 60s
   stopwatt explore psci --fault rejected-cpu-on -o recordings/f
   stopwatt explore replay recordings/f
-  stopwatt explore litmus")]
+  stopwatt explore litmus MP.litmus")]
     Explore {
         /// The subject.
         #[command(subcommand)]

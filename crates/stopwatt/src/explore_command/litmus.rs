@@ -1,126 +1,210 @@
-//! `stopwatt explore litmus`.
+//! `stopwatt explore litmus FILE...`: stock tests, answered by Arm's model.
 
-use super::printout::Printout;
+use super::printout::{Form, Printout};
 use crate::answer::Answer;
 use crate::output::Format;
 use clap::Args;
-use console::Console;
-use explore::litmus::{self, Caches, Litmus, Verdict};
+use litmus::expected::{self, Expectation};
+use litmus::{Error, Test};
+use miette::miette;
+use rayon::prelude::*;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Options of `explore litmus`.
 #[derive(Args)]
 #[command(after_help = "Examples:
-  stopwatt explore litmus
-  stopwatt explore litmus --schedules 10000000
   stopwatt explore litmus MP.litmus
   stopwatt explore litmus tests/*.litmus --expect tests/kinds.txt")]
 pub struct LitmusOptions {
     /// Stock litmus tests for AArch64, answered by Arm's model as herd7 answers them: `.litmus`
-    /// files, folders of them, or lists of them (`@all`). Without files the explorer's own memory
-    /// is tried on the programs that it ships.
-    #[arg(value_name = "FILE")]
-    pub(super) files: Vec<std::path::PathBuf>,
+    /// files, folders of them, or lists of them (`@all`).
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     /// Compares the answers with a `kinds.txt`, a CSV of `test,kind`, or answers of herd7.
-    #[arg(long, value_name = "FILE", requires = "files")]
-    pub(super) expect: Option<std::path::PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    expect: Option<PathBuf>,
     /// Tests that need what is not modelled are named, and do not make the exit status 2.
-    #[arg(long, requires = "files")]
-    pub(super) skip_unsupported: bool,
+    #[arg(long)]
+    skip_unsupported: bool,
     /// Jumps backwards in a thread after which a run is left out, as herd7's -unroll. An answer
     /// that could be another one with more of them makes the exit status 2.
-    #[arg(long, default_value_t = ::litmus::UNROLL, value_name = "N", requires = "files", value_parser = clap::value_parser!(u32).range(..=64))]
-    pub(super) unroll: u32,
+    #[arg(long, default_value_t = ::litmus::UNROLL, value_name = "N", value_parser = clap::value_parser!(u32).range(..=64))]
+    unroll: u32,
     /// Seconds that each test may take; one that takes longer has no answer.
-    #[arg(long, default_value_t = ::litmus::LIMIT.as_secs(), value_name = "SECONDS", requires = "files", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(super) timeout: u64,
-    /// Schedules that are drawn of each program, beside all that there are.
-    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    schedules: u64,
-    /// Seed of what is drawn.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    seed: u64,
+    #[arg(long, default_value_t = ::litmus::LIMIT.as_secs(), value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
-    pub(super) format: Format,
+    format: Format,
 }
 
-/// Schedules of a litmus program that are tried one by one; none of those shipped has more.
-const EVERY: u64 = 100_000_000;
-
-/// Programs that are tried on some memories: the key in JSON, what it is called, and how it is set.
-struct Batch {
-    title: &'static str,
-    memories: &'static [(&'static str, &'static str, Caches)],
-    programs: Vec<Litmus>,
+/// The outcome of a file.
+enum Outcome {
+    Answered(Box<Test>, Box<litmus::Answer>, Option<String>),
+    Unanswered(Error),
 }
 
-pub(super) fn try_litmus(console: &Console, options: &LitmusOptions) -> Printout {
-    let batches = [
-        Batch {
-            title: "Order",
-            memories: &[("caches_on", "caches on", Caches::On), ("caches_off", "caches off", Caches::Off)],
-            programs: litmus::shipped(),
-        },
-        Batch {
-            title: "MMU off: one block of Device-nGnRnE memory",
-            memories: &[("mmu_off", "MMU off", Caches::Device)],
-            programs: litmus::in_device_memory(),
-        },
-        Batch {
-            title: "Maintenance between CPUs whose caches are on and CPUs whose caches are off",
-            memories: &[("mixed", "some on, some off", Caches::On)],
-            programs: litmus::of_maintenance(),
-        },
-    ];
-    let mut values = Vec::new();
+pub(super) fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
+    let expected = options.expect.as_deref().map(read_expected).transpose()?;
+    let mut files = Vec::new();
+    for file in &options.files {
+        find(file, &mut files)?;
+    }
+    let outcomes: Vec<Outcome> = files.par_iter().map(|file| one(file, options, expected.as_ref())).collect();
+    let form = match options.format {
+        Format::Json => Form::Json(in_json(&files, &outcomes)),
+        Format::Term => Form::Text(in_text(&files, &outcomes, expected.is_some())),
+    };
+    let differs = |outcome: &Outcome| matches!(outcome, Outcome::Answered(_, _, Some(_)));
+    let skipped = outcomes.iter().filter(|outcome| match outcome {
+        Outcome::Unanswered(Error::Unsupported { .. }) => !options.skip_unsupported,
+        Outcome::Unanswered(_) => true,
+        Outcome::Answered(..) => false,
+    });
+    let answer = if let skipped @ 1.. = skipped.count() {
+        Err(miette!(
+            help =
+                "they are named above; --skip-unsupported leaves out what is not modelled, --timeout gives more time",
+            "{skipped} of {} tests got no answer",
+            outcomes.len()
+        ))
+    } else if let Some((test, _)) = outcomes.iter().find_map(resting).filter(|_| expected.is_none()) {
+        Err(miette!(
+            help = format!("follow them further: --unroll {}", 4 * options.unroll.max(1)),
+            "the answer to {} is none: it rests on loops of at most {} jumps backwards",
+            test.name,
+            options.unroll
+        ))
+    } else {
+        Ok(if outcomes.iter().any(differs) { Answer::No } else { Answer::Yes })
+    };
+    Ok(Printout { answer, form })
+}
+
+/// A test whose verdict rests on the bound on its loops.
+fn resting(outcome: &Outcome) -> Option<(&Test, &litmus::Answer)> {
+    match outcome {
+        Outcome::Answered(test, answer, _) => answer.rests_on_bound(test.quantifier).then_some((test, answer)),
+        Outcome::Unanswered(_) => None,
+    }
+}
+
+fn read_text(path: &Path) -> miette::Result<String> {
+    disk::text(path).map_err(|error| miette!("cannot read {}: {error}", path.display()))
+}
+
+fn read_expected(path: &Path) -> miette::Result<BTreeMap<String, Expectation>> {
+    expected::read(&read_text(path)?).map_err(|error| miette!("{}", told(path, &error)))
+}
+
+/// An error with its file and its line.
+fn told(path: &Path, error: &Error) -> String {
+    let line = if error.line() > 0 { format!(":{}", error.line()) } else { String::new() };
+    let kind = if matches!(error, Error::Unsupported { .. }) { "not modelled: " } else { "" };
+    format!("{}{line}: {kind}{}", path.display(), error.what())
+}
+
+/// The tests of a file, a folder, or a list whose name begins with `@`.
+fn find(path: &Path, files: &mut Vec<PathBuf>) -> miette::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path).map_err(|error| miette!("cannot read {}: {error}", path.display()))?;
+        let mut inner: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        inner.retain(|path| path.is_dir() || path.extension().is_some_and(|extension| extension == "litmus"));
+        inner.sort();
+        inner.iter().try_for_each(|path| find(path, files))
+    } else if name.starts_with('@') {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let text = read_text(path)?;
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        lines.filter(|line| !line.is_empty()).try_for_each(|line| find(&folder.join(line), files))
+    } else {
+        files.push(path.to_owned());
+        Ok(())
+    }
+}
+
+fn one(path: &Path, options: &LitmusOptions, expected: Option<&BTreeMap<String, Expectation>>) -> Outcome {
+    let text = disk::text(path).map_err(|error| Error::Malformed { line: 0, what: format!("cannot be read: {error}") });
+    let answered = text.and_then(|text| litmus::parse(&text)).and_then(|test| {
+        let test = test.with_unroll(options.unroll).with_limit(Duration::from_secs(options.timeout));
+        litmus::answer(&test).map(|answer| (test, answer))
+    });
+    match answered {
+        Ok((test, answer)) => {
+            let difference = match expected.map(|expected| expected.get(&test.name)) {
+                Some(Some(expected)) => expected.difference(&test, &answer),
+                _ => None,
+            };
+            Outcome::Answered(Box::new(test), Box::new(answer), difference)
+        }
+        Err(error) => Outcome::Unanswered(error),
+    }
+}
+
+fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String {
     let mut text = String::new();
-    let mut right = true;
-    for Batch { title, memories, programs } in batches {
-        let mut headings = vec!["program".to_owned(), "expected".to_owned()];
-        for (_, memory, _) in memories {
-            headings.extend(["", "schedules", "drawn"].map(|column| format!("{memory}\n{column}")));
+    let (mut answered, mut differ, mut skipped) = (0, 0, 0);
+    for (file, outcome) in files.iter().zip(outcomes) {
+        match outcome {
+            Outcome::Answered(test, answer, difference) => {
+                answered += 1;
+                if !is_compared {
+                    text.push_str(&answer.text(test));
+                    text.push('\n');
+                }
+                if let Some(difference) = difference {
+                    differ += 1;
+                    text.push_str(&format!("{} ({}): {difference}\n", test.name, file.display()));
+                }
+            }
+            Outcome::Unanswered(error) => {
+                skipped += 1;
+                text.push_str(&told(file, error));
+                text.push('\n');
+            }
         }
-        let mut rows = Vec::new();
-        for program in &programs {
-            let (value, row, agrees) = try_one(program, memories, options);
-            right &= agrees;
-            values.push(value);
-            rows.push(row);
-        }
-        let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-        let table = report::table_text(&headings, rows, 2, console.style());
-        text.push_str(&format!("{title}\n{table}\n"));
     }
-    let answer = if right { Answer::Yes } else { Answer::No };
-    if options.format == Format::Json {
-        return Printout::json(answer, json!({ "programs": values, "agrees": right }));
+    if is_compared {
+        text.push_str(&format!("{answered} answered: {} as expected, {differ} not.", answered - differ));
+    } else {
+        text.push_str(&format!("{answered} answered."));
     }
-    let end = if right { "All agree with the architecture." } else { "Some do not agree with the architecture." };
-    text.push_str(&format!("drawn: with the outcome, of {} drawn at random\n{end}\n", options.schedules));
-    Printout::text(answer, text)
+    if skipped > 0 {
+        text.push_str(&format!(" {skipped} got no answer."));
+    }
+    text.push('\n');
+    text
 }
 
-/// A program on each memory, for machines and as cells; and whether it agrees with the
-/// architecture.
-fn try_one(program: &Litmus, memories: &[(&str, &str, Caches)], options: &LitmusOptions) -> (Value, Vec<String>, bool) {
-    let expected = if program.verdict == Verdict::Allowed { "allowed" } else { "forbidden" };
-    let mut value = json!({ "name": program.name, "expected": expected });
-    let mut row = vec![program.name.clone(), expected.to_owned()];
-    let mut agrees = true;
-    for &(name, _, caches) in memories {
-        let every = litmus::enumerate(program, caches, EVERY);
-        let drawn = litmus::draw(program, caches, options.seed, options.schedules);
-        let seen = every.outcomes + drawn.outcomes > 0;
-        agrees &= seen == (program.verdict == Verdict::Allowed) && every.complete;
-        value[name] = json!({
-            "seen": seen, "schedules": every.runs, "complete": every.complete,
-            "drawn": drawn.runs, "drawn_with_outcome": drawn.outcomes,
-        });
-        let complete = if every.complete { "all" } else { "first" };
-        row.push(if seen { "seen" } else { "never" }.to_owned());
-        row.push(format!("{complete} {}", every.runs));
-        row.push(drawn.outcomes.to_string());
-    }
-    (value, row, agrees)
+fn in_json(files: &[PathBuf], outcomes: &[Outcome]) -> Value {
+    let one = |(file, outcome): (&PathBuf, &Outcome)| match outcome {
+        Outcome::Answered(test, answer, difference) => {
+            let states: Vec<Value> = answer
+                .states
+                .iter()
+                .map(|state| {
+                    let entries = state.0.iter().map(|(name, value)| (name.to_string(), test.shown(*value).into()));
+                    Value::Object(entries.collect())
+                })
+                .collect();
+            json!({
+                "file": file.display().to_string(), "test": test.name, "verdict": answer.verdict(test.quantifier),
+                "observation": answer.observation().name(), "positive": answer.positive, "negative": answer.negative,
+                "tried": answer.tried, "rests_on_bound": answer.rests_on_bound(test.quantifier), "ok": answer.is_ok(test.quantifier), "states": states, "difference": difference,
+            })
+        }
+        Outcome::Unanswered(error) => {
+            let why = match error {
+                Error::Unsupported { .. } => "not_modelled",
+                Error::Malformed { .. } => "malformed",
+                Error::TooLong { .. } => "too_long",
+            };
+            json!({ "file": file.display().to_string(), why: error.what(), "line": error.line() })
+        }
+    };
+    json!({ "tests": files.iter().zip(outcomes).map(one).collect::<Vec<_>>() })
 }

@@ -2,7 +2,6 @@
 
 mod faults;
 mod litmus;
-mod litmus_files;
 mod options;
 mod printout;
 mod replay;
@@ -25,8 +24,7 @@ pub enum Explore {
     Rcu(options::RcuOptions),
     /// Run what was found again, and say what it does.
     Replay(replay::ReplayOptions),
-    /// Answer stock litmus tests by Arm's memory model; without files, try the explorer's memory on
-    /// litmus programs.
+    /// Answer stock litmus tests by Arm's memory model.
     Litmus(litmus::LitmusOptions),
     /// List the faults that the libraries can be given, to see that they are found.
     Faults(faults::FaultsOptions),
@@ -38,8 +36,7 @@ pub fn run(console: &Console, what: &Explore) -> miette::Result<Answer> {
         Explore::Psci(options) => search::search(console, &options.plan()?)?,
         Explore::Rcu(options) => search::search(console, &options.plan()?)?,
         Explore::Replay(options) => replay::replay(console, options)?,
-        Explore::Litmus(options) if options.files.is_empty() => litmus::try_litmus(console, options),
-        Explore::Litmus(options) => litmus_files::answer(options)?,
+        Explore::Litmus(options) => litmus::answer(options)?,
         Explore::Faults(options) => faults::faults(console, options)?,
     };
     match printed.form {

@@ -80,15 +80,6 @@ fn without_a_fault_nothing_is_found_and_nothing_is_left() {
 }
 
 #[test]
-fn litmus_programs_agree() {
-    let folder = tempfile::tempdir().unwrap();
-    let (code, out, _) = text(&stopwatt(folder.path(), &["explore", "litmus", "--schedules", "10000"]));
-    assert_eq!(code, Some(0), "{out}");
-    let of = |expected: &str| out.matches(expected).count();
-    assert!(out.contains("All agree") && of(" allowed ") + of(" forbidden ") == 91, "{out}");
-}
-
-#[test]
 fn litmus_files_that_cannot_be_read_do_not_end_their_folder() {
     let folder = tempfile::tempdir().unwrap();
     let test = "AArch64 A\n{ 0:X0=x; }\nP0 ;\nMOV W1,#1 ;\nSTR W1,[X0] ;\nexists x=1;\n";

@@ -49,7 +49,6 @@ fn no_line_is_wider_than_the_terminal() {
             run(&[&["what-if", "psci-latency", "--iterations", "2"], &keys[..]].concat());
         }
         run(&["explore", "faults"]);
-        run(&["explore", "litmus", "--schedules", "10"]);
         run(&["run", "prefetch", "--world", "sim", "--platform", "macchiatobin", "--replace", "-o", &strides]);
         run(&["report", &strides]);
         run(&["run", "idle-replay", trace, "--platform", "juno-r2", "--replace", "-o", &idle]);

@@ -5,7 +5,6 @@
 //! |---|---|
 //! | `of_psci` | the PSCI library: the power controller, the board as the library sees it, scenarios, and what must hold of a run |
 //! | `of_rcu` | the RCU library: a kernel with a clock, tasks and threads, and what must hold of a run |
-//! | `litmus` | litmus tests on the machine's memory |
 //!
 //! ```
 //! use explore::{Exploration, Limits, MachineOptions, Psci, Strategy, Subject};
@@ -26,7 +25,6 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod litmus;
 mod of_psci;
 mod of_rcu;
 

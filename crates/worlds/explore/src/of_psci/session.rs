@@ -451,7 +451,9 @@ impl Call<'_> {
         let x0 =
             returned(board, library.call(wide(smc::CPU_ON), [layout::mpidr(target_index), entry.pc, entry.context_id]));
         other.turn_ons.borrow_mut()[place].result = Some(x0);
-        board.hold(board.ledger.borrow().turned_on(process, x0));
+        // Nothing is borrowed where a run may end.
+        let result = board.ledger.borrow().turned_on(process, x0);
+        board.hold(result);
         let entered = other.turn_ons.borrow()[place].entered;
         if x0 != SUCCESS && entered {
             board.fail(Invariant::OneCpuOnWins, format!("CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} entered where that call said", x0 as i64));

@@ -1,6 +1,6 @@
 //! The machine's memory beside Arm's axioms, on cycles of edges.
 
-use explore::litmus::{Caches, Litmus, enumerate};
+use crate::litmus::{Caches, Litmus, enumerate};
 use std::path::Path;
 
 /// Schedules of a program; one that has more is drawn no conclusion from.
@@ -12,10 +12,10 @@ fn the_memory_allows_what_the_axioms_allow() {
     let mut differ = Vec::new();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../litmus/tests/cycles.txt");
     for cycle in std::fs::read_to_string(file).unwrap().split_inclusive("\n\n") {
-        let test = litmus::parse(cycle).unwrap();
+        let test = ::litmus::parse(cycle).unwrap();
         // A test with `DSB ST` or with a read-modify-write is none for the machine.
         let Ok(program) = Litmus::of(&test) else { continue };
-        let is_allowed = litmus::answer(&test).unwrap().positive > 0;
+        let is_allowed = ::litmus::answer(&test).unwrap().positive > 0;
         let counts = enumerate(&program, Caches::On, EVERY);
         if !counts.complete && counts.outcomes == 0 {
             too_large += 1;

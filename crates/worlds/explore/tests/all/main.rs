@@ -2,5 +2,6 @@
 
 mod axioms;
 mod faults;
+mod litmus;
 mod model;
 mod rcu;

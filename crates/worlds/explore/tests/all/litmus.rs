@@ -48,7 +48,7 @@ impl Litmus {
 /// # Panics
 /// Never: a test reads them all.
 pub fn shipped() -> Vec<Litmus> {
-    read(include_str!("../litmus/aarch64.txt"))
+    read(include_str!("../../litmus/aarch64.txt"))
 }
 
 /// The tests of cache maintenance, between CPUs whose caches are on and CPUs whose caches are off.
@@ -56,7 +56,7 @@ pub fn shipped() -> Vec<Litmus> {
 /// # Panics
 /// Never: a test reads them all.
 pub fn of_maintenance() -> Vec<Litmus> {
-    read(include_str!("../litmus/maintenance.txt"))
+    read(include_str!("../../litmus/maintenance.txt"))
 }
 
 /// The programs of [`shipped`] with what the architecture says of them where the MMU is off. Memory
@@ -434,70 +434,64 @@ fn must_follow(load: Operation, later: Operation, thread: &[Operation], at: usiz
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{Caches, Litmus, Verdict, draw, enumerate, in_device_memory, of_maintenance, parse, shipped};
-
-    #[test]
-    fn every_program_shows_what_the_architecture_says() {
-        for program in shipped() {
-            for caches in [Caches::On, Caches::Off] {
-                let every = enumerate(&program, caches, 3_000_000);
-                assert!(every.complete, "{}: more than {} schedules", program.name, every.runs);
-                let drawn = draw(&program, caches, 1, 20_000);
-                match program.verdict {
-                    Verdict::Allowed => {
-                        assert!(every.outcomes > 0 && drawn.outcomes > 0, "{} is never seen", program.name)
-                    }
-                    Verdict::Forbidden => {
-                        assert_eq!((every.outcomes, drawn.outcomes), (0, 0), "{} is seen", program.name)
-                    }
+#[test]
+fn every_program_shows_what_the_architecture_says() {
+    for program in shipped() {
+        for caches in [Caches::On, Caches::Off] {
+            let every = enumerate(&program, caches, 3_000_000);
+            assert!(every.complete, "{}: more than {} schedules", program.name, every.runs);
+            let drawn = draw(&program, caches, 1, 20_000);
+            match program.verdict {
+                Verdict::Allowed => {
+                    assert!(every.outcomes > 0 && drawn.outcomes > 0, "{} is never seen", program.name)
+                }
+                Verdict::Forbidden => {
+                    assert_eq!((every.outcomes, drawn.outcomes), (0, 0), "{} is seen", program.name)
                 }
             }
         }
     }
+}
 
-    #[test]
-    fn every_program_of_maintenance_shows_what_the_architecture_says() {
-        for program in of_maintenance() {
-            let every = enumerate(&program, Caches::On, 30_000_000);
-            assert!(every.complete, "{}: more than {} schedules", program.name, every.runs);
-            let drawn = draw(&program, Caches::On, 1, 100_000);
-            match program.verdict {
-                Verdict::Allowed => assert!(every.outcomes > 0 && drawn.outcomes > 0, "{} is never seen", program.name),
-                Verdict::Forbidden => assert_eq!((every.outcomes, drawn.outcomes), (0, 0), "{} is seen", program.name),
-            }
+#[test]
+fn every_program_of_maintenance_shows_what_the_architecture_says() {
+    for program in of_maintenance() {
+        let every = enumerate(&program, Caches::On, 30_000_000);
+        assert!(every.complete, "{}: more than {} schedules", program.name, every.runs);
+        let drawn = draw(&program, Caches::On, 1, 100_000);
+        match program.verdict {
+            Verdict::Allowed => assert!(every.outcomes > 0 && drawn.outcomes > 0, "{} is never seen", program.name),
+            Verdict::Forbidden => assert_eq!((every.outcomes, drawn.outcomes), (0, 0), "{} is seen", program.name),
         }
     }
+}
 
-    #[test]
-    fn device_memory_shows_interleavings_and_nothing_else() {
-        for program in in_device_memory() {
-            let every = enumerate(&program, Caches::Device, 1_000_000);
-            assert!(every.complete && every.outcomes == 0, "{}: {every:?}", program.name);
-        }
-        let interleaved = parse(
-            "AArch64 MP\n{ 0:X0=x; 0:X1=y; 1:X0=x; 1:X1=y; }\n P0 | P1 ;\n MOV W2,#1 | LDR W2,[X1] ;\n \
-             STR W2,[X0] | LDR W3,[X0] ;\n STR W2,[X1] | ;\nexists (1:X2=1 /\\ 1:X3=1)",
-        );
-        let interleaved = Litmus::of(&interleaved.unwrap()).unwrap();
-        assert!(enumerate(&interleaved, Caches::Device, 1_000).outcomes > 0);
+#[test]
+fn device_memory_shows_interleavings_and_nothing_else() {
+    for program in in_device_memory() {
+        let every = enumerate(&program, Caches::Device, 1_000_000);
+        assert!(every.complete && every.outcomes == 0, "{}: {every:?}", program.name);
     }
+    let interleaved = parse(
+        "AArch64 MP\n{ 0:X0=x; 0:X1=y; 1:X0=x; 1:X1=y; }\n P0 | P1 ;\n MOV W2,#1 | LDR W2,[X1] ;\n \
+         STR W2,[X0] | LDR W3,[X0] ;\n STR W2,[X1] | ;\nexists (1:X2=1 /\\ 1:X3=1)",
+    );
+    let interleaved = Litmus::of(&interleaved.unwrap()).unwrap();
+    assert!(enumerate(&interleaved, Caches::Device, 1_000).outcomes > 0);
+}
 
-    #[test]
-    fn what_the_memory_cannot_run_is_refused() {
-        for (instruction, error) in [
-            ("LDXR W2,[X0]", "an instruction that is no plain access"),
-            ("ADD W2,W1,#1", "a value that is computed from what was loaded"),
-            ("STR W1,[X3]", "an address that is no location's"),
-            ("B.EQ L", "an instruction that is no plain access"),
-        ] {
-            let text =
-                format!("AArch64 T\n{{ 0:X0=x; }}\n P0 ;\n LDR W1,[X0] ;\n {instruction} ;\n L: ;\nexists (x=0)");
-            let refused = Litmus::of(&parse(&text).unwrap()).unwrap_err().to_string();
-            assert!(refused.starts_with(error), "{instruction}: {refused}");
-        }
-        let text = "AArch64 T\nCachesOff=P1\n{ 0:X0=x; }\n P0 ;\n LDR W1,[X0] ;\nexists (x=0)";
-        assert_eq!(Litmus::of(&parse(text).unwrap()).unwrap_err().to_string(), "`CachesOff=P1`: `P1` is no thread");
+#[test]
+fn what_the_memory_cannot_run_is_refused() {
+    for (instruction, error) in [
+        ("LDXR W2,[X0]", "an instruction that is no plain access"),
+        ("ADD W2,W1,#1", "a value that is computed from what was loaded"),
+        ("STR W1,[X3]", "an address that is no location's"),
+        ("B.EQ L", "an instruction that is no plain access"),
+    ] {
+        let text = format!("AArch64 T\n{{ 0:X0=x; }}\n P0 ;\n LDR W1,[X0] ;\n {instruction} ;\n L: ;\nexists (x=0)");
+        let refused = Litmus::of(&parse(&text).unwrap()).unwrap_err().to_string();
+        assert!(refused.starts_with(error), "{instruction}: {refused}");
     }
+    let text = "AArch64 T\nCachesOff=P1\n{ 0:X0=x; }\n P0 ;\n LDR W1,[X0] ;\nexists (x=0)";
+    assert_eq!(Litmus::of(&parse(text).unwrap()).unwrap_err().to_string(), "`CachesOff=P1`: `P1` is no thread");
 }
