@@ -37,9 +37,10 @@ struct ThreadState {
     running: Cell<bool>,
     /// Signals of wake-ups, and of the CPU that ran the thread last.
     told: Cell<Signal>,
-    /// The moment and the jiffy at which it began to work, if it works; and when it last slept.
+    /// The moment and the jiffy at which it began to work, if it works; and when its last step
+    /// ended that found something to do.
     began: Cell<Option<(u64, u64)>>,
-    slept: Cell<u64>,
+    worked: Cell<u64>,
 }
 
 impl ThreadState {
@@ -719,6 +720,7 @@ impl Kernel {
         let state = &threads[&thread];
         let Wish::Sleep(until) = step else {
             state.until.set(Some(0));
+            state.worked.set(self.oracle.next_moment());
             return state.began.set(state.began.get().or(Some(from)));
         };
         state.until.set(until);
@@ -726,7 +728,6 @@ impl Kernel {
             let stride = self.stride();
             self.oracle.looked_after(group * stride..(group + 1) * stride, began);
         }
-        state.slept.set(self.oracle.next_moment());
     }
 
     /// CPUs whose offloaded ones share a thread.
@@ -748,7 +749,7 @@ impl Kernel {
             };
             let Some(state) = threads.get(&thread).filter(|state| state.sleeps()) else { continue };
             if let Some((number, at, may_wait)) = self.oracle.first_left(cpu)
-                && at > state.slept.get()
+                && at > state.worked.get()
                 && timer.is_none_or(|at| !may_wait && at > self.jiffies.get() + 2)
             {
                 return breach(format!("callback {number} was queued while {thread} slept, and nobody wakes it"));
