@@ -7,11 +7,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// A subject whose runs can be recorded and repeated.
-pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> {
+pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sync {
     /// Configuration of a machine.
-    type Kind: Copy + Serialize + DeserializeOwned;
+    type Kind: Copy + Serialize + DeserializeOwned + Send + Sync;
     /// The actions of CPUs in a run.
-    type Actions: Script + Serialize + DeserializeOwned;
+    type Actions: Script + Serialize + DeserializeOwned + Send + Sync;
 
     /// The process that is no CPU.
     const LAST: &'static str;

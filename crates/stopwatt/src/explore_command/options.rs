@@ -16,6 +16,7 @@ pub(super) struct Plan<S: Recordable> {
     pub(super) subject: S,
     pub(super) exploration: Exploration<S::Actions>,
     pub(super) time: Duration,
+    pub(super) threads: usize,
     /// The folder of the recording.
     pub(super) folder: PathBuf,
     /// True if a search that finds nothing leaves a recording, too: the folder or a report was
@@ -41,6 +42,9 @@ pub struct SearchOptions {
     /// Seed of everything that is drawn.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
+    /// Threads that share what is drawn; what is found is the same, whatever their number is.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    threads: u8,
     /// File that says what the CPUs do.
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
@@ -191,7 +195,7 @@ impl SearchOptions {
         });
         let told = self.told.clone();
         let always_recorded = self.output.is_some() || told.report.is_some();
-        Ok(Plan { subject, exploration, time, folder, always_recorded, told })
+        Ok(Plan { subject, exploration, time, threads: self.threads.into(), folder, always_recorded, told })
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn search<S: Recordable>(console: &Console, plan: &Plan<S>) -> miette
     progress.say("exploring");
     let shown = console.show(progress.clone());
     let start = Instant::now();
-    let tally = plan.subject.explore(&plan.exploration, |tally| {
+    let tally = explore::explore_on(&plan.subject, &plan.exploration, plan.threads, |tally| {
         progress.say(&format!("{} schedules", tally.schedules));
         start.elapsed() < plan.time && progress.check().is_ok()
     });

@@ -13,7 +13,7 @@ pub use crate::model::{Bodies, Config, Model, check_on};
 pub use crate::operation::{MOST_ACTIONS, OperationIndex};
 pub use crate::search::{
     Access, Counter, Counterexample, CounterexampleIn, Coverage, Exploration, Growth, Kinds, RunResult, Runs, Script,
-    Subject, Tally, TallyOf, Testbed,
+    Subject, Tally, TallyOf, Testbed, explore_on,
 };
 pub use crate::story::Narrator;
 #[doc(hidden)]

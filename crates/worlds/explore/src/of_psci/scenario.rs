@@ -288,7 +288,13 @@ impl Scenario {
             if cpu >= crew {
                 continue;
             }
+            // Only the CPU on which the Trusted OS resides can move it.
+            let resides = self.resident == Some(cpu as u8);
             for _ in 0..1 + random.below(3) {
+                if resides && random.below(4) == 0 {
+                    asks.push(Ask::Other(smc::MIGRATE));
+                    continue;
+                }
                 let other = random.below(crew.min(cpus) as u64) as u8;
                 asks.push(match if sleepy { Call::Suspend } else { weights.call(random) } {
                     Call::On => Ask::On(other),

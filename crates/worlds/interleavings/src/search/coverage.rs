@@ -87,6 +87,16 @@ impl Coverage {
         }
     }
 
+    /// Adds what other runs have reached.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let add = |to: &mut [u64], from: &[u64]| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+        add(&mut self.counts, &other.counts);
+        add(&mut self.chosen, &other.chosen);
+        add(&mut self.places, &other.places);
+        self.watched += other.watched;
+        self.met.iter_mut().zip(&other.met).for_each(|(to, from)| *to |= from);
+    }
+
     /// Counts the deviations of a run.
     pub(crate) fn note_schedule(&mut self, schedule: &[Deviation]) {
         for deviation in schedule {

@@ -9,6 +9,10 @@ use crate::limits::Limits;
 use crate::machine::{ChoiceSource, Dpor, Step, Strategy};
 use engine::SplitMix64;
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 /// The subject of an exploration: code under test, and the machines that it runs on.
 pub trait Subject: Testbed {
@@ -34,21 +38,11 @@ pub trait Subject: Testbed {
             }
             // Every machine has its turn at being watched, from the first on.
             let watched = pass.is_multiple_of(WATCHED_EVERY);
-            for &machine in self.machines() {
-                self.open(machine, exploration.limits, watched, |session| {
-                    session.keep_steps(watched);
-                    let last = tally.schedules + Self::ROUND;
-                    while !ended && tally.schedules < last {
-                        explore_once(self, exploration, machine, session, watched, &mut tally);
-                        ended = tally.found.is_some()
-                            || tally.schedules >= exploration.schedules
-                            || tally.schedules.is_multiple_of(BATCH) && !goes_on(&tally);
-                    }
-                    session.take_counts(&mut tally.coverage.counts);
-                });
-                if ended {
-                    break;
-                }
+            let counts = tally.coverage.counts.clone();
+            let mut machines = self.machines().iter();
+            while !ended && let Some(&machine) = machines.next() {
+                let turn = Turn { exploration, machine, watched, counts: &counts };
+                ended = take_turn(self, &turn, &mut tally, &mut goes_on);
             }
             tally.coverage.grow(tally.schedules, ended);
         }
@@ -245,19 +239,115 @@ fn explore_every<S: Subject + ?Sized>(
     }
 }
 
-fn explore_once<S: Subject + ?Sized>(
+/// As [`Subject::explore`], on several threads; with the same findings, whatever their number is.
+/// The machines of a pass are shared out, and what they found is put together in their order.
+pub fn explore_on<S: Subject + Sync>(
     subject: &S,
     exploration: &Exploration<S::Script>,
-    machine: S::Machine,
-    session: &mut dyn Runs<S::Script>,
+    threads: usize,
+    mut goes_on: impl FnMut(&TallyOf<S>) -> bool,
+) -> TallyOf<S>
+where
+    S::Machine: Send + Sync,
+    S::Script: Send + Sync,
+{
+    if threads < 2 || exploration.strategies[..] == [Strategy::Dpor] {
+        return subject.explore(exploration, goes_on);
+    }
+    let fresh = || Tally { coverage: Coverage::new(subject.counted(), subject.kinds()), ..Tally::default() };
+    let (mut tally, machines, stops) = (fresh(), subject.machines(), AtomicBool::new(false));
+    let mut ended = exploration.schedules == 0;
+    for pass in 0_u64.. {
+        if ended {
+            break;
+        }
+        let (first, counts, next) = (tally.schedules, tally.coverage.counts.clone(), AtomicUsize::new(0));
+        let work = |done: mpsc::Sender<(usize, TallyOf<S>)>| {
+            while let at = next.fetch_add(1, Relaxed)
+                && let Some(&machine) = machines.get(at)
+            {
+                let from = (first + at as u64 * S::ROUND).min(exploration.schedules);
+                let mut own = Tally { schedules: from, ..fresh() };
+                let turn = Turn { exploration, machine, watched: pass.is_multiple_of(WATCHED_EVERY), counts: &counts };
+                take_turn(subject, &turn, &mut own, &mut |_| !stops.load(Relaxed));
+                own.schedules -= from;
+                // Somebody hears of it: the end is waited for.
+                let _ = done.send((at, own));
+            }
+        };
+        let mut turns: Vec<(usize, TallyOf<S>)> = Vec::new();
+        thread::scope(|scope| {
+            let (done, heard) = mpsc::channel();
+            for _ in 0..threads.min(machines.len()) {
+                let done = done.clone();
+                scope.spawn(|| work(done));
+            }
+            drop(done);
+            loop {
+                match heard.recv_timeout(Duration::from_millis(50)) {
+                    Ok(turn) => turns.push(turn),
+                    Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                    Err(mpsc::RecvTimeoutError::Timeout) => {}
+                }
+                stops.store(!goes_on(&tally), Relaxed);
+            }
+        });
+        turns.sort_unstable_by_key(|&(at, _)| at);
+        let mut turns = turns.into_iter();
+        while tally.found.is_none()
+            && let Some((_, own)) = turns.next()
+        {
+            tally.schedules += own.schedules;
+            tally.repeated += own.repeated;
+            tally.steps += own.steps;
+            tally.found = own.found;
+            tally.coverage.add(&own.coverage);
+        }
+        ended = tally.found.is_some() || stops.load(Relaxed) || tally.schedules >= exploration.schedules;
+        tally.coverage.grow(tally.schedules, ended);
+    }
+    tally
+}
+
+/// A machine's turn: what is tried on it, and what all had reached before the pass.
+struct Turn<'t, M, C> {
+    exploration: &'t Exploration<C>,
+    machine: M,
     watched: bool,
+    counts: &'t [u64],
+}
+
+/// Runs on one machine; returns whether the exploration is over.
+fn take_turn<S: Subject + ?Sized>(
+    subject: &S,
+    turn: &Turn<'_, S::Machine, S::Script>,
+    tally: &mut TallyOf<S>,
+    goes_on: &mut dyn FnMut(&TallyOf<S>) -> bool,
+) -> bool {
+    let last = (tally.schedules + S::ROUND).min(turn.exploration.schedules);
+    let mut ended = false;
+    subject.open(turn.machine, turn.exploration.limits, turn.watched, |session| {
+        session.keep_steps(turn.watched);
+        while !ended && tally.schedules < last {
+            explore_once(subject, turn, session, tally);
+            ended = tally.found.is_some() || tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
+        }
+        session.take_counts(&mut tally.coverage.counts);
+    });
+    ended || tally.schedules >= turn.exploration.schedules
+}
+
+fn explore_once<S: Subject + ?Sized>(
+    subject: &S,
+    &Turn { exploration, machine, watched, counts }: &Turn<'_, S::Machine, S::Script>,
+    session: &mut dyn Runs<S::Script>,
     tally: &mut TallyOf<S>,
 ) {
     let run = tally.schedules;
     let mut random = SplitMix64::fork(exploration.seed, run + 1);
     let mut script = exploration.script.clone().unwrap_or_default();
     if exploration.script.is_none() {
-        subject.draw(machine, &mut script, &mut random, &tally.coverage.counts);
+        subject.draw(machine, &mut script, &mut random, counts);
     }
     let strategy = exploration.strategies[(run % exploration.strategies.len() as u64) as usize];
     let ran = session.run(&script, ChoiceSource::RandomChoices(strategy, random.next()));

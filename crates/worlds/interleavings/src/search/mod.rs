@@ -9,7 +9,7 @@ mod shrink;
 
 pub use counterexample::Counterexample;
 pub use coverage::{Access, Counter, Coverage, Growth, Kinds};
-pub use exploration::{CounterexampleIn, Exploration, Subject, Tally, TallyOf, Testbed};
+pub use exploration::{CounterexampleIn, Exploration, Subject, Tally, TallyOf, Testbed, explore_on};
 pub use run::{RunResult, Runs};
 pub use script::Script;
 pub(crate) use shrink::shrink;
