@@ -3,21 +3,27 @@
 use super::layout::mpidr;
 use super::ledger::DENIED;
 
+/// The arguments of a call, and the right X0.
+type Right = ([u64; 3], u64);
+
 /// The calls, by their function ids.
-pub(crate) const CALLS: [u32; 13] = [
-    smc::PSCI_FEATURES,
-    smc::MIGRATE,
-    smc::MIGRATE_INFO_TYPE,
-    smc::MIGRATE_INFO_UP_CPU,
-    smc::NODE_HW_STATE,
-    smc::SYSTEM_RESET2,
-    smc::SYSTEM_OFF2,
-    smc::MEM_PROTECT,
-    smc::MEM_PROTECT_CHECK_RANGE,
-    smc::SMCCC_ARCH_FEATURES,
-    smc::SMCCC_ARCH_SOC_ID,
-    smc::STANDARD_SERVICE_UID,
-    smc::PMF_VERSION,
+pub(crate) const CALLS: [(u32, fn(&Asked) -> Right); 13] = [
+    // The two modes of a suspend, and the extended format.
+    (smc::PSCI_FEATURES, |_| ([smc::CPU_SUSPEND.into(), 0, 0], 3)),
+    (smc::MIGRATE, |asked| ([mpidr(asked.cpu), 0, 0], asked.migrated())),
+    (smc::MIGRATE_INFO_TYPE, |asked| ([0; 3], if asked.home.is_some() { 0 } else { 2 })),
+    (smc::MIGRATE_INFO_UP_CPU, |asked| ([0; 3], asked.home.map_or(NOT_SUPPORTED, mpidr))),
+    (smc::NODE_HW_STATE, |asked| ([mpidr(asked.cpu), 0, 0], asked.offered([0, 2, INTERNAL_FAILURE]))),
+    (smc::SYSTEM_RESET2, |asked| ([0; 3], asked.offered([INTERNAL_FAILURE, DENIED, INTERNAL_FAILURE]))),
+    (smc::SYSTEM_OFF2, |asked| ([1, 0, 0], asked.offered([INTERNAL_FAILURE, DENIED, INTERNAL_FAILURE]))),
+    (smc::MEM_PROTECT, |asked| ([1, 0, 0], asked.offered([0, 1, INTERNAL_FAILURE]))),
+    (smc::MEM_PROTECT_CHECK_RANGE, |asked| ([0, 4096, 0], asked.offered([0, DENIED, DENIED]))),
+    (smc::SMCCC_ARCH_FEATURES, |asked| {
+        ([smc::SMCCC_ARCH_SOC_ID.into(), 0, 0], [NOT_SUPPORTED, 0, 1, 2][asked.answered])
+    }),
+    (smc::SMCCC_ARCH_SOC_ID, |asked| ([0; 3], [NOT_SUPPORTED, 1, 2, 3][asked.answered])),
+    (smc::STANDARD_SERVICE_UID, |asked| ([0; 3], asked.answered as u64)),
+    (smc::PMF_VERSION, |asked| ([0; 3], if asked.answered == 0 { 0 } else { NOT_SUPPORTED })),
 ];
 
 /// The number of answers that the platform has, and the one that stands for a call that it does
@@ -36,42 +42,28 @@ pub(crate) fn name(function: u32) -> &'static str {
 
 /// All of them, for messages.
 pub(crate) fn list() -> String {
-    CALLS.map(|function| format!("{function:#x} ({})", name(function))).join(", ")
+    CALLS.map(|(function, _)| format!("{function:#x} ({})", name(function))).join(", ")
 }
 
 /// What the platform says while a call lasts.
 pub(crate) struct Asked {
     pub(crate) cpu: usize,
-    pub(crate) resident: Option<u8>,
-    pub(crate) answered: u32,
+    /// The CPU on which the Trusted OS resides.
+    pub(crate) home: Option<usize>,
+    pub(crate) answered: usize,
 }
 
 impl Asked {
-    /// The arguments of a call, and the right X0.
-    pub(crate) fn right(&self, function: u32) -> ([u64; 3], u64) {
-        let own = mpidr(self.cpu);
-        let answered = u64::from(self.answered);
-        let error = if answered == 1 { DENIED } else { INTERNAL_FAILURE };
-        let offered = |x0| if self.answered == NOT_OFFERED { NOT_SUPPORTED } else { x0 };
-        let home = self.resident.map(usize::from);
-        match function {
-            // The two modes of a suspend, and the extended format.
-            smc::PSCI_FEATURES => ([smc::CPU_SUSPEND.into(), 0, 0], 3),
-            smc::MIGRATE => {
-                let of_home = |home| if home != self.cpu { NOT_PRESENT } else { u64::min(answered, 1) * error };
-                ([own, 0, 0], home.map_or(NOT_SUPPORTED, of_home))
-            }
-            smc::MIGRATE_INFO_TYPE => ([0; 3], if home.is_some() { 0 } else { 2 }),
-            smc::MIGRATE_INFO_UP_CPU => ([0; 3], home.map_or(NOT_SUPPORTED, mpidr)),
-            smc::NODE_HW_STATE => ([own, 0, 0], offered([0, 2, INTERNAL_FAILURE][self.answered.min(2) as usize])),
-            smc::SYSTEM_RESET2 => ([0; 3], offered(error)),
-            smc::SYSTEM_OFF2 => ([1, 0, 0], offered(error)),
-            smc::MEM_PROTECT => ([1, 0, 0], offered(if answered < 2 { answered } else { INTERNAL_FAILURE })),
-            smc::MEM_PROTECT_CHECK_RANGE => ([0, 4096, 0], offered(if answered == 0 { 0 } else { DENIED })),
-            smc::SMCCC_ARCH_FEATURES => ([smc::SMCCC_ARCH_SOC_ID.into(), 0, 0], answered.wrapping_sub(1)),
-            smc::SMCCC_ARCH_SOC_ID => ([0; 3], if answered == 0 { NOT_SUPPORTED } else { answered }),
-            smc::STANDARD_SERVICE_UID => ([0; 3], answered),
-            _ => ([0; 3], if answered == 0 { 0 } else { NOT_SUPPORTED }),
+    /// One of X0's values, by the platform's answer, of a call that it may not offer.
+    fn offered(&self, [plainest, second, third]: [u64; 3]) -> u64 {
+        [plainest, second, third, NOT_SUPPORTED][self.answered]
+    }
+
+    fn migrated(&self) -> u64 {
+        match self.home {
+            None => NOT_SUPPORTED,
+            Some(home) if home != self.cpu => NOT_PRESENT,
+            Some(_) => [0, DENIED, INTERNAL_FAILURE, INTERNAL_FAILURE][self.answered],
         }
     }
 }

@@ -214,277 +214,276 @@ fn level_of(id: u32) -> Option<u8> {
     }
 }
 
-/// The error of a call that fails.
-macro_rules! passed_error {
-    ($board:ident, $library:ident) => {
-        if $board.answered() == 1 { $library::Error::Denied } else { $library::Error::InternalFailure }
-    };
-}
-
 /// Implements the library's platform and its words for one of its two compilations; the faulty one
 /// asks for more.
 macro_rules! platform {
     ($library:ident, { $($more:tt)* }) => {
-        impl<T: $library::Scalar> $library::SharedCell<T, Board> for Word<T> {
-            fn load_relaxed(&self, board: &Board) -> T {
-                T::from_word(board.load(self.number(), Order::Relaxed))
+        const _: () = {
+            use $library::{CompositeState, CpuIndex, Endianness, Error, HwState, Identity, Level, LocalState, LockKind, MessageOrder, OptionalCalls, Platform, PowerDown, PowerStateFormat, PowerUp, Scalar, Service, SharedCell, SuspendModeChange, SuspendRequest, TrustedOs};
+
+            /// The states of a CPU, its cluster and the system.
+            fn composite([cpu, cluster, system]: [u8; 3]) -> CompositeState {
+                CompositeState { levels: [cpu, cluster, system, 0].map(LocalState) }
             }
 
-            fn store_relaxed(&self, board: &Board, value: T) {
-                board.store(self.number(), value.to_word(), Order::Relaxed);
+            /// The error of a call that fails.
+            fn error(board: &Board) -> Error {
+                if board.answered() == 1 { Error::Denied } else { Error::InternalFailure }
             }
 
-            fn clean(&self, board: &Board) {
-                board.maintain(self.number(), false);
-            }
+            impl<T: Scalar> SharedCell<T, Board> for Word<T> {
+                fn load_relaxed(&self, board: &Board) -> T {
+                    T::from_word(board.load(self.number(), Order::Relaxed))
+                }
 
-            fn clean_invalidate(&self, board: &Board) {
-                board.maintain(self.number(), true);
-            }
-        }
+                fn store_relaxed(&self, board: &Board, value: T) {
+                    board.store(self.number(), value.to_word(), Order::Relaxed);
+                }
 
-        impl $library::Platform for Board {
-            type Shared<T: $library::Scalar> = Word<T>;
+                fn clean(&self, board: &Board) {
+                    board.maintain(self.number(), false);
+                }
 
-            fn this_cpu(&self) -> $library::CpuIndex {
-                $library::CpuIndex(self.process() as u16)
-            }
-
-            fn cpu_by_mpidr(&self, mpidr: u64) -> Option<$library::CpuIndex> {
-                layout::cpu_by_mpidr(mpidr, self.cpus().len()).map(|cpu| $library::CpuIndex(cpu as u16))
-            }
-
-            fn counter_frequency(&self) -> u64 {
-                FREQUENCY
-            }
-
-            fn coherent_power_down(&self) -> bool {
-                self.options.coherent
-            }
-
-            fn lock_kind(&self) -> $library::LockKind {
-                if self.options.ticket { $library::LockKind::Ticket } else { $library::LockKind::Bakery }
-            }
-
-            fn message_order(&self) -> $library::MessageOrder {
-                match self.options.outside_locks {
-                    true => $library::MessageOrder::OutsideLocks,
-                    false => $library::MessageOrder::InsideLocks,
+                fn clean_invalidate(&self, board: &Board) {
+                    board.maintain(self.number(), true);
                 }
             }
 
-            fn is_power_down(&self, level: $library::Level, state: $library::LocalState) -> bool {
-                layout::loses(level, state.0)
-            }
+            impl Platform for Board {
+                type Shared<T: Scalar> = Word<T>;
 
-            fn decode_power_state(&self, raw: u32) -> Result<$library::SuspendRequest, $library::Error> {
-                let (states, last_at_level) = layout::decode(raw).ok_or($library::Error::InvalidParameters)?;
-                let state = $library::CompositeState { levels: states.map($library::LocalState) };
-                Ok($library::SuspendRequest { state, last_at_level })
-            }
-
-            fn off_state(&self) -> $library::CompositeState {
-                $library::CompositeState { levels: layout::OFF.map($library::LocalState) }
-            }
-
-            fn optional_calls(&self) -> $library::OptionalCalls {
-                let there = self.answered() != passed::NOT_OFFERED;
-                $library::OptionalCalls {
-                    os_initiated: true,
-                    node_hw_state: there,
-                    system_reset2: there,
-                    mem_protect: there,
-                    mem_protect_check_range: there,
-                    system_off2: there,
-                    cpu_freeze: false,
+                fn this_cpu(&self) -> CpuIndex {
+                    CpuIndex(self.process() as u16)
                 }
-            }
 
-            fn power_state_format(&self) -> $library::PowerStateFormat {
-                $library::PowerStateFormat::Extended
-            }
-
-            fn coordinate(
-                &self,
-                _: $library::Level,
-                requests: impl Iterator<Item = $library::LocalState>,
-            ) -> $library::LocalState {
-                $library::LocalState(layout::coordinate(requests.map(|request| request.0)))
-            }
-
-            fn stat_slot(&self, _: $library::Level, state: $library::LocalState) -> Option<usize> {
-                Some(layout::slot(state.0))
-            }
-
-            fn is_valid_entry_point(&self, address: u64) -> bool {
-                address & layout::WRONG_ADDRESS == 0
-            }
-
-            fn suspend_mode_change(&self) -> $library::SuspendModeChange {
-                match self.options.lse {
-                    true => $library::SuspendModeChange::BeforeAnySuspend,
-                    false => $library::SuspendModeChange::WhileNobodySleeps,
+                fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> {
+                    layout::cpu_by_mpidr(mpidr, self.cpus().len()).map(|cpu| CpuIndex(cpu as u16))
                 }
-            }
 
-            fn caller_endianness(&self) -> Option<$library::Endianness> {
-                self.is_big().map(|big| if big { $library::Endianness::Big } else { $library::Endianness::Little })
-            }
-
-            fn system_reset2(&self, _: u32, _: u64) -> $library::Error {
-                passed_error!(self, $library)
-            }
-
-            fn hibernate(&self) -> $library::Error {
-                passed_error!(self, $library)
-            }
-
-            fn mem_protect(&self, _: bool) -> Result<bool, $library::Error> {
-                if self.answered() < 2 { Ok(self.answered() == 1) } else { Err($library::Error::InternalFailure) }
-            }
-
-            fn mem_protect_check_range(&self, _: u64, _: u64) -> bool {
-                self.answered() == 0
-            }
-
-            fn node_hw_state(
-                &self,
-                _: $library::CpuIndex,
-                _: $library::Level,
-            ) -> Result<$library::HwState, $library::Error> {
-                [Ok($library::HwState::On), Ok($library::HwState::Standby), Err($library::Error::InternalFailure)]
-                    [self.answered().min(2) as usize]
-            }
-
-            fn may_read_stamps(&self) -> bool {
-                self.answered() == 0
-            }
-
-            fn smccc_arch_feature(&self, _: u32) -> i32 {
-                self.answered() as i32 - 1
-            }
-
-            fn smccc_arch_call(&self, _: u32, _: [u64; 3]) -> Option<[u64; 4]> {
-                (self.answered() != 0).then(|| [self.answered().into(), 0, 0, 0])
-            }
-
-            fn service_identity(&self, _: $library::Service) -> $library::Identity {
-                $library::Identity { uid: [self.answered(), 0, 0, 0], major: 0, minor: 0 }
-            }
-
-            fn migrate(&self, _: $library::CpuIndex) -> Result<(), $library::Error> {
-                if self.answered() == 0 { Ok(()) } else { Err(passed_error!(self, $library)) }
-            }
-
-            fn power_down_allowed(&self, _: &$library::CompositeState, _: $library::PowerDown) -> bool {
-                self.allows_power_down()
-            }
-
-            fn system_suspend_state(&self) -> Option<$library::CompositeState> {
-                let [cpu, cluster, system] = SYSTEM.map($library::LocalState);
-                let state = $library::CompositeState { levels: [cpu, cluster, system, $library::LocalState::RUN] };
-                (self.answered() != 2).then_some(state)
-            }
-
-            fn default_suspend_state(&self) -> Option<$library::CompositeState> {
-                let [cpu, cluster, system] = layout::default_suspend(self.process()).map($library::LocalState);
-                let state = $library::CompositeState { levels: [cpu, cluster, system, $library::LocalState::RUN] };
-                (self.answered() != 2).then_some(state)
-            }
-
-            fn trusted_os(&self) -> $library::TrustedOs {
-                match self.resident.get() {
-                    Some(cpu) => $library::TrustedOs::Migratable($library::CpuIndex(cpu.into())),
-                    None => $library::TrustedOs::Absent,
+                fn counter_frequency(&self) -> u64 {
+                    FREQUENCY
                 }
-            }
 
-            fn barrier(&self) {
-                // Not an operation that ends a poll: a load with its maintenance is polled as a
-                // whole.
-                self.operation(Operation::Barrier);
-                self.barrier_now();
-            }
-
-            fn wait_for_event(&self) {
-                self.wait_for_an_event();
-            }
-
-            fn send_event(&self) {
-                self.send_an_event();
-            }
-
-            fn save_context(&self) {
-                self.act(Operation::Own);
-                self.state().saved.set(true);
-            }
-
-            fn restore_context(&self) {
-                self.act(Operation::Own);
-                if !self.state().saved.replace(false) {
-                    self.fail(Invariant::EntryPoint, format!("CPU {} restores a context that it did not save", self.process()));
+                fn coherent_power_down(&self) -> bool {
+                    self.options.coherent
                 }
-            }
 
-            fn interrupt_pending(&self) -> bool {
-                self.is_interrupted()
-            }
-
-            fn interrupts_off(&self) {
-                self.act(Operation::Own);
-            }
-
-            fn interrupts_on(&self) {
-                self.act(Operation::Own);
-            }
-
-            fn interrupts_init(&self) {
-                self.act(Operation::Own);
-            }
-
-            fn flush_caches(&self, level: $library::Level) {
-                self.flush(level);
-            }
-
-            fn caches_on(&self) {
-                self.turn_caches_on();
-            }
-
-            fn warm_reset(&self) {
-                self.act(Operation::Own);
-                if self.options.coherent {
-                    let process = self.process();
-                    self.memory_mut().join(process);
+                fn lock_kind(&self) -> LockKind {
+                    if self.options.ticket { LockKind::Ticket } else { LockKind::Bakery }
                 }
-            }
 
-            fn power_down(&self, state: &$library::CompositeState, why: $library::PowerDown) {
-                self.announce(state.levels.map(|local| local.0), why == $library::PowerDown::Suspend);
-            }
+                fn message_order(&self) -> MessageOrder {
+                    match self.options.outside_locks {
+                        true => MessageOrder::OutsideLocks,
+                        false => MessageOrder::InsideLocks,
+                    }
+                }
 
-            fn wait_for_power_down(&self) {
-                Board::wait_for_power_down(self);
-            }
+                fn is_power_down(&self, level: Level, state: LocalState) -> bool {
+                    layout::loses(level, state.0)
+                }
 
-            fn power_down_abandoned(&self, state: &$library::CompositeState) {
-                self.state().saved.set(false);
-                self.open(state.levels.map(|local| local.0), false);
-            }
+                fn decode_power_state(&self, raw: u32) -> Result<SuspendRequest, Error> {
+                    let (states, last_at_level) = layout::decode(raw).ok_or(Error::InvalidParameters)?;
+                    let state = CompositeState { levels: states.map(LocalState) };
+                    Ok(SuspendRequest { state, last_at_level })
+                }
 
-            fn standby(&self, state: &$library::CompositeState) {
-                self.keep_contents(state.levels.map(|local| local.0));
-            }
+                fn off_state(&self) -> CompositeState {
+                    CompositeState { levels: layout::OFF.map(LocalState) }
+                }
 
-            fn power_on(&self, target: $library::CpuIndex) -> Result<(), $library::Error> {
-                if self.turn_on(target.get()) { Ok(()) } else { Err($library::Error::InternalFailure) }
-            }
+                fn optional_calls(&self) -> OptionalCalls {
+                    let there = self.answered() != passed::NOT_OFFERED;
+                    OptionalCalls {
+                        os_initiated: true,
+                        node_hw_state: there,
+                        system_reset2: there,
+                        mem_protect: there,
+                        mem_protect_check_range: there,
+                        system_off2: there,
+                        cpu_freeze: false,
+                    }
+                }
 
-            fn powered_up(&self, state: &$library::CompositeState, _: $library::PowerUp) {
-                self.open(state.levels.map(|local| local.0), true);
-            }
+                fn power_state_format(&self) -> PowerStateFormat {
+                    PowerStateFormat::Extended
+                }
 
-            $($more)*
-        }
+                fn coordinate(&self, _: Level, requests: impl Iterator<Item = LocalState>) -> LocalState {
+                    LocalState(layout::coordinate(requests.map(|request| request.0)))
+                }
+
+                fn stat_slot(&self, _: Level, state: LocalState) -> Option<usize> {
+                    Some(layout::slot(state.0))
+                }
+
+                fn is_valid_entry_point(&self, address: u64) -> bool {
+                    address & layout::WRONG_ADDRESS == 0
+                }
+
+                fn suspend_mode_change(&self) -> SuspendModeChange {
+                    match self.options.lse {
+                        true => SuspendModeChange::BeforeAnySuspend,
+                        false => SuspendModeChange::WhileNobodySleeps,
+                    }
+                }
+
+                fn caller_endianness(&self) -> Option<Endianness> {
+                    self.is_big().map(|big| if big { Endianness::Big } else { Endianness::Little })
+                }
+
+                fn system_reset2(&self, _: u32, _: u64) -> Error {
+                    error(self)
+                }
+
+                fn hibernate(&self) -> Error {
+                    error(self)
+                }
+
+                fn mem_protect(&self, _: bool) -> Result<bool, Error> {
+                    if self.answered() < 2 { Ok(self.answered() == 1) } else { Err(Error::InternalFailure) }
+                }
+
+                fn mem_protect_check_range(&self, _: u64, _: u64) -> bool {
+                    self.answered() == 0
+                }
+
+                fn node_hw_state(
+                    &self,
+                    _: CpuIndex,
+                    _: Level,
+                ) -> Result<HwState, Error> {
+                    [Ok(HwState::On), Ok(HwState::Standby), Err(Error::InternalFailure)]
+                        [self.answered().min(2) as usize]
+                }
+
+                fn may_read_stamps(&self) -> bool {
+                    self.answered() == 0
+                }
+
+                fn smccc_arch_feature(&self, _: u32) -> i32 {
+                    self.answered() as i32 - 1
+                }
+
+                fn smccc_arch_call(&self, _: u32, _: [u64; 3]) -> Option<[u64; 4]> {
+                    (self.answered() != 0).then(|| [self.answered().into(), 0, 0, 0])
+                }
+
+                fn service_identity(&self, _: Service) -> Identity {
+                    Identity { uid: [self.answered(), 0, 0, 0], major: 0, minor: 0 }
+                }
+
+                fn migrate(&self, _: CpuIndex) -> Result<(), Error> {
+                    if self.answered() == 0 { Ok(()) } else { Err(error(self)) }
+                }
+
+                fn power_down_allowed(&self, _: &CompositeState, _: PowerDown) -> bool {
+                    self.allows_power_down()
+                }
+
+                fn system_suspend_state(&self) -> Option<CompositeState> {
+                    (self.answered() != 2).then(|| composite(SYSTEM))
+                }
+
+                fn default_suspend_state(&self) -> Option<CompositeState> {
+                    (self.answered() != 2).then(|| composite(layout::default_suspend(self.process())))
+                }
+
+                fn trusted_os(&self) -> TrustedOs {
+                    match self.resident.get() {
+                        Some(cpu) => TrustedOs::Migratable(CpuIndex(cpu.into())),
+                        None => TrustedOs::Absent,
+                    }
+                }
+
+                fn barrier(&self) {
+                    // Not an operation that ends a poll: a load with its maintenance is polled as a
+                    // whole.
+                    self.operation(Operation::Barrier);
+                    self.barrier_now();
+                }
+
+                fn wait_for_event(&self) {
+                    self.wait_for_an_event();
+                }
+
+                fn send_event(&self) {
+                    self.send_an_event();
+                }
+
+                fn save_context(&self) {
+                    self.act(Operation::Own);
+                    self.state().saved.set(true);
+                }
+
+                fn restore_context(&self) {
+                    self.act(Operation::Own);
+                    if !self.state().saved.replace(false) {
+                        self.fail(Invariant::EntryPoint, format!("CPU {} restores a context that it did not save", self.process()));
+                    }
+                }
+
+                fn interrupt_pending(&self) -> bool {
+                    self.is_interrupted()
+                }
+
+                fn interrupts_off(&self) {
+                    self.act(Operation::Own);
+                }
+
+                fn interrupts_on(&self) {
+                    self.act(Operation::Own);
+                }
+
+                fn interrupts_init(&self) {
+                    self.act(Operation::Own);
+                }
+
+                fn flush_caches(&self, level: Level) {
+                    self.flush(level);
+                }
+
+                fn caches_on(&self) {
+                    self.turn_caches_on();
+                }
+
+                fn warm_reset(&self) {
+                    self.act(Operation::Own);
+                    if self.options.coherent {
+                        let process = self.process();
+                        self.memory_mut().join(process);
+                    }
+                }
+
+                fn power_down(&self, state: &CompositeState, why: PowerDown) {
+                    self.announce(state.levels.map(|local| local.0), why == PowerDown::Suspend);
+                }
+
+                fn wait_for_power_down(&self) {
+                    Board::wait_for_power_down(self);
+                }
+
+                fn power_down_abandoned(&self, state: &CompositeState) {
+                    self.state().saved.set(false);
+                    self.open(state.levels.map(|local| local.0), false);
+                }
+
+                fn standby(&self, state: &CompositeState) {
+                    self.keep_contents(state.levels.map(|local| local.0));
+                }
+
+                fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
+                    if self.turn_on(target.get()) { Ok(()) } else { Err(Error::InternalFailure) }
+                }
+
+                fn powered_up(&self, state: &CompositeState, _: PowerUp) {
+                    self.open(state.levels.map(|local| local.0), true);
+                }
+
+                $($more)*
+            }
+        };
     };
 }
 

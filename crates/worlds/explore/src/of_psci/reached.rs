@@ -41,71 +41,29 @@ const SOME: &str = "more than 0";
 const OTHER: &str = "something else";
 
 impl Call {
-    pub(crate) const ALL: [Self; 11] = [
-        Self::On,
-        Self::Off,
-        Self::Suspend,
-        Self::Affinity,
-        Self::ClusterAffinity,
-        Self::Other,
-        Self::Mode,
-        Self::DefaultSuspend,
-        Self::SystemSuspend,
-        Self::Count,
-        Self::Residency,
+    /// All, in their order: each with its name, its weight in a draw where nothing is known yet, and
+    /// the outcomes that it may come to.
+    pub(crate) const ALL: [(Self, &str, u64, &[&str]); 11] = [
+        (Self::On, "CPU_ON", 72, &[SUCCESS, ALREADY_ON, ON_PENDING, FAILURE, ADDRESS]),
+        (Self::Off, "CPU_OFF", 48, &[TURNED_ON, DENIED, VETOED]),
+        (Self::Suspend, "CPU_SUSPEND", 88, &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, INVALID, ADDRESS]),
+        (Self::Affinity, "AFFINITY_INFO", 32, &[IS_ON, IS_OFF, IS_PENDING]),
+        (Self::ClusterAffinity, "AFFINITY_INFO of a cluster", 8, &[IS_ON, IS_OFF, IS_PENDING]),
+        (Self::Other, "calls that the platform answers", 8, &[NONE, SOME, DENIED, FAILURE, UNSUPPORTED]),
+        (Self::Mode, "PSCI_SET_SUSPEND_MODE", 12, &[SUCCESS, DENIED]),
+        (Self::DefaultSuspend, "CPU_DEFAULT_SUSPEND", 12, &[RESUMED, ABANDONED, EARLY, VETOED, ADDRESS, UNSUPPORTED]),
+        (Self::SystemSuspend, "SYSTEM_SUSPEND", 6, &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, ADDRESS, UNSUPPORTED]),
+        (Self::Count, "PSCI_STAT_COUNT", 8, &[NONE, SOME]),
+        (Self::Residency, "PSCI_STAT_RESIDENCY", 4, &[NONE, SOME]),
     ];
 
-    /// Weight of the call in a draw where nothing is known yet.
-    pub(crate) const fn weight(self) -> u64 {
-        match self {
-            Self::On => 72,
-            Self::Off => 48,
-            Self::Suspend => 88,
-            Self::Affinity => 32,
-            Self::ClusterAffinity => 8,
-            Self::Other => 8,
-            Self::Mode => 12,
-            Self::DefaultSuspend => 12,
-            Self::SystemSuspend => 6,
-            Self::Count => 8,
-            Self::Residency => 4,
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::On => "CPU_ON",
-            Self::Off => "CPU_OFF",
-            Self::Suspend => "CPU_SUSPEND",
-            Self::Affinity => "AFFINITY_INFO",
-            Self::ClusterAffinity => "AFFINITY_INFO of a cluster",
-            Self::Other => "calls that the platform answers",
-            Self::Mode => "PSCI_SET_SUSPEND_MODE",
-            Self::DefaultSuspend => "CPU_DEFAULT_SUSPEND",
-            Self::SystemSuspend => "SYSTEM_SUSPEND",
-            Self::Count => "PSCI_STAT_COUNT",
-            Self::Residency => "PSCI_STAT_RESIDENCY",
-        }
-    }
-
-    /// The outcomes that it may come to.
     const fn outcomes(self) -> &'static [&'static str] {
-        match self {
-            Self::On => &[SUCCESS, ALREADY_ON, ON_PENDING, FAILURE, ADDRESS],
-            Self::Off => &[TURNED_ON, DENIED, VETOED],
-            Self::Suspend => &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, INVALID, ADDRESS],
-            Self::DefaultSuspend => &[RESUMED, ABANDONED, EARLY, VETOED, ADDRESS, UNSUPPORTED],
-            Self::SystemSuspend => &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, ADDRESS, UNSUPPORTED],
-            Self::Affinity | Self::ClusterAffinity => &[IS_ON, IS_OFF, IS_PENDING],
-            Self::Mode => &[SUCCESS, DENIED],
-            Self::Count | Self::Residency => &[NONE, SOME],
-            Self::Other => &[NONE, SOME, DENIED, FAILURE, UNSUPPORTED],
-        }
+        Self::ALL[self as usize].3
     }
 
     /// Index of the call's first outcome among the counts.
     fn first(self) -> usize {
-        Self::ALL.iter().take_while(|call| **call != self).map(|call| call.outcomes().len() + 1).sum()
+        Self::ALL.iter().take(self as usize).map(|(.., outcomes)| outcomes.len() + 1).sum()
     }
 }
 
@@ -114,21 +72,15 @@ impl Call {
 const OUTCOMES: usize = {
     let (mut sum, mut number) = (0, 0);
     while number < Call::ALL.len() {
-        sum += Call::ALL[number].outcomes().len() + 1;
+        sum += Call::ALL[number].3.len() + 1;
         number += 1;
     }
     sum
 };
 
-/// The states that are counted, as they are granted.
-const GRANTED: [(States, &str); 6] = [
-    ([1, 0, 0], "1.0.0"),
-    ([2, 0, 0], "2.0.0"),
-    ([1, 1, 0], "1.1.0"),
-    ([2, 1, 0], "2.1.0"),
-    ([2, 2, 0], "2.2.0"),
-    ([2, 2, 1], "2.2.1"),
-];
+/// The states that a CPU may ask for, and that are counted as they are granted; and their names.
+pub(crate) const STATES: [States; 6] = [[1, 0, 0], [2, 0, 0], [1, 1, 0], [2, 1, 0], [2, 2, 0], [2, 2, 1]];
+const GRANTED: [&str; STATES.len()] = ["1.0.0", "2.0.0", "1.1.0", "2.1.0", "2.2.0", "2.2.1"];
 
 const COORDINATORS: [&str; 2] = ["the platform coordinates", "the OS coordinates"];
 
@@ -137,7 +89,7 @@ pub(crate) const WARM_BOOT: u16 = Call::ALL.len() as u16;
 
 /// The name of an actor, who loads or stores.
 pub(crate) fn name_of_actor(actor: u16) -> String {
-    let who = Call::ALL.get(usize::from(actor / 2)).map_or("the warm boot", |call| call.name());
+    let who = Call::ALL.get(usize::from(actor / 2)).map_or("the warm boot", |(_, name, ..)| name);
     format!("{} of {who}", if actor % 2 == 1 { "the store" } else { "the load" })
 }
 
@@ -150,17 +102,13 @@ pub(crate) const COUNTED: usize = OUTCOMES + COORDINATORS.len() * GRANTED.len();
 /// All that is counted.
 pub(crate) fn counted() -> Vec<Counter> {
     let mut all = Vec::with_capacity(COUNTED);
-    for call in Call::ALL {
-        let of = call.name();
-        let outcomes = call.outcomes().iter().chain(&[OTHER]);
+    for (_, of, _, outcomes) in Call::ALL {
+        let outcomes = outcomes.iter().chain(&[OTHER]);
         all.extend(outcomes.map(|what| Counter { group: "calls by outcome", of, what }));
     }
     for of in COORDINATORS {
-        all.extend(GRANTED.map(|(_, what)| Counter {
-            group: "states granted to a CPU, its cluster and the system",
-            of,
-            what,
-        }));
+        let group = "states granted to a CPU, its cluster and the system";
+        all.extend(GRANTED.map(|what| Counter { group, of, what }));
     }
     all
 }
@@ -199,7 +147,7 @@ pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) ->
 
 /// Index of granted states among the counts; `None` for others.
 pub(crate) fn states(granted: &States, by_os: bool) -> Option<usize> {
-    let at = GRANTED.iter().position(|(states, _)| states == granted)?;
+    let at = STATES.iter().position(|states| states == granted)?;
     Some(OUTCOMES + usize::from(by_os) * GRANTED.len() + at)
 }
 

@@ -1,7 +1,7 @@
 //! Scenarios: what each CPU asks of the firmware.
 
 use super::passed;
-use super::reached::{self, Call};
+use super::reached::{self, Call, STATES};
 use document::Document;
 use engine::SplitMix64;
 use interleavings::subject::{MOST_ACTIONS, MOST_CPUS, Script};
@@ -247,7 +247,7 @@ impl Scenario {
                     known(format!("{ask}, a call of CPU {cpu},"), target)?;
                 }
                 if let Ask::Other(function) = *ask
-                    && !passed::CALLS.contains(&function)
+                    && !passed::CALLS.iter().any(|&(known, _)| known == function)
                 {
                     return Err(ScenarioError::NoSuchCall(cpu, function));
                 }
@@ -301,7 +301,7 @@ impl Scenario {
                     Call::Off => Ask::Off,
                     Call::Affinity => Ask::Affinity(other),
                     Call::ClusterAffinity => Ask::ClusterAffinity(other),
-                    Call::Other => Ask::Other(passed::CALLS[random.below(passed::CALLS.len() as u64) as usize]),
+                    Call::Other => Ask::Other(passed::CALLS[random.below(passed::CALLS.len() as u64) as usize].0),
                     Call::Mode => Ask::Mode(random.below(2) as u8),
                     Call::DefaultSuspend => Ask::DefaultSuspend,
                     Call::SystemSuspend => Ask::SystemSuspend,
@@ -324,9 +324,6 @@ impl Scenario {
     }
 }
 
-/// States that a CPU may ask for.
-const STATES: [[u8; 3]; 6] = [[1, 0, 0], [2, 0, 0], [1, 1, 0], [2, 1, 0], [2, 2, 0], [2, 2, 1]];
-
 /// States that there are not: one is unknown, a level is skipped, or loses its contents above one
 /// that keeps them.
 const UNSOUND: [[u8; 3]; 5] = [[3, 0, 0], [1, 2, 0], [2, 0, 1], [2, 1, 1], [1, 1, 1]];
@@ -342,9 +339,9 @@ impl Weights {
     /// outcomes, and states whose grants, were seen less often than the others': up to four times
     /// as much, or as little.
     fn new(counts: &[u64]) -> Self {
-        let mut weights = Self { calls: Call::ALL.map(Call::weight), states: [8; STATES.len()] };
+        let mut weights = Self { calls: Call::ALL.map(|(_, _, weight, _)| weight), states: [8; STATES.len()] };
         if !counts.is_empty() {
-            let rarest = Call::ALL.map(|call| reached::rarest_outcome(call, counts));
+            let rarest = Call::ALL.map(|(call, ..)| reached::rarest_outcome(call, counts));
             scale(&mut weights.calls, &rarest);
             let granted = STATES.map(|states| reached::granted(states, counts));
             scale(&mut weights.states, &granted);
@@ -353,7 +350,7 @@ impl Weights {
     }
 
     fn call(&self, random: &mut SplitMix64) -> Call {
-        Call::ALL[pick(&self.calls, random)]
+        Call::ALL[pick(&self.calls, random)].0
     }
 
     fn states(&self, random: &mut SplitMix64) -> [u8; 3] {

@@ -540,9 +540,11 @@ impl Call<'_> {
     /// A call that passes the platform's answer on.
     fn ask_the_platform(&self, function: u32) -> u64 {
         let Self { board, library, process, .. } = *self;
-        let asked =
-            passed::Asked { cpu: process, resident: board.resident.get(), answered: board.state().answered.get() };
-        let (arguments, right) = asked.right(function);
+        let (home, answered) = (board.resident.get().map(usize::from), board.state().answered.get() as usize);
+        let asked = passed::Asked { cpu: process, home, answered };
+        let call = passed::CALLS.iter().find(|&&(known, _)| known == function);
+        let Some((_, right)) = call else { unreachable!("a scenario is checked") };
+        let (arguments, right) = right(&asked);
         let x0 = returned(board, library.call(function, arguments));
         if x0 != right {
             let (name, x0, right) = (passed::name(function), x0 as i64, right as i64);
@@ -566,18 +568,16 @@ impl Call<'_> {
                     must_not = self.others().any(|other| self.was_on(other));
                 }
                 _ => {
-                    must = self.others().all(|other| ledger.awake_since(other, called));
-                    must_not = self.others().any(|other| ledger.slept_since(other, called));
+                    let (had, may_have) =
+                        if board.options.lse { ledger.suspended_before(called) } else { (false, false) };
+                    must = !may_have && self.others().all(|other| ledger.awake_since(other, called));
+                    must_not = had || self.others().any(|other| ledger.slept_since(other, called));
                 }
             }
         }
-        if board.options.lse && mode == 1 && before == Some(0) {
-            let (had, may_have) = ledger.suspended_before(called);
-            (must, must_not) = (must && !may_have, must_not || had);
-        }
         drop(ledger);
         if must && x0 != SUCCESS || must_not && x0 != DENIED {
-            let right = if must { "nothing stood in its way" } else { "another CPU stood in its way" };
+            let right = if must { "nothing stood in its way" } else { "something stood in its way" };
             board.fail(
                 Invariant::Answer,
                 format!(

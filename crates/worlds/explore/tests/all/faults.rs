@@ -1,6 +1,6 @@
 //! Every fault is found, repeated and shrunk; the library without one breaks nothing.
 
-use explore::{CounterexampleIn, Exploration, Limits, MachineOptions, Psci, Scenario, Strategy, Subject};
+use explore::{CounterexampleIn, Exploration, Limits, MachineOptions, Psci, Scenario, Strategy, Subject, explore_on};
 use psci_faults::FAULTS;
 use seeded::Fault;
 
@@ -197,4 +197,19 @@ fn for_every_question_of_the_platform_a_fault_leaves_it_out() {
         in_table,
         "the table has questions that there are not"
     );
+}
+
+/// What is found, and what is reached, does not depend on the number of threads.
+#[test]
+fn several_threads_find_the_same() {
+    let late = psci_faults::find("optional-calls-unasked").unwrap();
+    for (fault, schedules) in [(None, 10_000), (None, 5 * 1024), (Some(late), SCHEDULES)] {
+        let (subject, exploration) = (subject(fault), exploration(3, schedules));
+        let alone = subject.explore(&exploration, |_| true);
+        assert_eq!(alone.found.is_some(), fault.is_some());
+        for threads in [2, 3, 8] {
+            let together = explore_on(&subject, &exploration, threads, |_| true);
+            assert_eq!(alone, together, "{threads} threads");
+        }
+    }
 }

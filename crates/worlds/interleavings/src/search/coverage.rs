@@ -158,6 +158,7 @@ impl Coverage {
 
     /// Notes how far it has come, each time that the number of runs has doubled.
     pub(crate) fn grow(&mut self, runs: u64, at_the_end: bool) {
+        self.last.clear();
         let next = self.curve.last().map_or(1, |last| 2 * last.runs);
         if self.watched == 0 || runs < next && !at_the_end {
             return;

@@ -256,11 +256,8 @@ where
     }
     let fresh = || Tally { coverage: Coverage::new(subject.counted(), subject.kinds()), ..Tally::default() };
     let (mut tally, machines, stops) = (fresh(), subject.machines(), AtomicBool::new(false));
-    let mut ended = exploration.schedules == 0;
-    for pass in 0_u64.. {
-        if ended {
-            break;
-        }
+    let (mut ended, mut pass) = (exploration.schedules == 0, 0_u64);
+    while !ended {
         let (first, counts, next) = (tally.schedules, tally.coverage.counts.clone(), AtomicUsize::new(0));
         let work = |done: mpsc::Sender<(usize, TallyOf<S>)>| {
             while let at = next.fetch_add(1, Relaxed)
@@ -303,6 +300,7 @@ where
             tally.found = own.found;
             tally.coverage.add(&own.coverage);
         }
+        pass += 1;
         ended = tally.found.is_some() || stops.load(Relaxed) || tally.schedules >= exploration.schedules;
         tally.coverage.grow(tally.schedules, ended);
     }
