@@ -48,10 +48,8 @@ pub(crate) struct Oracle {
     /// the last grace period started: its number is there before it is told.
     pub(crate) steps_since: Cell<u64>,
     start_since: Cell<u64>,
-    /// The jiffy of that start while the grace period lasts, and whether it was reported as
-    /// stalled.
+    /// The jiffy of that start while the grace period lasts.
     lasts_since: Cell<Option<u64>>,
-    reported: Cell<bool>,
     /// The last report of a stall: its grace period, whether that had started, and the jiffy.
     last_report: Cell<Option<(u64, bool, u64)>>,
     /// The jiffy from which on CPUs have nothing else to do.
@@ -92,7 +90,6 @@ impl Oracle {
         self.seen.replace([0; COUNTED.len()]);
         self.start.set(0);
         self.lasts_since.set(None);
-        self.reported.set(false);
         self.last_report.set(None);
         self.done_at.set(None);
         let mut quiet = self.quiet.borrow_mut();
@@ -138,7 +135,6 @@ impl Oracle {
         self.start.set(self.next_moment());
         self.start_since.set(self.steps_since.get());
         self.lasts_since.set(Some(jiffy));
-        self.reported.set(false);
         match self.started.get() == u64::from(number) {
             true => Ok(()),
             false => {
@@ -147,15 +143,19 @@ impl Oracle {
         }
     }
 
-    /// RCU has seen a tick: it has reported a grace period that has lasted for too long. A CPU may
-    /// hear of its start, and another one see the limit, some jiffies later.
+    /// RCU has seen a tick: it has reported a grace period that has lasted for too long, and again
+    /// after three times as long. A CPU may hear of its start, and another one see the limit, some
+    /// jiffies later.
     pub(crate) fn ticked(&self, jiffy: u64, patience: u64) -> Result<(), Breach> {
-        match self.lasts_since.get() {
-            Some(since) if !self.reported.get() && jiffy > since + patience + STALL_LATE => Err((
+        let Some(since) = self.lasts_since.get() else { return Ok(()) };
+        let told = self.last_report.get().filter(|&(of, had, _)| (of, had) == (self.started.get(), true));
+        let limit = told.map_or(since + patience, |(.., at)| at + 3 * patience);
+        match jiffy > limit + STALL_LATE {
+            true => Err((
                 Invariant::SoonEnough,
                 format!("the grace period that started in jiffy {since} is not reported as stalled in jiffy {jiffy}"),
             )),
-            _ => Ok(()),
+            false => Ok(()),
         }
     }
 
@@ -268,7 +268,6 @@ impl Oracle {
         if number > self.started.get() {
             return wrong(format!("of grace period {number}, and {} have started", self.started.get()));
         }
-        self.reported.set(true);
         // One that has ended meanwhile is not known any more.
         match self.lasts_since.get().filter(|_| number == self.started.get()) {
             Some(since) if age != jiffy - since => {

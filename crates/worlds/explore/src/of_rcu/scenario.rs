@@ -404,7 +404,7 @@ impl KernelScenario {
         self.exclusives = below(4) == 0;
         self.impatient = below(4) == 0;
         // A stall that lasts is told again after three times its limit.
-        let lasts = if self.impatient && below(8) == 0 { 64 } else { 7 };
+        let lasts = if self.impatient && below(8) == 0 { 128 } else { 7 };
         // In how many of a hundred actions an object is replaced. With few, lists run empty, and
         // threads go to sleep.
         let replaces = [2, 5, 12][usize::from(below(3))];
