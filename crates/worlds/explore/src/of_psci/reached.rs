@@ -41,8 +41,8 @@ const SOME: &str = "more than 0";
 const OTHER: &str = "something else";
 
 impl Call {
-    /// All, in their order: each with its name, its weight in a draw where nothing is known yet, and
-    /// the outcomes that it may come to.
+    /// All, in their order: each with its name, its weight in a draw where nothing is known yet,
+    /// and the outcomes that it may come to.
     pub(crate) const ALL: [(Self, &str, u64, &[&str]); 11] = [
         (Self::On, "CPU_ON", 72, &[SUCCESS, ALREADY_ON, ON_PENDING, FAILURE, ADDRESS]),
         (Self::Off, "CPU_OFF", 48, &[TURNED_ON, DENIED, VETOED]),
