@@ -164,7 +164,7 @@ impl Board {
     /// The byte order of the caller, on a machine that tells it: every other call is made by
     /// big-endian code.
     pub(crate) fn is_big(&self) -> Option<bool> {
-        self.options.lse.then(|| self.state().position.get() % 2 == 0)
+        self.options.lse.then(|| self.state().position.get().is_multiple_of(2))
     }
 
     /// Forgets a run: nothing is ready, nothing has happened.

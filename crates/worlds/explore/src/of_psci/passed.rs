@@ -4,10 +4,10 @@ use super::layout::mpidr;
 use super::ledger::DENIED;
 
 /// The arguments of a call, and the right X0.
-type Right = ([u64; 3], u64);
+type Right = fn(&Asked) -> ([u64; 3], u64);
 
 /// The calls, by their function ids.
-pub(crate) const CALLS: [(u32, fn(&Asked) -> Right); 13] = [
+pub(crate) const CALLS: [(u32, Right); 13] = [
     // The two modes of a suspend, and the extended format.
     (smc::PSCI_FEATURES, |_| ([smc::CPU_SUSPEND.into(), 0, 0], 3)),
     (smc::MIGRATE, |asked| ([mpidr(asked.cpu), 0, 0], asked.migrated())),
