@@ -32,7 +32,7 @@ const TRIED: &str = "tried";
 const DETAILS: &str = "The answer is no if a schedule breaks an invariant: the recording then is that of `stopwatt explore`, which shrinks it and \
                        repeats it. Kinds of machine take turns.";
 
-const SCHEDULES: Or<Number> = Number::new("schedules", 1..=1_000_000_000_000, "How many schedules to try.").or(100_000);
+const SCHEDULES: Or<Number> = Number::new("schedules", 1..=1_000_000_000_000, "How many schedules to try.").or(50_000);
 
 const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of everything that is drawn.").or(1);
 
