@@ -2,7 +2,7 @@
 //! command's own.
 
 use crate::graphs::{GraphKind, Load};
-use crate::loaded::{BUFFERS, FLOWS, NO_CHECKSUM, ROUTES, WINDOW, WINDOWS, buffers_hold_frames};
+use crate::loaded::{BUFFERS, FLOWS, NO_CHECKSUM, ROUTES, WINDOWS, buffers_hold_frames};
 use crate::rates::bench::Driver;
 use crate::rates::find::{DriverRates, LOADS, Search, find};
 use crate::rates::search::Precision;
@@ -43,6 +43,8 @@ const FORWARDER: CheckedSetting<String> = CheckedSetting::new(
     "A program of yours as the driver `command`. It runs between the interfaces in0 and out0, and sends what comes in on one \
      to 02:fe:00:00:01:02 on the other.",
 );
+
+const WINDOW: Or<Number> = Number::new("window", 1..=600_000, "Length of a trial.").unit("ms").or(1000);
 
 const LOSS: Or<CheckedSetting<f64>> =
     CheckedSetting::new("loss", "PERCENT", percent, "Loss that the partial drop rate allows.")

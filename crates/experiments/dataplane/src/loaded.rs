@@ -68,7 +68,7 @@ const PATIENCE: Or<Number<u64>> =
 
 pub(crate) const WINDOWS: Or<Number<u32>> = Number::new("windows", 1..=10_000, "Windows of load.").or(10);
 
-pub(crate) const WINDOW: Or<Number> = Number::new("window", 1..=600_000, "Length of a window.").unit("ms").or(1000);
+pub(crate) const WINDOW: Or<Number> = Number::new("window", 1..=600_000, "Length of a window.").unit("ms").or(200);
 
 const LOOP: Or<Choice<Shape>> = Choice::new(
     "loop",
