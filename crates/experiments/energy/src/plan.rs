@@ -74,8 +74,8 @@ const RATES: [u64; 13] = [0, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500, 1000, 2000]
 /// Seeds of the central point of a run without curves.
 const FEW_SEEDS: u32 = 2;
 
-/// The points of a run: its draws, the central point with its seeds, and the curves if `curves` says
-/// so.
+/// The points of a run: its draws, the central point with its seeds, and the curves if `curves`
+/// says so.
 pub fn plan<'s>(
     suite: &'s Suite,
     benchmarks: &[&'s Benchmark],

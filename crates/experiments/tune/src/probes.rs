@@ -135,8 +135,8 @@ fn passes(
     Ok(all.into_iter().map(|values| values[0]).collect())
 }
 
-/// The middle of ratios of times, whose noise goes either way; `failed` says so if the passes differ
-/// by twice what two passes may.
+/// The middle of ratios of times, whose noise goes either way; `failed` says so if the passes
+/// differ by twice what two passes may.
 fn middle(name: &str, ratios: &mut [f64], failed: &mut Vec<String>) -> f64 {
     ratios.sort_by(f64::total_cmp);
     let (middle, least, most) = (ratios[ratios.len() / 2], ratios[0], ratios[ratios.len() - 1]);

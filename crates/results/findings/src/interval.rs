@@ -11,13 +11,14 @@ pub struct Interval {
     pub low: f64,
     /// The median.
     pub median: f64,
-    /// The greatest value; of [`Self::ENOUGH`] draws and more, a further one lies above it with 2.5 %.
+    /// The greatest value; of [`Self::ENOUGH`] draws and more, a further one lies above it with 2.5
+    /// %.
     pub high: f64,
 }
 
 impl Interval {
-    /// The least number of draws whose range holds a further draw with 95 %, whatever they are drawn
-    /// from: the range of n holds it with (n - 1) / (n + 1).
+    /// The least number of draws whose range holds a further draw with 95 %, whatever they are
+    /// drawn from: the range of n holds it with (n - 1) / (n + 1).
     pub const ENOUGH: usize = 39;
 
     /// What a further draw lies between with 95 %; of fewer than [`Self::ENOUGH`], their range.

@@ -257,8 +257,8 @@ impl<'r> Reader<'_, 'r> {
         all.max_by(|a, b| a.spearman.abs().total_cmp(&b.spearman.abs()))
     }
 
-    /// The number of draws in which more is saved than RCU costs and the seeds spread at the central
-    /// point; and by how much at most, in points.
+    /// The number of draws in which more is saved than RCU costs and the seeds spread at the
+    /// central point; and by how much at most, in points.
     fn beyond(&self, name: &str, configuration: &str, benefits: &[f64]) -> (usize, f64) {
         let bounds = saved(self.energies(name, REFERENCE), self.energies(name, SILENT));
         let at_centre = spread(&self.central(name, configuration)) + spread(&self.central(name, SILENT));
