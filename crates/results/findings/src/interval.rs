@@ -7,12 +7,11 @@ use serde::Serialize;
 /// The range of some values, or what a further draw lies between with 95 %; and their median.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
-    /// The least value; of [`Self::ENOUGH`] draws and more, a further one lies below it with 2.5 %.
+    /// The least value; of 39 draws and more, a further one lies below it with 2.5 %.
     pub low: f64,
     /// The median.
     pub median: f64,
-    /// The greatest value; of [`Self::ENOUGH`] draws and more, a further one lies above it with 2.5
-    /// %.
+    /// The greatest value; of 39 draws and more, a further one lies above it with 2.5 %.
     pub high: f64,
 }
 
