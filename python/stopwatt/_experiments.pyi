@@ -531,6 +531,7 @@ class _RcuEnergy(Experiment):
         world: Optional[Literal["sim"]] = None,
         platform: Optional[Path] = None,
         draws: Optional[int] = None,
+        full: Optional[bool] = None,
         benchmarks: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         set: Optional[Union[str, Sequence[str], Mapping[str, object]]] = None,
         part: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
@@ -577,6 +578,7 @@ class _Placement(Experiment):
         duty: Optional[int] = None,
         period: Optional[int] = None,
         rules: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        full: Optional[bool] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
     ) -> _PlacementRecording: ...

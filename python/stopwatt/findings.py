@@ -1994,19 +1994,19 @@ class RcuEnergyCell:
     central_energy_benefit_percent: Optional[Interval]
     """Energy saved at the central point, over its seeds; `None` in the reference itself."""
     verdict: Optional[str]
-    """`certain` where the benefit's interval excludes zero, else `undecided`; `None` in the reference and where nothing
-    was drawn.
+    """`certain` where the benefit's interval excludes zero, else `undecided`; `None` in the reference and where fewer than
+    39 draws were made.
     """
     wrong_sign: bool
     """True if the sign is certain and the published one is the other."""
     decides: Optional[RcuEnergyDecidingUnknown]
-    """The unknown that goes most with the benefit."""
+    """The unknown that goes most with the benefit; `None` of fewer than 39 draws."""
     exceeds_rcu: Optional[bool]
     """True if the published benefit is more than RCU costs at all in 97.5 % of the draws; `None` without a published
-    benefit.
+    benefit and of fewer than 39 draws.
     """
     rcu_bound_percent: Optional[float]
-    """The cost of RCU that 97.5 % of the draws stay below, in percent of the reference."""
+    """The cost of RCU that 97.5 % of the draws stay below, in percent of the reference; of fewer than 39 draws the most."""
     draws_beyond_bound: int
     """The number of draws in which more is saved than RCU costs there (or than nothing, where it costs less) and the seeds
     spread.
@@ -2261,7 +2261,7 @@ class RcuLazy:
 
 @dataclass(frozen=True, kw_only=True)
 class RcuLazyConfiguration:
-    """A configuration; intervals hold 95 % of the draws."""
+    """A configuration; intervals hold 95 % of the draws, or are the range of fewer than 39."""
 
     name: str
     """The configuration's name."""
@@ -2450,14 +2450,14 @@ class PlacementPolicy:
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """The range of some values, or the part of it that holds 95 % of some draws; and their median."""
+    """The range of some values, or what a further draw lies between with 95 %; and their median."""
 
     low: float
-    """The least value; of draws, 2.5 % lie below it."""
+    """The least value; of 39 draws and more, a further one lies below it with 2.5 %."""
     median: float
     """The median."""
     high: float
-    """The greatest value; of draws, 2.5 % lie above it."""
+    """The greatest value; of 39 draws and more, a further one lies above it with 2.5 %."""
 
 
 @dataclass(frozen=True, kw_only=True)

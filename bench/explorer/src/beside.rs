@@ -1,4 +1,4 @@
-//! The five programs in loom, in shuttle and in the explorer: executions, time, and what was found.
+//! The programs in loom, in shuttle and in the explorer: executions, time, and what was found.
 
 use crate::programs::{PROGRAMS, in_explorer, in_loom, in_shuttle};
 use interleavings::{Config, Core, Strategy};

@@ -1,16 +1,18 @@
-//! Five programs, correct and with a fault each, written once for whoever has the types.
+//! Seven programs, correct and with a fault each, written once for whoever has the types.
 
 /// The faults, by program: what is left out.
-pub const PROGRAMS: [(&str, &str); 5] = [
+pub const PROGRAMS: [(&str, &str); 7] = [
     ("peterson", "the order of its swap"),
     ("bakery", "the wait for who is choosing"),
     ("ring", "the release of the slot that was read"),
     ("seqlock", "the writer's fence"),
     ("treiber", "the release of the node that is pushed"),
+    ("mutex", "the lock in one of the threads"),
+    ("queue", "the push before the end is told"),
 ];
 
 /// Makes `run(name, faulty)` of the types that are in scope: `AtomicBool`, `AtomicUsize`,
-/// `AtomicPtr`, `UnsafeCell` with `with` and `with_mut`, `Arc`, `fence`, `spawn` and `yield_now`.
+/// `AtomicPtr`, `Mutex`, `UnsafeCell` with `with` and `with_mut`, `Arc`, `fence`, `spawn` and `yield_now`.
 macro_rules! programs {
     () => {
         use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -169,6 +171,38 @@ macro_rules! programs {
             });
         }
 
+        fn mutex(faulty: bool) {
+            let (lock, count) = (Arc::new(Mutex::new(())), Arc::new(Plain(UnsafeCell::new(0))));
+            let seen = count.clone();
+            two(move |me| {
+                let _held = (!faulty || me == 0).then(|| lock.lock().unwrap());
+                count.set(count.get() + 1);
+            });
+            assert_eq!(seen.get(), 2);
+        }
+
+        /// A consumer polls a queue below a lock.
+        fn queue(faulty: bool) {
+            let (queue, ended) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
+            two(move |me| {
+                if me == 1 {
+                    if faulty {
+                        ended.store(true, Release);
+                    }
+                    queue.lock().unwrap().push(1);
+                    return;
+                }
+                loop {
+                    let item = queue.lock().unwrap().pop();
+                    if item.is_some() {
+                        break;
+                    }
+                    assert!(!ended.load(Acquire), "the item is lost");
+                    yield_now();
+                }
+            });
+        }
+
         /// Runs a program once.
         pub fn run(name: &str, faulty: bool) {
             match name {
@@ -177,6 +211,8 @@ macro_rules! programs {
                 "ring" => ring(faulty),
                 "seqlock" => seqlock(faulty),
                 "treiber" => treiber(faulty),
+                "mutex" => mutex(faulty),
+                "queue" => queue(faulty),
                 _ => unreachable!("the table has the names"),
             }
         }
@@ -185,16 +221,16 @@ macro_rules! programs {
 
 pub mod in_loom {
     use loom::cell::UnsafeCell;
-    use loom::sync::Arc;
     use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+    use loom::sync::{Arc, Mutex};
     use loom::thread::{spawn, yield_now};
 
     programs!();
 }
 
 pub mod in_shuttle {
-    use shuttle::sync::Arc;
     use shuttle::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+    use shuttle::sync::{Arc, Mutex};
     use shuttle::thread::{spawn, yield_now};
 
     /// Shuttle watches no plain data.
@@ -219,7 +255,7 @@ pub mod in_shuttle {
 
 pub mod in_explorer {
     use interleavings::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
-    use interleavings::sync::{Arc, UnsafeCell};
+    use interleavings::sync::{Arc, Mutex, UnsafeCell};
     use interleavings::thread::{spawn, yield_now};
 
     programs!();
