@@ -12,7 +12,8 @@ pub const PROGRAMS: [(&str, &str); 7] = [
 ];
 
 /// Makes `run(name, faulty)` of the types that are in scope: `AtomicBool`, `AtomicUsize`,
-/// `AtomicPtr`, `Mutex`, `UnsafeCell` with `with` and `with_mut`, `Arc`, `fence`, `spawn` and `yield_now`.
+/// `AtomicPtr`, `Mutex`, `UnsafeCell` with `with` and `with_mut`, `Arc`, `fence`, `spawn` and
+/// `yield_now`.
 macro_rules! programs {
     () => {
         use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
