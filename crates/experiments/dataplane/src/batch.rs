@@ -102,7 +102,8 @@ struct ModelStudy {
     platform: CorePlatform,
     /// Each with the name of its variant.
     paths: Vec<(String, FramePath)>,
-    /// What the times of nodes follow from, where a core has both.
+    /// The fitted costs and the counted instructions, from which the times of nodes are predicted;
+    /// `None` for a core that lacks one of them.
     times: Option<(Costs, Instructions)>,
 }
 

@@ -289,7 +289,8 @@ impl Suite {
         }
     }
 
-    /// The place of an unknown, or of a switch, which come after them.
+    /// The place of an unknown or a switch among [`Self::may_be_set`]; `None` if there is neither
+    /// of that name.
     pub fn unknown(&self, name: &str) -> Option<usize> {
         self.may_be_set().position(|unknown| unknown.name == name)
     }
@@ -301,7 +302,7 @@ impl Suite {
 
     /// Adds a switch for what each part of the kernel's own work takes.
     pub fn add_kernel_costs(&mut self, costs: &[Cost]) {
-        // What invoking a callback takes is unknown already.
+        // The time of a callback is one of the unknowns, `callbacks.cost`, and no switch.
         for cost in costs.iter().filter(|cost| cost.name != "callback") {
             self.switches.push(Unknown {
                 name: format!("{KERNEL}{}", cost.name),

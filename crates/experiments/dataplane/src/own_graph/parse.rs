@@ -33,19 +33,19 @@ pub struct PacketsEntry {
     pub from: Word,
     /// The first node.
     pub start: Option<Word>,
-    /// What the interfaces do.
+    /// The way in which the interfaces forward packets.
     #[serde(default)]
     pub mode: Mode,
 }
 
-/// What interfaces do with a packet.
+/// The way in which interfaces forward packets.
 #[derive(Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Routes lead it.
+    /// By routes.
     #[default]
     Route,
-    /// It goes out of the other interface.
+    /// A packet goes out of the other interface.
     CrossConnect,
 }
 

@@ -129,7 +129,7 @@ pub struct Flow {
     pub ttl: u8,
 }
 
-/// What a graph's file leaves out of a flow.
+/// The values of a flow that a graph's file may leave out.
 mod usual {
     pub const fn source_port() -> u16 {
         0x1000
