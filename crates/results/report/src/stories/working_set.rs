@@ -62,8 +62,8 @@ fn written(of: &Prediction<'_>) -> &'static str {
 fn errors(of: &Prediction<'_>) -> String {
     let sum = |ns: fn(&NodeTime<'_>) -> f64| of.times.iter().map(ns).sum::<f64>();
     format!(
-        "The {} nodes of the slides take {:.0} ns together by the model, and {:.0} as published; each is off by {:.0} % \
-         (rms), in proportion to instructions by {:.0} %.",
+        "By the model the {} nodes of the slides take {:.0} ns ({:.0} published), with errors of {:.0} % (rms) node by \
+         node; in proportion to instructions, {:.0} %.",
         of.times.len(),
         sum(|of| of.ns),
         sum(|of| of.published_ns),
