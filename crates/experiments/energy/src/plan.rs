@@ -71,9 +71,6 @@ pub const DOSES: [u64; 5] = [0, 1, 10, 100, 1000];
 /// Rates of callbacks, for the curve over rates: about three to each tenfold.
 const RATES: [u64; 13] = [0, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500, 1000, 2000];
 
-/// Seeds of the central point of a run without curves.
-const FEW_SEEDS: u32 = 2;
-
 /// The points of a run: its draws, the central point with its seeds, and the curves if `curves`
 /// says so.
 pub fn plan<'s>(
@@ -83,7 +80,8 @@ pub fn plan<'s>(
     curves: bool,
     set: &[(String, Value)],
 ) -> Vec<Visit<'s>> {
-    let seeds = if curves { suite.central_seeds } else { suite.central_seeds.min(FEW_SEEDS) };
+    // Without curves two seeds show whether they differ.
+    let seeds = if curves { suite.central_seeds } else { suite.central_seeds.min(2) };
     let fixed = |point: Point<'s>| set.iter().fold(point, |point, (name, value)| point.with(name, value.clone()));
     let is_set = |name: &str| set.iter().any(|(other, _)| other == name);
     let mut visits = Vec::new();

@@ -61,7 +61,6 @@ static ABOUT: About = About {
         Example { arguments: "", about: "a first look, in seconds" },
         Example { arguments: "--full", about: "the table, with certain signs, and curves" },
         Example { arguments: "--set callbacks.rate=0", about: "no callbacks, no benefit" },
-        Example { arguments: "--benchmarks audio --set callbacks.rate=60 --draws 0", about: "one of them, tried" },
     ],
     sweep_defaults: &[(&DRAWS, "0")],
     shipped_sweeps: &[],

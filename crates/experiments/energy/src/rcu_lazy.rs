@@ -77,7 +77,6 @@ static ABOUT: About = About {
     cases: &["idle"],
     examples: &[
         Example { arguments: "", about: "the table" },
-        Example { arguments: "--platform juno-r2-a72 --draws 16", about: "" },
         Example { arguments: "--set callbacks.rate=200", about: "one unknown fixed" },
     ],
     sweep_defaults: &[(&DRAWS, "16")],

@@ -105,10 +105,6 @@ fn buffers(found: &WorkingSet<'_>) -> String {
     for_all((&found.pools, "buffers"), |way| way.pool, |way| way.metadata_from_memory(), (kept, lost))
 }
 
-fn numbers(all: &[u64]) -> String {
-    listed(&all.iter().map(u64::to_string).collect::<Vec<_>>())
-}
-
 /// What holds at every stride: up to which size hardly any access misses, and from which on some
 /// do; between the two the stride decides.
 fn for_all(
@@ -142,9 +138,9 @@ fn for_all(
     };
     let for_all = (!said.is_empty()).then(|| format!(", {}", said.join(", and ")));
     let between = ends(&sizes[keeping..losing]).map(|[least, most]| {
-        let open: Vec<u64> = sizes[keeping..losing].iter().map(|ways| size(&ways[0])).collect();
+        let open: Vec<String> = sizes[keeping..losing].iter().map(|ways| size(&ways[0]).to_string()).collect();
         let [least, most] = [least, most].map(|(value, stride)| format!("{value:.2} ({stride} bytes)"));
-        format!("; with {} {unit} the stride decides: {least} to {most}", numbers(&open))
+        format!("; with {} {unit} the stride decides: {least} to {most}", listed(&open))
     });
     [Some(start), for_all, between].into_iter().flatten().collect::<String>() + "."
 }
