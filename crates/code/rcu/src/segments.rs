@@ -62,6 +62,16 @@ impl Segments {
         self.callbacks.len() - self.done - self.wait - self.ready
     }
 
+    /// The part of the list in which a callback with this argument is.
+    pub(crate) fn segment_of(&self, argument: u64) -> Option<&'static str> {
+        let at = self.callbacks.iter().position(|callback| callback.argument == argument)?;
+        Some(match at {
+            _ if at < self.done => "list, ready to be invoked",
+            _ if at < self.done + self.wait + self.ready => "list, waiting for the end of a grace period",
+            _ => "list, without a grace period",
+        })
+    }
+
     /// A new callback, in NEXT.
     pub(crate) fn push(&mut self, callback: Callback) {
         self.lazy += usize::from(callback.urgency == Urgency::Lazy);

@@ -1,13 +1,15 @@
 //! The whole state, and how it is made.
 
+use crate::callback::Callback;
 use crate::cell::SharedWord;
 use crate::counters::{Counters, GracePeriodCounters};
 use crate::cpu::Cpu;
 use crate::group::{Group, stride};
 use crate::node::{Node, tree};
-use crate::plain::Plain;
+use crate::plain::{Plain, PlainList};
 use crate::platform::{Platform, Thread};
 use crate::settings::{Form, Settings, SettingsError};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 /// Phase of the grace-period thread.
@@ -129,6 +131,23 @@ impl<P: Platform> Rcu<P> {
         let Some(cpu) = self.cpus.get(cpu) else { return 0 };
         let lists = [&cpu.queue, &cpu.batch, &cpu.bypass].map(|list| list.unwatched().borrow().len());
         cpu.list.unwatched().borrow().len() + lists.iter().sum::<usize>()
+    }
+
+    /// The list that holds a callback with this argument: its CPU and which one; `None` where none
+    /// does, as while one takes it over from another.
+    pub fn list_of(&self, argument: u64) -> Option<(usize, &'static str)> {
+        self.cpus.iter().enumerate().find_map(|(number, cpu)| {
+            let within = |list: &PlainList<VecDeque<Callback>, P>| {
+                list.unwatched().try_borrow().is_ok_and(|list| list.iter().any(|of| of.argument == argument))
+            };
+            let which = match cpu {
+                _ if within(&cpu.queue) => "queue, which its thread has not taken",
+                _ if within(&cpu.batch) => "batch, which its thread invokes",
+                _ if within(&cpu.bypass) => "bypass list",
+                _ => cpu.list.unwatched().try_borrow().ok()?.segment_of(argument)?,
+            };
+            Some((number, which))
+        })
     }
 
     /// Of the callbacks in the list of a CPU, those whose grace period has passed; 0 for a CPU that

@@ -138,8 +138,8 @@ fn run<S: Recordable>(subject: &S, limits: Limits, request: &Request<'_>, sink: 
         None => nothing_found::<S>(subject, &tally, seed),
         Some(found) => {
             let shrunk = subject.simplest(found, limits);
-            let (_, steps) = subject.replay(&shrunk, limits);
-            record(subject, &shrunk, &steps, limits, seed)
+            let (_, account) = subject.account(&shrunk, limits);
+            record(subject, &shrunk, &account, limits, seed)
         }
     };
     recording.header.iterations = 1;

@@ -13,6 +13,6 @@ mod schedule;
 
 pub use campaign::{ExplorePsci, ExploreRcu, nothing_found};
 pub use coverage::add_coverage;
-pub use record::{experiment, record};
+pub use record::{READABLE, experiment, record};
 pub use recorded::Recordable;
 pub use schedule::{Schedule, ScheduleError, subject_of};

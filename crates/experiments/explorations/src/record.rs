@@ -2,7 +2,7 @@
 
 use crate::recorded::Recordable;
 use crate::schedule::Schedule;
-use explore::{CounterexampleIn, Kind, Limits, Operation, Script, Step};
+use explore::{Account, CounterexampleIn, Deviation, Limits, Operation, Script, Step};
 use recording::{Header, Lane, Recording, facts};
 use std::collections::BTreeMap;
 
@@ -18,24 +18,30 @@ const MISSED_SHOWN: usize = 3;
 pub fn record<S: Recordable>(
     subject: &S,
     found: &CounterexampleIn<S>,
-    steps: &[Step],
+    account: &Account,
     limits: Limits,
     seed: u64,
 ) -> Recording {
+    let steps = &account.steps[..];
     let narrator = S::narrator(found.machine, &found.script);
     let operations = names_of_operations(steps);
     let cpus = subject.cpus();
-    let mut header = header(subject, found, steps, limits, seed);
-    header.lanes = lanes(names_of_calls(&found.script), &operations);
+    let mut header = header(subject, found, account, limits, seed);
+    header.lanes = lanes(names_of_calls(&found.script), &operations, &found.schedule);
     let mut recording = Recording::new(header);
     let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
     let series = recording.series(variant, found.failure.invariant.name(), "");
     let [call, operation] = ["call", "operation"].map(|name| recording.point_with_argument(name, name));
     let [call_end, operation_end] = ["call-end", "operation-end"].map(|name| recording.point(name));
     let mut calling = vec![false; cpus + 1];
+    let first = narrator.that_matter(account, &found.schedule, FIRST_SHOWN);
     // Of a long run, what matters: nobody reads more.
-    for at in narrator.that_matter(steps) {
+    for at in narrator.that_matter(account, &found.schedule, READABLE) {
         let (time, step) = (at as u64, &steps[at]);
+        if first.binary_search(&at).is_ok() {
+            let point = recording.point(LED.0);
+            recording.event(series, 0, u16::from(step.process), time, time, point, 0);
+        }
         let cpu = u16::from(step.process);
         let process = usize::from(step.process);
         if let Operation::Action { number } = step.did {
@@ -47,13 +53,13 @@ pub fn record<S: Recordable>(
             recording.event(series, 0, cpu, time, time, call, (before + usize::from(number)) as u32);
             calling[process] = true;
         }
-        for deviation in found
-            .schedule
-            .iter()
-            .filter(|deviation| (deviation.process, deviation.operation) == (step.process, step.operation))
-        {
-            if let Some((_, point, _)) = MARKS.iter().find(|(kind, _, _)| *kind == deviation.kind) {
-                let point = recording.point(point);
+        if account.cause.as_ref().is_some_and(|cause| cause.step == at) {
+            let point = recording.point(CAUSE.0);
+            recording.event(series, 0, cpu, time, time, point, 0);
+        }
+        for (number, deviation) in (1..).zip(&found.schedule) {
+            if narrator.step_of(steps, deviation) == Some(at) {
+                let point = recording.point(&deviation_point(number));
                 recording.event(series, 0, cpu, time, time, point, deviation.value as u32);
             }
         }
@@ -86,35 +92,36 @@ pub fn record<S: Recordable>(
 fn header<S: Recordable>(
     subject: &S,
     found: &CounterexampleIn<S>,
-    steps: &[Step],
+    account: &Account,
     limits: Limits,
     seed: u64,
 ) -> Header {
+    let steps = &account.steps[..];
     let narrator = S::narrator(found.machine, &found.script);
     let mut header = Header::new(&experiment::<S>(), "explore", "us");
     header.seed = seed;
     header.iterations = 1;
     let cpus = subject.cpus();
-    header.notes.push(format!(
-        "An explored run has no time: on its timeline an operation takes a microsecond, and CPU {cpus} is {}.",
-        S::LAST
-    ));
+    header
+        .notes
+        .push(format!("An explored run has no time: its timeline counts operations, and CPU {cpus} is {}.", S::LAST));
     header.complaints.push(sentence(&found.failure.what));
-    let sentences = found.schedule.iter().map(|deviation| narrator.deviation(steps, deviation));
+    let sentences = found.schedule.iter().map(|deviation| sentence(&narrator.deviation(steps, deviation)));
     let missed = (0..steps.len()).rev().filter_map(|at| narrator.missed(steps, at));
     header.set_facts(&facts::Exploration {
         schedule: Schedule::new(found, subject, limits).text(),
         sentences: sentences.collect(),
         scenario: found.script.sentences(),
         missed: missed.take(MISSED_SHOWN).collect(),
-        causes: narrator.causes(steps),
+        cause: account.cause.as_ref().map(|cause| sentence(&cause.what)),
+        causes: if account.cause.is_some() { Vec::new() } else { narrator.causes(steps, &account.unusual) },
         coverage: None,
     });
     header
 }
 
 /// The lanes of calls and of operations, by the numbers that their points carry.
-fn lanes(calls: Vec<String>, operations: &BTreeMap<&'static str, u32>) -> Vec<Lane> {
+fn lanes(calls: Vec<String>, operations: &BTreeMap<&'static str, u32>, schedule: &[Deviation]) -> Vec<Lane> {
     let lane = |title: &str, begin: &str, end: &str, names: &mut dyn Iterator<Item = String>| Lane {
         title: title.to_owned(),
         begin: begin.to_owned(),
@@ -124,40 +131,41 @@ fn lanes(calls: Vec<String>, operations: &BTreeMap<&'static str, u32>) -> Vec<La
     };
     let mut of_operations =
         lane("operation", "operation", "operation-end", &mut operations.keys().map(|name| (*name).to_owned()));
-    of_operations.marks = MARKS.iter().map(|(_, point, mark)| ((*point).to_owned(), (*mark).to_owned())).collect();
-    of_operations.telling =
-        MARKS.iter().map(|(_, point, _)| (*point).to_owned()).chain([BROKEN.0.to_owned()]).collect();
-    of_operations.marks.extend([STALE, BROKEN].map(|(point, mark)| (point.to_owned(), mark.to_owned())));
-    vec![lane("call", "call", "call-end", &mut calls.into_iter()), of_operations]
+    let deviations = (1..).zip(schedule).map(|(number, by)| {
+        let words = format!("{number}. {}", by.kind.words());
+        (deviation_point(number), words)
+    });
+    of_operations.marks =
+        deviations.chain([CAUSE, BROKEN].map(|(point, mark)| (point.to_owned(), mark.to_owned()))).collect();
+    of_operations.telling = of_operations.marks.keys().cloned().collect();
+    of_operations.marks.extend([STALE, LED].map(|(point, mark)| (point.to_owned(), mark.to_owned())));
+    vec![lane(facts::CALLS, "call", "call-end", &mut calls.into_iter()), of_operations]
 }
 
-/// Deviations that are marks on the timeline: their point, and what to call it.
-const MARKS: [(Kind, &str, &str); 14] = [
-    (Kind::Preempt, "stood-still", "stood still before"),
-    (Kind::StoreDelay, "store-delayed", "store stays in the buffer"),
-    (Kind::MaintenanceDelay, "maintenance-delayed", "maintenance not done yet"),
-    (Kind::LoadAge, "load-early", "load satisfied early"),
-    (Kind::LoadLate, "load-late", "load satisfied late"),
-    (Kind::Evict, "evicted", "a line left the caches"),
-    (Kind::Fill, "filled", "a line was read into the caches"),
-    (Kind::Pending, "interrupt-pending", "interrupt pending"),
-    (Kind::WfiReturns, "wfi-returned", "WFI ended by an interrupt"),
-    (Kind::Denied, "denied", "refused by the platform"),
-    (Kind::Answered, "answered-otherwise", "another answer of the platform"),
-    (Kind::PowerOnFails, "power-on-failed", "refused by the power controller"),
-    (Kind::LateTick, "tick-late", "the tick does not come yet"),
-    (Kind::Spurious, "no-event", "WFE ended without an event"),
-];
+/// The point of a deviation, by its number from 1.
+fn deviation_point(number: u32) -> String {
+    format!("deviation-{number}")
+}
+
+/// Operations that are recorded at most, and that a first picture shows.
+pub const READABLE: usize = 2_000;
+const FIRST_SHOWN: usize = 60;
+
+/// An operation of a first picture.
+const LED: (&str, &str) = ("led-here", facts::LED_HERE);
 
 /// The operation after which the invariant does not hold.
 const BROKEN: (&str, &str) = ("broken", "here it breaks");
+
+/// The operation that shows the cause.
+const CAUSE: (&str, &str) = ("cause", "the cause");
 
 /// A load that found an older line, or older memory, than another CPU had stored.
 const STALE: (&str, &str) = ("load-stale", "load of a value that is not the newest");
 
 /// With a capital letter and a full stop.
 fn sentence(what: &str) -> String {
-    let mut letters = what.chars();
+    let mut letters = what.trim_end_matches('.').chars();
     let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
     format!("{first}{}.", letters.as_str())
 }

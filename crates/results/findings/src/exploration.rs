@@ -21,7 +21,10 @@ pub struct Exploration<'r> {
     pub sentences: Vec<String>,
     /// Loads that missed a newer value, the last first.
     pub missed: Vec<String>,
-    /// What the run saw that others had stored, what took the place of its own first.
+    /// The cause, in a sentence, where more is known than what broke.
+    pub cause: Option<String>,
+    /// What the run saw that others had stored and that is not usual, what took the place of its own
+    /// first.
     pub causes: Vec<String>,
     /// The reach of the runs; `None` where it was not watched.
     pub coverage: Option<facts::Coverage>,
@@ -74,6 +77,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Exploration<'r>, FactsError> {
         scenario: facts.scenario,
         sentences: facts.sentences,
         missed: facts.missed,
+        cause: facts.cause,
         causes: facts.causes,
         coverage: facts.coverage,
         schedule,

@@ -9,7 +9,7 @@ use clap::Args;
 use console::Console;
 use document::Document;
 use explorations::{Recordable, Schedule, ScheduleError, subject_of};
-use explore::{CounterexampleIn, Psci, Rcu, Step, Subject};
+use explore::{Account, CounterexampleIn, Psci, Rcu, Subject};
 use miette::{Context, IntoDiagnostic, miette};
 use published::Published;
 use recording::Reader;
@@ -81,10 +81,10 @@ fn replay_of<S: Recordable>(
     }
     let schedule: Schedule<S::Kind, S::Actions> = Schedule::read(text).map_err(refused)?;
     let (subject, found, limits) = schedule.open::<S>(options.anyway).map_err(refused)?;
-    let (ran, steps) = subject.replay(&found, limits);
+    let (ran, account) = subject.account(&found, limits);
     let same = ran.hash == found.hash;
     let answer = if ran.failure.is_some() { Answer::No } else { Answer::Yes };
-    let recording = ran.failure.as_ref().map(|_| explorations::record(&subject, &found, &steps, limits, seed));
+    let recording = ran.failure.as_ref().map(|_| explorations::record(&subject, &found, &account, limits, seed));
     if let Some(recording) = &recording {
         report_command::write_beside(console, recording, &options.recording, options.report.as_ref())?;
     }
@@ -96,7 +96,7 @@ fn replay_of<S: Recordable>(
         });
         return Ok(Printout::json(answer, value));
     }
-    let mut text = if options.all { operations::<S>(&found, &steps) } else { String::new() };
+    let mut text = if options.all { operations::<S>(&found, &account) } else { String::new() };
     if let Some(recording) = &recording {
         text.push_str(&Report::new(recording, &folder, &Published::default()).run_text(console.style(), options.all));
     }
@@ -111,9 +111,10 @@ fn replay_of<S: Recordable>(
 }
 
 /// The operations of a run, a line each, without those that led to nothing.
-fn operations<S: Recordable>(found: &CounterexampleIn<S>, steps: &[Step]) -> String {
+fn operations<S: Recordable>(found: &CounterexampleIn<S>, account: &Account) -> String {
     let narrator = S::narrator(found.machine, &found.script);
-    let matter = narrator.that_matter(steps);
+    let steps = &account.steps;
+    let matter = narrator.that_matter(account, &found.schedule, explorations::READABLE);
     let line = |&at: &usize| {
         let step = &steps[at];
         let who = narrator.process(step.process);

@@ -9,7 +9,7 @@ use crate::report_command;
 use console::Console;
 use experiment::Progress;
 use explorations::{Recordable, experiment};
-use explore::{CounterexampleIn, Step, TallyOf, Watchdog};
+use explore::{Account, CounterexampleIn, TallyOf, Watchdog};
 use miette::miette;
 use published::Published;
 use report::Report;
@@ -59,8 +59,8 @@ fn watch<S: Recordable>(console: &Console, cpus: usize) -> Watchdog {
     })
 }
 
-/// A shorter run that breaks the same invariant, with its steps.
-type ShortRun<S> = (CounterexampleIn<S>, Vec<Step>);
+/// A shorter run that breaks the same invariant, with what it shows.
+type ShortRun<S> = (CounterexampleIn<S>, Account);
 
 fn shrink<S: Recordable>(plan: &Plan<S>, found: &CounterexampleIn<S>) -> miette::Result<ShortRun<S>> {
     let limits = plan.exploration.limits;
@@ -76,8 +76,8 @@ fn shrink<S: Recordable>(plan: &Plan<S>, found: &CounterexampleIn<S>) -> miette:
         Some(_) => plan.subject.shrink(found, limits),
         None => plan.subject.simplest(found, limits),
     };
-    let (_, steps) = plan.subject.replay(&shrunk, limits);
-    Ok((shrunk, steps))
+    let (_, account) = plan.subject.account(&shrunk, limits);
+    Ok((shrunk, account))
 }
 
 /// Records the search, and tells of it.
@@ -90,8 +90,8 @@ fn tell<S: Recordable>(
 ) -> miette::Result<Printout> {
     let (seed, limits) = (plan.exploration.seed, plan.exploration.limits);
     let mut recording = match &shrunk {
-        Some((shrunk, steps)) => {
-            let mut recording = explorations::record(&plan.subject, shrunk, steps, limits, seed);
+        Some((shrunk, account)) => {
+            let mut recording = explorations::record(&plan.subject, shrunk, account, limits, seed);
             explorations::add_coverage::<S>(&mut recording, tally);
             recording
         }

@@ -12,9 +12,9 @@ pub use crate::memory::{Answers, AtomicOrder, Delay, LostData, Memory, Moment, N
 pub use crate::model::{Bodies, Config, Model, check_on};
 pub use crate::operation::{MOST_ACTIONS, OperationIndex};
 pub use crate::search::{
-    Access, Counter, Counterexample, CounterexampleIn, Coverage, Exploration, Growth, Kinds, RunResult, Runs, Script,
-    Subject, Tally, TallyOf, Testbed, explore_on,
+    Access, Account, Cause, Counter, Counterexample, CounterexampleIn, Coverage, Exploration, Growth, Kinds, RunResult,
+    Runs, Script, Subject, Tally, TallyOf, Testbed, explore_on,
 };
-pub use crate::story::Narrator;
+pub use crate::story::{Narrator, broken_lock};
 #[doc(hidden)]
 pub use cells;

@@ -17,6 +17,9 @@ pub struct Exploration {
     /// The last loads that missed a newer value, the latest first.
     #[serde(default)]
     pub missed: Vec<String>,
+    /// The cause of the failure, in a sentence, where more is known than what broke.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// The way to the failure: what was overwritten by whom, the latest first.
     #[serde(default)]
     pub causes: Vec<String>,
@@ -26,6 +29,12 @@ pub struct Exploration {
 }
 
 impl Facts for Exploration {}
+
+/// The title of the lane of calls in a recorded run.
+pub const CALLS: &str = "call";
+
+/// The name of the mark of operations that a first picture of a run shows.
+pub const LED_HERE: &str = "led to what broke";
 
 /// The reach of an exploration's runs, and what they never did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -26,7 +26,7 @@ mod tune;
 
 pub use dataplane::{Driver, GraphLoad, Rates, Study};
 pub use energy::{Benchmark, Energy, LazyCallbacks, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore};
-pub use explore::{Coverage, CoverageItem, Exploration, Growth};
+pub use explore::{CALLS, Coverage, CoverageItem, Exploration, Growth, LED_HERE};
 pub use functions::{CountColumn, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Limited, Replay};
 pub use kernel::{DomainSleep, IdleState, IdleUsage, KernelTrace, Mark, WakeRow, WakeUps};

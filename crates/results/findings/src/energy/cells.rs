@@ -2,7 +2,7 @@
 //! reference.
 
 use super::measured::{EnergyMeasures, Values, at};
-use super::statistics::{above_zero, saved, spearman, spread};
+use super::statistics::{above_zero, saved, spearman};
 use crate::{Interval, Run};
 use published::{EnergyFigure, EnergyReference};
 use recording::facts;
@@ -261,7 +261,8 @@ impl<'r> Reader<'_, 'r> {
     /// central point; and by how much at most, in points.
     fn beyond(&self, name: &str, configuration: &str, benefits: &[f64]) -> (usize, f64) {
         let bounds = saved(self.energies(name, REFERENCE), self.energies(name, SILENT));
-        let at_centre = spread(&self.central(name, configuration)) + spread(&self.central(name, SILENT));
+        let spread = |of| Interval::of_all(&self.central(name, of)).map_or(0.0, |of| of.high - of.low);
+        let at_centre = spread(configuration) + spread(SILENT);
         let both = benefits.iter().zip(&bounds);
         above_zero(both.map(|(benefit, bound)| points_beyond(*benefit, *bound, at_centre)))
     }

@@ -5,12 +5,6 @@ pub(super) fn above_zero(values: impl Iterator<Item = f64>) -> (usize, f64) {
     values.filter(|value| *value > 0.0).fold((0, 0.0), |(count, most), value| (count + 1, value.max(most)))
 }
 
-/// From the least to the most; 0 where there is nothing.
-pub(super) fn spread(values: &[f64]) -> f64 {
-    let extreme = |choose: fn(f64, f64) -> f64| values.iter().copied().reduce(choose);
-    extreme(f64::max).zip(extreme(f64::min)).map_or(0.0, |(most, least)| most - least)
-}
-
 /// Percent of the first that the second is less by, pair by pair.
 pub(super) fn saved(of: &[f64], less: &[f64]) -> Vec<f64> {
     of.iter().zip(less).map(|(of, less)| 100.0 * (1.0 - less / of)).collect()

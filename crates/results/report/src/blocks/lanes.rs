@@ -1,7 +1,9 @@
 //! The declared lanes of a recording over a part of its time: what a timeline shows.
 
+use super::number::{quantity, unit_of_us};
 use attribution::{CpuLane, cpu_lanes};
 use recording::Recording;
+use recording::facts::LED_HERE;
 use std::collections::BTreeMap;
 
 /// The lanes of a case over a window of time.
@@ -16,6 +18,10 @@ pub struct Lanes {
     pub(crate) to: u64,
     /// Units in a microsecond.
     per_us: f64,
+    /// True if what is a microsecond elsewhere is an operation of an explored run, which has no time.
+    pub(crate) is_order: bool,
+    /// True if only operations that led to what broke are left.
+    is_folded: bool,
     titles: Vec<String>,
     all_stretches: usize,
     all_rows: usize,
@@ -41,6 +47,14 @@ pub(crate) struct NamedStretch {
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) what: String,
+}
+
+impl NamedMark {
+    /// The number with which the mark's name begins, if it does.
+    pub(crate) fn number(&self) -> Option<&str> {
+        let (number, _) = self.what.split_once(". ")?;
+        number.bytes().all(|digit| digit.is_ascii_digit()).then_some(number)
+    }
 }
 
 /// A mark with what it is.
@@ -90,14 +104,49 @@ impl Lanes {
         let of_case = |case: &str| {
             let all: Vec<&CpuLane<'_>> = all.iter().filter(|lane| case_of(lane) == case).collect();
             let lanes = &all[..all.len().min(most_rows)];
-            let (from, to) = window(lanes, most_stretches)?;
+            let is_order = recording.header.world == "explore";
+            let (from, to) = window(lanes, most_stretches, is_order)?;
             let several = all.iter().any(|lane| lane.series != all[0].series);
             let rows = lanes.iter().map(|lane| row(recording, lane, several, (from, to))).collect();
             let all_stretches = all.iter().map(|lane| lane.stretches.len()).sum();
             let (case, titles, all_rows) = (case.to_owned(), titles.clone(), all.len());
-            Some(Self { case, rows, from, to, per_us, titles, all_stretches, all_rows })
+            Some(Self { case, rows, from, to, per_us, is_order, is_folded: false, titles, all_stretches, all_rows })
         };
         cases.into_iter().filter_map(of_case).collect()
+    }
+
+    /// Those operations of an explored run alone that led to what broke, side by side; `None` where
+    /// those are all, or nobody knows which they are.
+    pub(crate) fn folded(&self) -> Option<Self> {
+        let led = |row: &Row| row.marks.iter().filter(|mark| mark.what == LED_HERE).map(|mark| mark.at).collect();
+        let of_row: Vec<Vec<u64>> = self.rows.iter().map(led).collect();
+        let mut kept = of_row.concat();
+        kept.sort_unstable();
+        kept.dedup();
+        let place = |time: u64| kept.partition_point(|&at| at < time) as u64;
+        let row = |(row, led): (&Row, &Vec<u64>)| {
+            let is_kept = |of: &&NamedStretch| led.is_empty() || led.binary_search(&of.from).is_ok();
+            let moved = |of: &NamedStretch| NamedStretch { from: place(of.from), to: place(of.to), ..of.clone() };
+            let stretches = row.stretches.iter().filter(is_kept).map(moved).filter(|of| of.to > of.from).collect();
+            let marks = row.marks.iter().filter(|mark| mark.what != LED_HERE && kept.binary_search(&mark.at).is_ok());
+            Row {
+                stretches,
+                marks: marks.map(|of| NamedMark { at: place(of.at), ..of.clone() }).collect(),
+                ..row.clone()
+            }
+        };
+        let rows: Vec<Row> = self.rows.iter().zip(&of_row).map(row).filter(|row| !row.stretches.is_empty()).collect();
+        let is_less =
+            !kept.is_empty() && rows.iter().map(|row| row.stretches.len()).sum::<usize>() < self.all_stretches;
+        is_less.then(|| Self {
+            from: 0,
+            to: kept.len() as u64,
+            is_folded: true,
+            all_stretches: rows.iter().map(|row| row.stretches.len()).sum(),
+            all_rows: rows.len(),
+            rows,
+            ..self.clone()
+        })
     }
 
     /// The same rows with those of a variant together; `None` where that is no other order.
@@ -141,6 +190,22 @@ impl Lanes {
         time.saturating_sub(self.from) as f64 / self.per_us
     }
 
+    /// The microseconds, or the operations, of a unit in which a length is read best; and that unit.
+    pub(crate) fn unit(&self, length: f64) -> (f64, &'static str) {
+        if self.is_order { (1.0, "operations") } else { unit_of_us(length) }
+    }
+
+    /// A length in words: "84.42 us", "70 operations".
+    pub(crate) fn length(&self, length: f64) -> String {
+        let (per, unit) = self.unit(length);
+        format!("{} {unit}", quantity(length / per, unit))
+    }
+
+    /// The window's length in words.
+    pub(crate) fn span(&self) -> String {
+        self.length(self.us(self.to)) + if self.is_folded { " that led to what broke" } else { "" }
+    }
+
     /// The window's begin in seconds.
     pub(crate) fn zero_s(&self) -> f64 {
         self.from as f64 / self.per_us / 1e6
@@ -177,9 +242,9 @@ impl Lanes {
 }
 
 /// The part of the time that is shown: all of it if it has few enough stretches, and else as much
-/// about the middle, or about the middle one of the machine's own stretches where there are any:
-/// they are rare, and what happens then is what one wants to see.
-fn window(lanes: &[&CpuLane<'_>], most_stretches: usize) -> Option<(u64, u64)> {
+/// at its end, where a run breaks, or about the middle, or about the middle one of the machine's own
+/// stretches where there are any: they are rare, and what happens then is what one wants to see.
+fn window(lanes: &[&CpuLane<'_>], most_stretches: usize, at_the_end: bool) -> Option<(u64, u64)> {
     let mut ends: Vec<u64> = lanes.iter().flat_map(|lane| &lane.stretches).map(|stretch| stretch.to).collect();
     ends.sort_unstable();
     let first = lanes.iter().flat_map(|lane| &lane.stretches).map(|stretch| stretch.from).min()?;
@@ -189,8 +254,9 @@ fn window(lanes: &[&CpuLane<'_>], most_stretches: usize) -> Option<(u64, u64)> {
     let mut of_machine: Vec<u64> =
         lanes.iter().filter(|lane| lane.cpu.is_none()).flat_map(|lane| &lane.stretches).map(|of| of.from).collect();
     of_machine.sort_unstable();
-    let middle = match of_machine.get(of_machine.len() / 2) {
+    let middle = match of_machine.get(of_machine.len() / 2).filter(|_| !at_the_end) {
         Some(&from) => ends.partition_point(|&end| end < from),
+        None if at_the_end => ends.len(),
         None => ends.len() / 2,
     };
     let begin = middle.saturating_sub(most_stretches / 2).min(ends.len() - most_stretches);
@@ -225,5 +291,47 @@ fn row(recording: &Recording, lane: &CpuLane<'_>, several: bool, (from, to): (u6
         marks: marks
             .map(|mark| NamedMark { at: mark.at, what: mark.name.to_owned(), is_telling: is_telling(mark.name) })
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of what two CPUs do in turn, the operations at 0, 5 and 6 led to what broke.
+    #[test]
+    fn a_folded_picture_has_what_led_there_side_by_side() {
+        let stretch = |from, to| NamedStretch { from, to, what: "load".to_owned() };
+        let mark = |at, what: &str| NamedMark { at, what: what.to_owned(), is_telling: what != LED_HERE };
+        let row = |title: &str, stretches, marks| {
+            let [name, variant, owner] = ["", "", "CPU 0"].map(str::to_owned);
+            Row { name, variant, owner, title: title.to_owned(), stretches, marks }
+        };
+        let operations = vec![stretch(0, 1), stretch(2, 3), stretch(5, 6)];
+        let marks = vec![mark(0, LED_HERE), mark(2, "1. left out"), mark(5, LED_HERE), mark(5, "2. a tick comes late")];
+        let rows = vec![
+            row("call", vec![stretch(0, 6)], Vec::new()),
+            row("operation", operations, marks),
+            row("operation", vec![stretch(6, 7)], vec![mark(6, LED_HERE)]),
+            row("operation", vec![stretch(3, 4)], Vec::new()),
+        ];
+        let lanes = Lanes {
+            case: String::new(),
+            rows,
+            from: 0,
+            to: 7,
+            per_us: 1.0,
+            is_order: true,
+            is_folded: false,
+            titles: Vec::new(),
+            all_stretches: 6,
+            all_rows: 4,
+        };
+        let folded = lanes.folded().unwrap();
+        let of = |row: &Row| row.stretches.iter().map(|of| (of.from, of.to)).collect::<Vec<_>>();
+        assert_eq!(folded.rows.iter().map(of).collect::<Vec<_>>(), [vec![(0, 2)], vec![(0, 1), (1, 2)], vec![(2, 3)]]);
+        assert_eq!(folded.rows[1].marks.iter().map(|of| (of.at, of.number())).collect::<Vec<_>>(), [(1, Some("2"))]);
+        assert_eq!(folded.span(), "3 operations that led to what broke");
+        assert_eq!(Lanes { rows: lanes.rows[3..].to_vec(), ..lanes }.folded(), None, "nobody knows what led there");
     }
 }

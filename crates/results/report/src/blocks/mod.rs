@@ -21,9 +21,7 @@ mod text;
 
 pub use flame::Flame;
 pub(crate) use flame::Node;
-pub(crate) use number::{
-    Number, Tone, duration, figure, fixed, grouped, percent, quantity, scientific, unit_of_us, whole,
-};
+pub(crate) use number::{Number, Tone, figure, fixed, grouped, percent, quantity, scientific, whole};
 pub use picture::{Axis, Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
 pub(crate) use picture::{axis_words, is_logarithmic, on_axis};
 pub(crate) use table::{Bars, Cell, Column, Columns, Paint, Table};

@@ -94,12 +94,6 @@ pub(crate) fn unit_of_us(us: f64) -> (f64, &'static str) {
     }
 }
 
-/// A time of some microseconds: "84.42 s".
-pub(crate) fn duration(us: f64) -> String {
-    let (per, unit) = unit_of_us(us);
-    format!("{} {unit}", figure(us / per))
-}
-
 impl Number {
     /// With its sign, be it plus.
     pub(crate) fn signed(mut self) -> Self {

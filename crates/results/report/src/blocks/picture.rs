@@ -2,9 +2,9 @@
 
 use super::flame::Flame;
 use super::lanes::Lanes;
-use super::number::duration;
 use super::text::Text;
 use findings::Leaders;
+use recording::facts::CALLS;
 use std::collections::BTreeMap;
 
 /// An axis whose ends are further apart than this ratio is logarithmic.
@@ -259,7 +259,9 @@ impl Picture {
                 stacks.flat_map(|(stack, value)| stack.iter().map(|name| (name.as_str(), *value))).collect()
             }
             Drawing::Lanes(lanes) => {
-                let stretches = lanes.rows.iter().flat_map(|row| &row.stretches);
+                // The calls of an explored run are told by their text.
+                let coloured = lanes.rows.iter().filter(|row| !lanes.is_order || row.title != CALLS);
+                let stretches = coloured.flat_map(|row| &row.stretches);
                 stretches.map(|of| (of.what.as_str(), (of.to - of.from) as f64)).collect()
             }
             Drawing::Dots { .. } | Drawing::HeatMap { .. } | Drawing::Timeline { .. } => Vec::new(),
@@ -283,7 +285,8 @@ impl Picture {
 impl From<Lanes> for Picture {
     fn from(lanes: Lanes) -> Self {
         let (titles, note) = (lanes.titles(), lanes.left_out());
-        let window = format!("{} from {:.6} s on", duration(lanes.us(lanes.to)), lanes.zero_s());
+        let length = lanes.span();
+        let window = if lanes.is_order { length } else { format!("{length} from {:.6} s on", lanes.zero_s()) };
         let picture = Self::new(titles, window, "", Drawing::Lanes(Box::new(lanes)));
         match note {
             Some(note) => picture.noted(note),

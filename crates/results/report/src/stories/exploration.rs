@@ -6,8 +6,8 @@ use crate::blocks::{Block, Blocks, Table, Text, code, text, whole};
 use findings::exploration::Exploration;
 use recording::facts;
 
-/// The stretches and rows of the timeline: a schedule has few, and the end of it is what breaks.
-const MOST_LANES: (usize, usize) = (400, 64);
+/// The stretches and rows of the timeline.
+const MOST_LANES: (usize, usize) = (4_000, 64);
 
 impl Story for Exploration<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -36,6 +36,9 @@ fn campaign(explored: &Exploration<'_>, told: &mut Blocks) {
 /// The failure, its deviations in sentences, and how to run it again.
 fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
     let operations = explored.operations.unwrap_or_default();
+    if let Some(cause) = &explored.cause {
+        told.answer(cause.clone());
+    }
     for complaint in explored.complaints {
         told.answer(format!("{} ({}).", complaint.trim_end_matches('.'), explored.invariant));
     }
@@ -45,14 +48,21 @@ fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
         many => format!("It takes {many} deviations from the plainest run, in {operations} operations."),
     });
     if let Some(lanes) = Lanes::from_recording(explored.source, MOST_LANES.0, MOST_LANES.1).into_iter().next() {
-        told.picture(lanes.into());
+        match lanes.folded() {
+            Some(folded) => {
+                told.picture(folded.into());
+                let summary = text!["All operations"];
+                told.extend([Block::Folded { summary, blocks: vec![Block::Picture(lanes.into())] }]);
+            }
+            None => told.picture(lanes.into()),
+        }
     }
     let sentences = |all: &[String]| all.iter().map(|sentence| Text::from(sentence.as_str())).collect();
     told.list(sentences(&explored.scenario));
     let numbered = (1..).zip(&explored.sentences).map(|(number, sentence)| Text::from(format!("{number}. {sentence}")));
     told.list(numbered.collect());
     if !explored.causes.is_empty() {
-        told.paragraph("What it saw there that others had stored, what took the place of its own first:");
+        told.paragraph("What it saw there that others had stored, and that runs which break nothing do not see:");
         told.list(sentences(&explored.causes));
     }
     if !explored.missed.is_empty() {

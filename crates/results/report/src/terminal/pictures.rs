@@ -309,7 +309,7 @@ fn draw_lanes(text: &mut String, lanes: &Lanes, style: Style) {
             line[column(stretch.from)..=column(stretch.to).max(column(stretch.from))].fill(letter(kind));
         }
         for mark in row.marks.iter().filter(|mark| mark.is_telling) {
-            line[column(mark.at)] = '!';
+            line[column(mark.at)] = mark.number().and_then(|number| number.chars().next()).unwrap_or('!');
         }
         let _ = writeln!(text, "{} {}", columns.name(&row.name), line.iter().collect::<String>().trim_end());
     }
@@ -320,12 +320,15 @@ fn draw_lanes(text: &mut String, lanes: &Lanes, style: Style) {
     let mut legend: Vec<String> = shown.map(|(at, kind)| format!("{} {kind}", letter(at))).collect();
     let mut told: Vec<&str> = Vec::new();
     for mark in lanes.rows.iter().flat_map(|row| &row.marks).filter(|mark| mark.is_telling) {
-        if !told.contains(&mark.what.as_str()) {
+        if mark.number().is_none() && !told.contains(&mark.what.as_str()) {
             told.push(&mark.what);
         }
     }
+    let is_numbered = lanes.rows.iter().flat_map(|row| &row.marks).any(|mark| mark.number().is_some());
+    legend.extend(is_numbered.then(|| "1 and so on the deviations".to_owned()));
     legend.extend((!told.is_empty()).then(|| format!("! {}", told.join(" or "))));
-    let words = format!("{}, {} us; {}", lanes.titles(), quantity(whole, "us"), legend.join(", "));
+    let length = if lanes.is_order { lanes.span() } else { format!("{} us", quantity(whole, "us")) };
+    let words = format!("{}, {length}; {}", lanes.titles(), legend.join(", "));
     paragraph(text, &words, ("  ", "  "), DIM, style);
 }
 

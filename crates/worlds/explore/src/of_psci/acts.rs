@@ -4,10 +4,9 @@ use interleavings::subject::Act;
 
 /// A CPU tells the power controller that it goes down.
 pub(crate) static POWER_DOWN: Act =
-    Act::new(11, "message", |_| "tells the power controller that it goes down".to_owned());
+    Act::new(11, "power", |_| "tells the power controller that it goes down".to_owned());
 /// A CPU asks the power controller to turn a CPU on.
-pub(crate) static TURN_ON: Act =
-    Act::new(12, "message", |cpu| format!("asks the power controller to turn CPU {cpu} on"));
+pub(crate) static TURN_ON: Act = Act::new(12, "power", |cpu| format!("asks the power controller to turn CPU {cpu} on"));
 /// The terminal WFI.
 pub(crate) static WAIT_FOR_POWER_DOWN: Act =
     Act::new(13, "wait for an interrupt", |_| "waits to be powered down".to_owned());

@@ -46,6 +46,7 @@ impl Board {
         }
         holders.push((id, cpu));
         drop(holders);
+        self.note_lock(id, true);
         if let Some(level) = level_of(id) {
             let result = self.ledger.borrow_mut().acquired(cpu, level, self.step_count());
             self.hold(result);
@@ -54,6 +55,7 @@ impl Board {
 
     fn note_released(&self, id: u32) {
         let cpu = self.process();
+        self.note_lock(id, false);
         self.holders().retain(|&holder| holder != (id, cpu));
         self.contested.borrow_mut().retain(|&(lock, first, _)| (lock, first) != (id, cpu));
     }

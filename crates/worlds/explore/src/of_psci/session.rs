@@ -7,14 +7,14 @@ use super::frame::{BOOT, DOWN, SCRIPT};
 use super::layout;
 use super::ledger::{DENIED, Ledger, NOT_OFFERED, Request, States, VETO, WRONG_ENTRY};
 use super::library::{Answer, Landing, Library};
-use super::names::{kind_of, statistics};
+use super::names::{kind_of, lock, statistics};
 use super::passed;
 use super::reached;
 use super::scenario::{Ask, Scenario};
 use engine::Runner;
 use interleavings::subject::{
-    Access, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, MachineChoice, Memory, Operation, RunResult, Runs,
-    Wait, run_quietly,
+    Access, Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, MachineChoice, Memory, Operation,
+    RunResult, Runs, Wait, broken_lock, run_quietly,
 };
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -80,6 +80,11 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
 
     fn machine(&self) -> &Machine {
         self.board
+    }
+
+    fn cause(&mut self, failure: &Failure) -> Option<Cause> {
+        let is_told = failure.invariant == Invariant::OneHolder;
+        if is_told { None } else { broken_lock(self.board, |id| Some(lock(id))) }
     }
 
     fn take_counts(&mut self, counts: &mut [u64]) {

@@ -23,11 +23,17 @@ macro_rules! library {
                         $library::Order::Acquire => AtomicOrder::Acquire,
                         $library::Order::Full => AtomicOrder::Full,
                     };
-                    kernel.machine.compare_exchange(self.number(), current.to_word(), new.to_word(), order)
+                    let number = self.number();
+                    let stored = kernel.machine.compare_exchange(number, current.to_word(), new.to_word(), order);
+                    if stored {
+                        kernel.machine.note_lock(number.into(), true);
+                    }
+                    stored
                 }
 
                 fn store_release(&self, kernel: &Kernel, value: T) {
                     kernel.machine.store(self.number(), value.to_word(), Order::Ordered);
+                    kernel.machine.note_lock(self.number().into(), false);
                 }
 
                 fn load_relaxed(&self, kernel: &Kernel) -> T {
@@ -36,6 +42,7 @@ macro_rules! library {
 
                 fn store_relaxed(&self, kernel: &Kernel, value: T) {
                     kernel.machine.store(self.number(), value.to_word(), Order::Relaxed);
+                    kernel.machine.note_lock(self.number().into(), false);
                 }
             }
 
@@ -268,6 +275,10 @@ macro_rules! library {
                         true => 0,
                         false => self.rcu.callbacks(gone),
                     }
+                }
+
+                fn list_of(&self, number: usize) -> Option<(usize, &'static str)> {
+                    self.rcu.list_of(number as u64)
                 }
 
                 fn ready(&self, cpu: usize) -> usize {

@@ -55,6 +55,8 @@ pub(crate) trait Library<K> {
     /// Callbacks that this CPU, which has gone off, leaves to the one that calls
     /// [`Library::migrate_callbacks`].
     fn takes_over(&self, gone: usize) -> usize;
+    /// The list that holds a callback: its CPU, and which one.
+    fn list_of(&self, number: usize) -> Option<(usize, &'static str)>;
     /// Callbacks in the list of a CPU that invokes its own, whose grace period has ended.
     fn ready(&self, cpu: usize) -> usize;
 }

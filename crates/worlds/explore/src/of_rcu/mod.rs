@@ -13,6 +13,7 @@ mod thread;
 
 use engine::SplitMix64;
 use interleavings::subject::{Counter, Kinds, Limits, Narrator, Runs, Subject, Testbed};
+pub use names::CLOCK;
 pub use scenario::{Action, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
 
@@ -80,9 +81,6 @@ impl Rcu {
         format!("{} of a CPU that {who}", if actor % 2 == 1 { "the store" } else { "the load" })
     }
 }
-
-/// The process that is no CPU.
-pub const CLOCK: &str = "the clock";
 
 impl Rcu {
     /// The limits of a run of a kernel: its clock passes through hundreds of jiffies.

@@ -3,6 +3,9 @@
 use super::scenario::POINTERS;
 use interleavings::subject::Names;
 
+/// The process that is no CPU.
+pub const CLOCK: &str = "the clock";
+
 /// The names with that many CPUs and groups of offloaded ones, and words in all.
 pub(crate) fn names(cpus: u16, groups: u16, words: u16) -> Names {
     Names::new([cpus, groups, words], word_of).with_plain(plain_of)

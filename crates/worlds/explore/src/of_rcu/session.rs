@@ -3,7 +3,7 @@
 use super::compiled::{faulty, sound};
 use super::kernel::{Kernel, WAITS};
 use super::library::{COUNTED, Library};
-use super::names;
+use super::names::{self, CLOCK};
 use super::oracle::Breach;
 use super::scenario::{Action, KernelScenario, Mode, POINTERS};
 use super::thread::Thread;
@@ -11,15 +11,15 @@ use crate::Word;
 use engine::Runner;
 use interleavings::Core;
 use interleavings::subject::{
-    Access, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Names, Operation, OperationIndex,
-    RunResult, Runs, Wait, made_by, marks_made, run_quietly,
+    Access, Cause, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Names, Narrator, Operation,
+    OperationIndex, RunResult, Runs, Wait, broken_lock, made_by, marks_made, run_quietly,
 };
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 struct Session<'s, M: Fn(usize, u32)> {
     kernel: &'s Kernel,
-    library: &'s RefCell<Option<Rc<dyn Library<Kernel>>>>,
+    library: Rc<RefCell<Option<Rc<dyn Library<Kernel>>>>>,
     runner: Runner<'s, M>,
     mode: Mode,
     faulty: bool,
@@ -38,12 +38,12 @@ pub(super) fn with_session<R>(
     use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R,
 ) -> R {
     let kernel = Kernel::new(Machine::new(cpus, &[], 1));
-    let library = RefCell::new(None);
+    let library = Rc::new(RefCell::new(None));
     let main = |process: usize, _| frame(&kernel, &library, process);
     let runner = Runner::with_chooser(kernel.machine.scheduler(), &main, MachineChoice(&kernel.machine));
     let mut session = Session {
         kernel: &kernel,
-        library: &library,
+        library: Rc::clone(&library),
         runner,
         mode,
         faulty,
@@ -103,6 +103,41 @@ fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library<Kernel>>>>, pr
 }
 
 impl<M: Fn(usize, u32)> Session<'_, M> {
+    /// The list that holds a callback, or the last one that did, and the operation after which that
+    /// is so: the last run is made once more, and looked at before each of its operations.
+    fn last_list(&mut self, number: usize) -> Option<Cause> {
+        let machine = &self.kernel.machine;
+        let seen = Rc::new(Cell::new(None));
+        let (library, to) = (Rc::clone(&self.library), Rc::clone(&seen));
+        machine.observe(Some(Box::new(move |step| {
+            let held = library.borrow().as_ref().and_then(|library| library.list_of(number));
+            to.set(match (to.get(), held) {
+                (Some((from, _, before)), Some(list)) if before == list => Some((from, step, list)),
+                (_, Some(list)) => Some((step, step, list)),
+                (before, None) => before,
+            });
+        })));
+        let (scenario, schedule) = (self.script(), self.schedule());
+        self.run_once(&scenario, ChoiceSource::Schedule(&schedule));
+        machine.observe(None);
+        let (from, until, (cpu, list)) = seen.get()?;
+        let steps = machine.steps_of_run();
+        let narrator = Narrator::new(&scenario, machine.settings().names(), 1, CLOCK);
+        let after = |step: usize| {
+            let step = steps.get(step)?;
+            let who = narrator.process(step.process);
+            Some(format!("{who} {} (its operation {})", narrator.step(step), step.operation))
+        };
+        let (step, what) = match until + 1 < steps.len() {
+            true => (until, format!("was in CPU {cpu}'s {list}; no list has it after {}", after(until)?)),
+            false => {
+                let step = from.checked_sub(1)?;
+                (step, format!("stays in CPU {cpu}'s {list}, since {}", after(step)?))
+            }
+        };
+        Some(Cause { what: format!("callback {number} {what}"), step })
+    }
+
     /// Keeps the library's counts, and compares those that are known from outside.
     fn compare(&mut self, counts: [u64; COUNTED.len()]) -> Result<(), Breach> {
         for (sum, count) in self.counts.iter_mut().zip(counts) {
@@ -171,6 +206,13 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
 
     fn machine(&self) -> &Machine {
         &self.kernel.machine
+    }
+
+    fn cause(&mut self, failure: &Failure) -> Option<Cause> {
+        let names = self.kernel.machine.settings().names();
+        let lock = |cell: u32| Some(names.cell(cell as u16)).filter(|name| name.ends_with("lock"));
+        let lost = || Some(failure).filter(|failure| failure.invariant == Invariant::NoCallbackLost);
+        broken_lock(&self.kernel.machine, lock).or_else(|| self.last_list(lost().and(self.kernel.oracle.one_left())?))
     }
 
     fn take_counts(&mut self, counts: &mut [u64]) {

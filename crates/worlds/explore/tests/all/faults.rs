@@ -63,6 +63,21 @@ fn a_shrunk_schedule_is_short_and_needs_each_of_its_deviations() {
     }
 }
 
+/// A lock that two hold is told first; what caches lose is no fault of a lock.
+#[test]
+fn causes_name_the_lock_that_two_hold() {
+    for (name, has_lock) in [("bakery-order", true), ("no-choosing", true), ("shared-line", false), ("no-clean", false)]
+    {
+        let fault = psci_faults::find(name).unwrap();
+        let subject = subject(Some(fault));
+        let found = subject.explore(&exploration(1, SCHEDULES), |_| true).found.unwrap();
+        let shrunk = subject.simplest(&found, Limits::default());
+        let (_, account) = subject.account(&shrunk, Limits::default());
+        let cause = account.cause.map(|cause| cause.what);
+        assert_eq!(cause.as_ref().is_some_and(|what| what.contains("takes it as well")), has_lock, "{name}: {cause:?}");
+    }
+}
+
 #[test]
 fn the_library_breaks_nothing() {
     for (seed, cpus) in [(1, 6), (2, 2), (3, 5)] {

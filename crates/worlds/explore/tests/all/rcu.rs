@@ -1,8 +1,8 @@
 //! The RCU library: every fault is found, repeated and shrunk; without one nothing breaks.
 
 use explore::{
-    Action, CounterexampleIn, Exploration, Invariant, KernelScenario, Limits, Mode, Rcu, Script, Strategy, Subject,
-    Urgency,
+    Account, Action, CounterexampleIn, Exploration, Invariant, KernelScenario, Limits, Mode, Rcu, Script, Strategy,
+    Subject, Urgency,
 };
 use rcu_faults::FAULTS;
 use seeded::Fault;
@@ -133,6 +133,31 @@ fn a_lock_that_orders_too_little_is_a_data_race() {
     }
 }
 
+/// The sentence of a finding's cause, if it has one.
+fn cause(name: &str, seed: u64) -> Option<String> {
+    let fault = rcu_faults::find(name).unwrap();
+    let (_, account) = subject(Some(fault)).account(&find(fault, seed), LIMITS);
+    account.cause.map(|cause| cause.what)
+}
+
+/// A lock that orders too little is the cause of the race, and a callback that is lost was last in
+/// some list.
+#[test]
+fn causes_name_the_lock_and_the_list() {
+    for (name, says) in [
+        ("relaxed-lock", "does not order what it guards: CPU "),
+        ("relaxed-unlock", "does not order what it guards: CPU "),
+        ("lost-callback", "list, waiting for the end of a grace period; no list has it after CPU "),
+        ("timer-not-set-again", "bypass list, since CPU "),
+    ] {
+        for seed in 1..4 {
+            let cause = cause(name, seed);
+            assert!(cause.as_ref().is_some_and(|what| what.contains(says)), "{name}, seed {seed}: {cause:?}");
+        }
+    }
+    assert_eq!(cause("early-grace-period", 1), None);
+}
+
 /// A run of more than 2000 operations keeps its end and what led there, in order.
 #[test]
 fn a_long_run_is_cut_to_what_matters() {
@@ -144,7 +169,8 @@ fn a_long_run_is_cut_to_what_matters() {
     });
     let long = runs.into_iter().find(|(_, steps)| steps.len() > 2_000);
     let (found, steps) = long.expect("some run has more than 2000 operations");
-    let kept = Rcu::narrator(&found.script, found.machine).that_matter(&steps);
+    let account = Account { steps: steps.clone(), ..Account::default() };
+    let kept = Rcu::narrator(&found.script, found.machine).that_matter(&account, &found.schedule, 2_000);
     assert!(kept.len() <= 2_000 && kept.len() * 2 < steps.len() + 2_000, "{} of {}", kept.len(), steps.len());
     assert!(kept.is_sorted() && kept.last().is_some_and(|&last| last + 50 > steps.len()), "{:?}", kept.last());
     // Of 2000 that would be the last, many are loads that nobody needs: those are left out.

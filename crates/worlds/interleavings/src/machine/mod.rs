@@ -37,6 +37,6 @@ pub use cpu::{Cpu, Wait};
 pub use failure::{Failure, Invariant, run_quietly};
 pub use names::{Names, writer_name};
 pub use state::Machine;
-pub use step::{Act, Fence, Operation, Step};
+pub use step::{Act, Fence, LockStep, Operation, Step};
 pub(crate) use waiting::Limit;
 pub use watchdog::{Watchdog, watch};

@@ -5,7 +5,7 @@ use super::choice::Kind;
 use super::chooser::Chooser;
 use super::failure::Invariant;
 use super::state::Machine;
-use super::step::{Operation, Step};
+use super::step::Operation;
 use super::watchdog::beat;
 use crate::memory::{Memory, Touch};
 use crate::operation::OperationIndex;
@@ -46,9 +46,7 @@ impl Machine {
                 self.note_paid();
             }
         }
-        if self.settings.keeps_steps.get() {
-            self.record.log.borrow_mut().push(Step { process: process as u8, operation, did });
-        }
+        self.keep_step(process, operation, did);
     }
 
     /// Stores that were held back until a later one has overtaken them leave the buffer, or not
@@ -64,9 +62,7 @@ impl Machine {
             let Some(nth) = self.answer(Kind::StoreLeaves, overtaken as u32 + 1).checked_sub(1) else { break };
             self.memory.borrow_mut().let_overtaken_leave(process, nth as usize);
             self.wake_pollers();
-            if self.settings.keeps_steps.get() {
-                self.record.log.borrow_mut().push(Step { process: process as u8, operation, did: Operation::Own });
-            }
+            self.keep_step(process, operation, Operation::Own);
             operation = operation.next();
             self.turns.operations[process].set(operation);
             self.let_somebody_go(process, operation);
@@ -92,9 +88,7 @@ impl Machine {
             let nth = self.answer(Kind::StoreLeaves, overtaken as u32);
             self.memory.borrow_mut().let_overtaken_leave(process, nth as usize);
             self.wake_pollers();
-            if self.settings.keeps_steps.get() {
-                self.record.log.borrow_mut().push(Step { process: process as u8, operation, did: Operation::Own });
-            }
+            self.keep_step(process, operation, Operation::Own);
         }
         any
     }

@@ -5,7 +5,7 @@ use super::chooser::{Chooser, RandomChoices};
 use super::core::Core;
 use super::failure::Failure;
 use super::names::Names;
-use super::step::Step;
+use super::step::{LockStep, Step};
 use crate::limits::Limits;
 use crate::operation::OperationIndex;
 use std::cell::{Cell, RefCell};
@@ -162,23 +162,41 @@ impl States {
     }
 }
 
+/// Looks at each step that is kept, by its number, before it is made.
+pub type Observer = Box<dyn Fn(usize)>;
+
 /// Record of a run, for those who read it.
 pub(super) struct Record {
     /// The failure, if anything broke.
     pub(super) failure: RefCell<Option<Failure>>,
     pub(super) log: RefCell<Vec<Step>>,
+    /// What is told of each step that is kept, before it is made.
+    pub(super) observer: RefCell<Option<Observer>>,
+    /// Takings and releases of locks, where steps are kept.
+    pub(super) locks: RefCell<Vec<LockStep>>,
+    /// The first of the two accesses that race.
+    pub(super) race: Cell<Option<(u8, OperationIndex)>>,
     /// The holder of each lock, by the lock's id, as far as it is told.
     pub(super) holders: RefCell<Vec<(u32, usize)>>,
 }
 
 impl Record {
     pub(super) fn new() -> Self {
-        Self { failure: RefCell::default(), log: RefCell::default(), holders: RefCell::new(Vec::with_capacity(16)) }
+        Self {
+            failure: RefCell::default(),
+            log: RefCell::default(),
+            observer: RefCell::default(),
+            locks: RefCell::default(),
+            race: Cell::new(None),
+            holders: RefCell::new(Vec::with_capacity(16)),
+        }
     }
 
     pub(super) fn forget(&self) {
         self.failure.take();
         self.log.borrow_mut().clear();
+        self.locks.borrow_mut().clear();
+        self.race.set(None);
         self.holders.borrow_mut().clear();
     }
 }

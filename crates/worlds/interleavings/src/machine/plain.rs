@@ -39,7 +39,8 @@ impl Machine {
         let operation = self.turns.operations[process].get();
         let race = self.memory.borrow_mut().access_plain(process, plain, writes, operation, place);
         if let Some(race) = race {
-            self.fail(Invariant::DataRace, format!("{}: {race}", self.settings.names.get().plain(plain)));
+            self.record.race.set(Some(race.first));
+            self.fail(Invariant::DataRace, format!("{}: {}", self.settings.names.get().plain(plain), race.words));
         }
     }
 }

@@ -2,11 +2,47 @@
 
 use super::cpu::Wait;
 use super::failure::{Failure, Invariant};
+use super::parts::Observer;
 use super::state::Machine;
-use super::step::Step;
+use super::step::{LockStep, Operation, Step};
+use crate::operation::OperationIndex;
 use std::cell::{Ref, RefMut};
 
 impl Machine {
+    /// Notes that the process that runs has taken a lock, or let it go, where steps are kept.
+    pub fn note_lock(&self, lock: u32, taken: bool) {
+        if self.settings.keeps_steps.get() {
+            let (step, process) = (self.record.log.borrow().len(), self.process() as u8);
+            self.record.locks.borrow_mut().push(LockStep { step, process, lock, taken });
+        }
+    }
+
+    /// The takings and releases of locks in the last run, if its steps were kept.
+    pub fn lock_steps(&self) -> Ref<'_, Vec<LockStep>> {
+        self.record.locks.borrow()
+    }
+
+    /// The first of the accesses that race: its process, and the operation after which it came.
+    pub fn first_of_race(&self) -> Option<(u8, OperationIndex)> {
+        self.record.race.get()
+    }
+
+    /// Has each step that is kept looked at, by its number, before it is made.
+    pub fn observe(&self, observer: Option<Observer>) {
+        self.record.observer.replace(observer);
+    }
+
+    /// Keeps a step, if steps are kept.
+    #[inline(always)]
+    pub(super) fn keep_step(&self, process: usize, operation: OperationIndex, did: Operation) {
+        if self.settings.keeps_steps.get() {
+            if let Some(observer) = &*self.record.observer.borrow() {
+                observer(self.record.log.borrow().len());
+            }
+            self.record.log.borrow_mut().push(Step { process: process as u8, operation, did });
+        }
+    }
+
     /// Ends the run with a failure, unless it has one.
     pub fn fail(&self, invariant: Invariant, what: String) -> ! {
         self.settle();

@@ -153,10 +153,9 @@ impl Operation {
             Self::Load { .. } | Self::Loaded { .. } => "load",
             Self::Store { .. } => "store",
             Self::Update { .. } => "atomic",
-            Self::Maintain { .. } => "cache maintenance",
             Self::Barrier | Self::Fence { .. } => "barrier",
             Self::WaitForEvent | Self::SendEvent => "event",
-            Self::Flush { .. } | Self::CachesOn => "coherency",
+            Self::Maintain { .. } | Self::Flush { .. } | Self::CachesOn => "caches",
             Self::Own => "own hardware",
             Self::Action { .. } => "normal world",
             Self::Act { act, .. } => act.kind,
@@ -198,4 +197,17 @@ pub struct Step {
     pub operation: OperationIndex,
     /// The operation.
     pub did: Operation,
+}
+
+/// A process has taken a lock, or let it go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockStep {
+    /// The number of steps before.
+    pub step: usize,
+    /// The process.
+    pub process: u8,
+    /// The lock's id.
+    pub lock: u32,
+    /// True if it was taken.
+    pub taken: bool,
 }

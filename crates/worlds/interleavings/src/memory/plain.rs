@@ -1,6 +1,6 @@
 //! Plain data that is watched for data races.
 
-use super::races::Races;
+use super::races::{Race, Races};
 use super::state::Memory;
 use crate::operation::OperationIndex;
 use std::panic::Location;
@@ -23,7 +23,7 @@ impl Memory {
         self.races.as_mut().map_or(0, |races| races.make_plain())
     }
 
-    /// The CPU accesses plain data at a place of the source: the race in words, if it is one.
+    /// The CPU accesses plain data at a place of the source: the race, if it is one.
     #[inline]
     pub(crate) fn access_plain(
         &mut self,
@@ -32,7 +32,7 @@ impl Memory {
         writes: bool,
         operation: OperationIndex,
         place: &'static Location<'static>,
-    ) -> Option<String> {
+    ) -> Option<Race> {
         self.races.as_mut()?.access(cpu, plain, writes, operation, Some(place))
     }
 }

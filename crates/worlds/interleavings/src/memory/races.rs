@@ -59,6 +59,15 @@ impl Access {
     }
 }
 
+/// Two accesses that nothing orders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Race {
+    /// Both, in words.
+    pub(crate) words: String,
+    /// The first one: its process, and the operation after which it came.
+    pub(crate) first: (u8, OperationIndex),
+}
+
 /// Plain data that several processes touch.
 #[derive(Clone, Debug, Default)]
 struct Plain {
@@ -217,7 +226,7 @@ impl Races {
         (self.made - 1) as u32
     }
 
-    /// A process accesses plain data; the race in words, if it is one.
+    /// A process accesses plain data; the race, if it is one.
     #[inline]
     pub(crate) fn access(
         &mut self,
@@ -226,7 +235,7 @@ impl Races {
         writes: bool,
         operation: OperationIndex,
         place: Option<&'static Location<'static>>,
-    ) -> Option<String> {
+    ) -> Option<Race> {
         let access = Access { process, at: self.known[process].0[process], operation, place };
         let data = self.plain[..self.made].get_mut(plain as usize)?;
         if data.only == Some(process as u8) {
@@ -236,7 +245,7 @@ impl Races {
         self.access_of_others(access, plain, writes)
     }
 
-    fn access_of_others(&mut self, access: Access, plain: u32, writes: bool) -> Option<String> {
+    fn access_of_others(&mut self, access: Access, plain: u32, writes: bool) -> Option<Race> {
         let Access { process, .. } = access;
         let known = &self.known[process];
         let data = self.plain.get_mut(plain as usize)?;
@@ -254,11 +263,12 @@ impl Races {
         });
         if let Some((other, did)) = first {
             let does = if writes { "writes" } else { "reads" };
-            return Some(format!(
+            let words = format!(
                 "{}, and nothing orders that behind what came before: {}",
                 access.words(does),
                 other.words(did)
-            ));
+            );
+            return Some(Race { words, first: (other.process as u8, other.operation) });
         }
         if writes || data.write.is_none() && data.reads.is_empty() {
             data.only = Some(process as u8);
@@ -302,6 +312,6 @@ mod tests {
         races.fence(1, true, false);
         assert_eq!(races.access(1, data, true, at, None), None);
         // The reader may not come back.
-        assert!(races.access(0, data, false, at, None).unwrap().contains("CPU 1 writes"));
+        assert!(races.access(0, data, false, at, None).unwrap().words.contains("CPU 1 writes"));
     }
 }

@@ -1,5 +1,6 @@
 //! The search: runs of a script, until one breaks an invariant; then the shortest that does.
 
+mod account;
 mod counterexample;
 mod coverage;
 mod exploration;
@@ -7,9 +8,10 @@ mod run;
 mod script;
 mod shrink;
 
+pub use account::Account;
 pub use counterexample::Counterexample;
 pub use coverage::{Access, Counter, Coverage, Growth, Kinds};
 pub use exploration::{CounterexampleIn, Exploration, Subject, Tally, TallyOf, Testbed, explore_on};
-pub use run::{RunResult, Runs};
+pub use run::{Cause, RunResult, Runs};
 pub use script::Script;
 pub(crate) use shrink::shrink;

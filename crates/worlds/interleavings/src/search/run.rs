@@ -15,6 +15,15 @@ pub struct RunResult {
     pub hash: u64,
 }
 
+/// The cause of a failure, where more is known than what broke.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// It, as a sentence without a full stop.
+    pub what: String,
+    /// The number of the step that shows it.
+    pub step: usize,
+}
+
 /// Something that can be run again and again.
 pub trait Runs<C> {
     /// Runs a script, whatever its late loads have led to.
@@ -56,6 +65,13 @@ pub trait Runs<C> {
     fn script(&self) -> C;
     /// The machine, with what the last run left.
     fn machine(&self) -> &Machine;
+
+    /// The cause of a failure of the last run, whose steps were kept; `None` where no more is known
+    /// than what broke.
+    fn cause(&mut self, failure: &Failure) -> Option<Cause> {
+        let _ = failure;
+        None
+    }
 
     /// Adds what was counted since the last call to `counts`, in the order of
     /// [`crate::subject::Testbed::counted`].

@@ -1,11 +1,8 @@
 //! Steps and deviations in words.
 
 use crate::machine::{Deviation, HELD, Kind, Names, Operation, Step, writer_name};
-use crate::search::Script;
+use crate::search::{Account, Script};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Operations that one can read.
-const READABLE: usize = 2_000;
 
 /// The stores that explain a failure are told of so often at most.
 const CAUSES_SHOWN: usize = 4;
@@ -133,10 +130,10 @@ impl<'s, C: Script> Narrator<'s, C> {
         Some(format!("{who} {} (its operation {}): {why}.", self.step(here), here.operation))
     }
 
-    /// Causes of a failure: the last values that the failed process loaded
-    /// and that another one had stored, the latest first, and what those stores had overwritten.
-    /// Values that took the place of its own come first.
-    pub fn causes(&self, steps: &[Step]) -> Vec<String> {
+    /// Causes of a failure: the last values that the failed process loaded and that another one had
+    /// stored, the latest first, and what those stores had overwritten; of `unusual` processes and
+    /// words alone. Values that took the place of its own come first.
+    pub fn causes(&self, steps: &[Step], unusual: &BTreeSet<(u8, u16)>) -> Vec<String> {
         let Some(last) = steps.last() else { return Vec::new() };
         // Of each word its last store, and what that took the place of; of each process its action.
         let mut stores: BTreeMap<u16, (usize, Option<usize>)> = BTreeMap::new();
@@ -150,7 +147,9 @@ impl<'s, C: Script> Narrator<'s, C> {
                 Operation::Update { cell, .. } => {
                     stores.remove(&cell);
                 }
-                Operation::Loaded { cell, value, .. } if step.process == last.process => {
+                Operation::Loaded { cell, value, .. }
+                    if step.process == last.process && unusual.contains(&(step.process, cell)) =>
+                {
                     let Some(&(store, before)) = stores.get(&cell) else { continue };
                     let stored = |at: usize| matches!(steps[at].did, Operation::Store { value: of, .. } if of == value);
                     if steps[store].process == step.process || !stored(store) {
@@ -174,15 +173,27 @@ impl<'s, C: Script> Narrator<'s, C> {
             .collect()
     }
 
-    /// The numbers of the steps that matter, in order, 2 000 at most: all of a short run. Of a long
-    /// one calls, what the hardware did, and, from the failure back, loads of who failed, the
-    /// stores that they saw, what those who stored had loaded before, and so on; the latest are
-    /// kept.
-    pub fn that_matter(&self, steps: &[Step]) -> Vec<usize> {
-        let Some(last) = steps.last().filter(|_| steps.len() > READABLE) else { return (0..steps.len()).collect() };
+    /// The number of the step that a deviation is drawn at: where it is, or else the last one of its
+    /// process before, if the run ends there.
+    pub fn step_of(&self, steps: &[Step], deviation: &Deviation) -> Option<usize> {
+        let own = || steps.iter().enumerate().filter(|(_, step)| step.process == deviation.process);
+        let at = own().find(|(_, step)| step.operation >= deviation.operation).or_else(|| own().last());
+        at.map(|(at, _)| at)
+    }
+
+    /// The numbers of the steps that matter, in order, `most` at most: all of a run that has no
+    /// more. Of a longer one calls, what the hardware did, and, from the failure back, loads of who
+    /// failed, the stores that they saw, what those who stored had loaded before, and so on;
+    /// deviations and the cause are always among them, of the rest the latest.
+    pub fn that_matter(&self, account: &Account, schedule: &[Deviation], most: usize) -> Vec<usize> {
+        let steps = &account.steps[..];
+        let Some(last) = steps.last().filter(|_| steps.len() > most) else { return (0..steps.len()).collect() };
         // Processes whose loads matter, and words whose last store before here does.
-        let (mut processes, mut cells) = (vec![last.process], BTreeSet::new());
-        let mut kept = Vec::new();
+        let cpus = self.script.cpus() as u8;
+        let mut processes = if last.process == cpus { (0..cpus).collect() } else { vec![last.process] };
+        let mut cells = BTreeSet::new();
+        let deviations: Vec<usize> = schedule.iter().filter_map(|by| self.step_of(steps, by)).collect();
+        let (mut always, mut told, mut aside) = (Vec::new(), Vec::new(), Vec::new());
         for (at, step) in steps.iter().enumerate().rev() {
             let matters = match step.did {
                 Operation::Load { .. } => false,
@@ -195,16 +206,23 @@ impl<'s, C: Script> Narrator<'s, C> {
                     seen
                 }
                 Operation::Action { .. } | Operation::Act { .. } => true,
-                _ => processes.contains(&step.process),
-            };
-            if matters {
-                kept.push(at);
-                if kept.len() == READABLE {
-                    break;
+                _ => {
+                    aside.extend(processes.contains(&step.process).then_some(at));
+                    false
                 }
+            };
+            let shows = at + 1 == steps.len() || account.cause.as_ref().is_some_and(|cause| cause.step == at);
+            if shows || deviations.contains(&at) {
+                always.push(at);
+            } else if matters {
+                told.push(at);
             }
         }
-        kept.reverse();
+        let mut kept: Vec<usize> = always.into_iter().chain(told).chain(aside).collect();
+        kept.dedup();
+        kept.truncate(most);
+        kept.sort_unstable();
+        kept.dedup();
         kept
     }
 

@@ -14,6 +14,7 @@ use super::palette::{Colours, Palette};
 use crate::blocks::{Drawing, Picture, Text, axis_words};
 use crate::words::capital;
 use maud::{Markup, html};
+use recording::facts::CALLS;
 
 /// More pictures than this are left out of a page.
 pub(super) const MOST_PICTURES: usize = 64;
@@ -120,7 +121,9 @@ fn legend(picture: &Picture, colours: &Colours<'_>) -> Markup {
     let groups = match &picture.drawing {
         Drawing::Lanes(lanes) => {
             marks = lanes.rows.iter().any(|row| !row.marks.is_empty());
-            lanes.kinds_by_title()
+            let mut groups = lanes.kinds_by_title();
+            groups.retain(|(title, _)| !lanes.is_order || *title != CALLS);
+            groups
         }
         _ => vec![("", colours.names.clone())],
     };
@@ -144,7 +147,13 @@ fn legend(picture: &Picture, colours: &Colours<'_>) -> Markup {
                 }
             } }
         }
-        @if marks { p.note { "Strokes below the bars are marks; point at one to see what it is." } }
+        @match (&picture.drawing, marks) {
+            (Drawing::Lanes(lanes), true) if lanes.is_order => p.note {
+                "White on black are the numbers of the deviations below, and ! where it breaks, or its cause; point at one to see what it is."
+            }
+            (_, true) => p.note { "Strokes below the bars are marks; point at one to see what it is." }
+            _ => {}
+        }
     }
 }
 

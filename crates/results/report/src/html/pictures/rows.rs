@@ -1,7 +1,7 @@
 //! Pictures of rows on one scale: bars, intervals, samples and lanes.
 
 use crate::blocks::lanes::Lanes;
-use crate::blocks::{Bar, Figure, IntervalRow, Sample, duration, quantity, unit_of_us};
+use crate::blocks::{Bar, Figure, IntervalRow, Sample, quantity};
 use crate::html::palette::Colours;
 use crate::html::plot::{Rows, Scale, piece};
 use maud::{Markup, html};
@@ -100,22 +100,24 @@ pub(super) fn samples(samples: &[Sample], words: &str, unit: &str, points: usize
 
 /// Idle states, tasks, timers and wakers of each CPU, over a part of the time.
 pub(super) fn lanes(lanes: &Lanes, colours: &Colours<'_>) -> Markup {
-    let (per, unit) = unit_of_us(lanes.us(lanes.to));
-    let words = format!("time, {unit}");
+    let (per, unit) = lanes.unit(lanes.us(lanes.to));
+    let words = if unit == "operations" { unit.to_owned() } else { format!("time, {unit}") };
     let scale = Scale::between(&words, (0.0, lanes.us(lanes.to) / per));
     let row = |row: &crate::blocks::lanes::Row| {
         let time = |at: u64| lanes.us(at) / per;
         let drawn = html! {
             @for stretch in &row.stretches {
                 @let style = scale.between_style(time(stretch.from), time(stretch.to));
-                @let took = duration(lanes.us(stretch.to) - lanes.us(stretch.from));
+                @let took = lanes.length(lanes.us(stretch.to) - lanes.us(stretch.from));
                 @let title = format!("{}: {took}", stretch.what);
                 // The name itself where it fits, else its number in the legend.
                 (piece(colours.class(&stretch.what), &style, &title, &[&colours.number(&stretch.what), &stretch.what]))
             }
             @for mark in &row.marks {
-                @let title = format!("{}, {}", mark.what, duration(lanes.us(mark.at)));
-                i.mark.telling[mark.is_telling] style=(scale.between_style(time(mark.at), time(mark.at))) title=(title) {}
+                @let title = format!("{}, {}", mark.what, lanes.length(lanes.us(mark.at)));
+                i.mark.telling[mark.is_telling] style=(scale.between_style(time(mark.at), time(mark.at))) title=(title) {
+                    @if lanes.is_order && mark.is_telling { b { (mark.number().unwrap_or("!")) } }
+                }
             }
         };
         (row.name.clone(), drawn, String::new())

@@ -114,7 +114,8 @@ fn dots(dots: &[Dot], (x, x_unit): &(String, String), (y, y_unit): (&str, &str))
 }
 
 fn lanes(lanes: &Lanes) -> Cells {
-    let headings = ["lane", "from (us)", "took (us)", "what"].map(str::to_owned).to_vec();
+    let unit = if lanes.is_order { "operations" } else { "us" };
+    let headings = vec!["lane".to_owned(), format!("from ({unit})"), format!("took ({unit})"), "what".to_owned()];
     let of_row = |row: &Row| {
         let cells = |stretch: &NamedStretch| {
             let (from, to) = (lanes.us(stretch.from), lanes.us(stretch.to));
