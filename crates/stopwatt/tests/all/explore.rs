@@ -40,7 +40,7 @@ fn what_is_found_is_said_in_sentences_runs_again_and_stands_on_a_timeline() {
     let (code, _, error) = run(&["report", "f", "-o", "f.html"]);
     assert_eq!(code, Some(0), "{error}");
     let page = std::fs::read_to_string(folder.path().join("f.html")).unwrap();
-    assert!(page.contains("CPU_ON of CPU") && page.contains("stood still before"), "the page has no lanes");
+    assert!(page.contains("CPU_ON of CPU") && page.contains("1. another process goes first"), "the page has no lanes");
 }
 
 #[test]

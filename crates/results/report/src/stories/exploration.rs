@@ -94,6 +94,7 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
         "In {} runs that were watched, {} of {} branches of the library were taken, and {} pairs of operations met in both orders; {} met in one order only.",
         coverage.watched, coverage.taken, coverage.branches, coverage.both_orders, coverage.one_order
     ));
+    told.extend([Block::heading(2, "What was reached")]);
     let counted: Vec<&facts::CoverageItem> = coverage.counted.iter().filter(|reached| reached.count > 0).collect();
     if !counted.is_empty() {
         let table = Table::with_rows(&counted)

@@ -31,8 +31,10 @@ pub(super) fn screen(blocks: &[Block], style: Style) -> String {
     let behind = first + blocks[first..].iter().take_while(is_answer).count();
     let paste = Some(behind).filter(|&at| matches!(blocks.get(at), Some(Block::Verbatim(_))));
     paste.into_iter().for_each(|at| text.push_str(&render(&blocks[at..=at], style)));
-    let drawn =
-        blocks.iter().position(is_drawn).or_else(|| blocks.iter().position(|block| matches!(block, Block::Table(_))));
+    // A table of a part that has a heading is looked up.
+    let is_plain = |block: &&Block| !matches!(block, Block::Heading { depth: 2, .. });
+    let table = || blocks.iter().take_while(is_plain).position(|block| matches!(block, Block::Table(_)));
+    let drawn = blocks.iter().position(is_drawn).or_else(table);
     let caveat = blocks.iter().position(|block| matches!(block, Block::Warning(_)));
     let is_shown = |at: usize| [drawn, caveat, paste].contains(&Some(at)) || is_answer(&&blocks[at]);
     let others: Vec<&Block> = (0..blocks.len()).filter(|&at| !is_shown(at)).map(|at| &blocks[at]).collect();

@@ -126,13 +126,13 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         let after = |step: usize| {
             let step = steps.get(step)?;
             let who = narrator.process(step.process);
-            Some(format!("{who} {} (its operation {})", narrator.step(step), step.operation))
+            Some(format!("{who}'s operation {}, which {}", step.operation, narrator.step(step)))
         };
         let (step, what) = match until + 1 < steps.len() {
             true => (until, format!("was in CPU {cpu}'s {list}; no list has it after {}", after(until)?)),
             false => {
                 let step = from.checked_sub(1)?;
-                (step, format!("stays in CPU {cpu}'s {list}, since {}", after(step)?))
+                (step, format!("stays in CPU {cpu}'s {list} since {}", after(step)?))
             }
         };
         Some(Cause { what: format!("callback {number} {what}"), step })

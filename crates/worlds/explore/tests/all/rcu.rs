@@ -148,7 +148,7 @@ fn causes_name_the_lock_and_the_list() {
         ("relaxed-lock", "does not order what it guards: CPU "),
         ("relaxed-unlock", "does not order what it guards: CPU "),
         ("lost-callback", "list, waiting for the end of a grace period; no list has it after CPU "),
-        ("timer-not-set-again", "bypass list, since CPU "),
+        ("timer-not-set-again", "bypass list since CPU "),
     ] {
         for seed in 1..4 {
             let cause = cause(name, seed);

@@ -72,19 +72,37 @@ impl Locks<'_> {
         })
     }
 
-    /// Another process that holds the lock when it is taken, and goes on with it. Who has just let
-    /// it go may say so later, but touches no word in between.
+    /// The last store of a process before a step, and its word; of an update, the word alone.
+    fn last_store(&self, process: u8, before: usize) -> Option<(usize, u16, bool)> {
+        let own = self.steps[..before].iter().enumerate().rev().filter(|(_, step)| step.process == process);
+        own.map(|(at, step)| (at, step.did)).find_map(|(at, did)| match did {
+            Operation::Store { cell, .. } => Some((at, cell, true)),
+            Operation::Update { cell, .. } => Some((at, cell, false)),
+            _ => None,
+        })
+    }
+
+    /// The store with which the one who took the lock in a turn lets it go: it says so only later. If
+    /// the run ends before, it is the one to the word with whose store it took the lock.
+    fn let_go_at(&self, turn: usize) -> Option<usize> {
+        let LockStep { step: taken, process, .. } = self.of[turn];
+        if let Some(release) = self.release(turn) {
+            return self.last_store(process, release.step).map(|(at, ..)| at);
+        }
+        let (_, word, is_store) = self.last_store(process, taken)?;
+        let frees = |step: &Step| match step.did {
+            Operation::Store { cell, .. } => step.process == process && cell == word,
+            _ => false,
+        };
+        // Who takes it by an update lets it go by a store to another word, which nobody knows here.
+        is_store.then(|| self.steps[taken..].iter().position(frees).map_or(usize::MAX, |at| taken + at))
+    }
+
+    /// Another process that holds the lock when it is taken.
     fn other_holder(&self, turn: usize) -> Option<u8> {
         let taken = self.of[turn].step;
-        let goes_on = |at: &usize| {
-            let end = self.release(*at).map_or(self.steps.len(), |release| release.step);
-            let touches = |step: &Step| {
-                step.process == self.of[*at].process
-                    && matches!(step.did, Operation::Loaded { .. } | Operation::Store { .. } | Operation::Update { .. })
-            };
-            end > taken && self.steps[taken..end].iter().any(touches)
-        };
-        self.earlier(turn).find(goes_on).map(|at| self.of[at].process)
+        let holds = |at: &usize| self.let_go_at(*at).is_some_and(|end| end >= taken);
+        self.earlier(turn).find(holds).map(|at| self.of[at].process)
     }
 
     /// True if a process had its caches on at a step.
