@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const COLUMNS: usize = 100;
 
 /// The folders whose Rust files are read.
-const FOLDERS: [&str; 6] = ["crates", "firmware", "fuzz", "python", "xtask", "bench"];
+const FOLDERS: [&str; 5] = ["crates", "firmware", "python", "xtask", "bench"];
 
 /// Finds comments of every Rust file that are too wide, and imports that are not in one block.
 ///

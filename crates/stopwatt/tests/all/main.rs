@@ -6,6 +6,7 @@ mod browser;
 mod chromium;
 mod common;
 mod compare;
+mod damaged;
 mod dataplane;
 mod documents;
 mod explore;

@@ -1,12 +1,7 @@
-//! Readers of bytes from outside, as targets for a fuzzer.
-//!
-//! A target takes any bytes and may refuse them, but must not panic, and what it reads must be
-//! sound. The binary in `fuzz_targets` hands them to libFuzzer; the test in `tests` tries seeded
-//! damage of good inputs, with no tools needed.
-#![forbid(unsafe_code)]
+//! Readers of bytes from outside. Each takes any bytes and may refuse them, but must not panic, and
+//! what it reads must be sound.
 
-mod recordings;
-
+use super::recordings;
 use dataplane::wiring::{Registry, Wiring};
 use dataplane::{pcap, standard};
 use document::Document;
@@ -97,7 +92,7 @@ pub const VPP_RUNTIME: Target = Target {
                     fib-walk \"any wait\" 0 0 2 6.03e3 0.00\n\n$ dmesg\n";
         vec![text.into()]
     },
-    run: |bytes| match import::vpp_runtime::read(bytes, "fuzz") {
+    run: |bytes| match import::vpp_runtime::read(bytes, "damaged") {
         Ok(runtime) => {
             assert!(runtime.rows.iter().all(|row| row.clocks.is_finite() && !row.node.is_empty()));
             true
@@ -110,14 +105,14 @@ pub const VPP_RUNTIME: Target = Target {
 pub const CPUIDLE: Target = Target {
     name: "cpuidle",
     seeds: || {
-        let named = include_str!("../../xtask/site/files/after.txt");
+        let named = include_str!("../../../../../xtask/site/files/after.txt");
         let unnamed = "0\n9\nenabled\nCPUIDLE CORE POLL IDLE\n0\n0\nPOLL\n4294967295\n0\n0\n700\n12\n\
                        3\n2\nenabled\nMWAIT 0x00\n0\n2\nC1\n0\n0\n2\n9000\n70\n";
         let table = "kernel,when,state,name,usage,above,below\nk,before,0,C1,5,1,0\nk,after,0,C1,9,2,2\n";
         let of_cpu: String = named.lines().take(32).map(|line| format!("{line}\n")).collect();
         vec![of_cpu.into(), unnamed.into(), table.into()]
     },
-    run: |bytes| match cpuidle::read_bytes("fuzz", bytes) {
+    run: |bytes| match cpuidle::read_bytes("damaged", bytes) {
         Ok(Content::Dump(dump)) => {
             assert!(dump.cpus.values().all(|states| !states.is_empty()));
             // Against itself nothing was counted.
@@ -139,7 +134,7 @@ pub const CPUIDLE: Target = Target {
 pub const FTRACE: Target = Target {
     name: "ftrace",
     seeds: || {
-        let text = include_str!("../../crates/record/import/data/guest.trace");
+        let text = include_str!("../../../../record/import/data/guest.trace");
         let lines = |from: usize, to: usize| {
             text.lines().take(to).skip(from).map(|line| format!("{line}\n")).collect::<String>()
         };
@@ -152,14 +147,14 @@ pub const FTRACE: Target = Target {
 /// `trace.dat`.
 pub const TRACE_DAT: Target = Target {
     name: "trace_dat",
-    seeds: || vec![include_bytes!("../../crates/record/import/tests/data/guest-v7.dat").to_vec()],
+    seeds: || vec![include_bytes!("../../../../record/import/tests/data/guest-v7.dat").to_vec()],
     run: traced,
 };
 
 /// A trace of Perfetto.
 pub const PERFETTO: Target = Target {
     name: "perfetto",
-    seeds: || vec![include_bytes!("../../crates/record/import/tests/data/guest.perfetto").to_vec()],
+    seeds: || vec![include_bytes!("../../../../record/import/tests/data/guest.perfetto").to_vec()],
     run: traced,
 };
 
@@ -263,7 +258,7 @@ pub const SCENARIO: Target = Target {
 pub const LITMUS: Target = Target {
     name: "litmus",
     seeds: || {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/worlds/litmus/tests/wider");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../worlds/litmus/tests/wider");
         let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
         let expected = "Test MP Allowed\nStates 1\n1:X0=1; [x]=2;\nOk\nWitnesses\nPositive: 1 Negative: 0\nObservation MP Always 1 0\n";
@@ -291,7 +286,7 @@ pub const LITMUS: Target = Target {
 /// A platform file.
 pub const PLATFORM: Target = Target {
     name: "platform",
-    seeds: || vec![include_bytes!("../../data/platforms/juno-r1.toml").to_vec()],
+    seeds: || vec![include_bytes!("../../../../../data/platforms/juno-r1.toml").to_vec()],
     run: |bytes| match soc::config::Platform::read(&document("p.toml", bytes)) {
         Ok(platform) => {
             assert!(!platform.topology.cpus.is_empty());
@@ -329,9 +324,9 @@ pub const WORKLOAD: Target = Target {
     name: "workload",
     seeds: || {
         let own: [&[u8]; 3] = [
-            include_bytes!("../../data/workloads/audio-bbench.json"),
-            include_bytes!("../../data/workloads/cyclictest.json"),
-            include_bytes!("../../data/workloads/ui-render.json"),
+            include_bytes!("../../../../../data/workloads/audio-bbench.json"),
+            include_bytes!("../../../../../data/workloads/cyclictest.json"),
+            include_bytes!("../../../../../data/workloads/ui-render.json"),
         ];
         own.map(<[u8]>::to_vec).to_vec()
     },
@@ -398,7 +393,7 @@ fn imported(read: impl Fn(&Options) -> Result<Figures, ImportError>) -> bool {
         match read(options) {
             Ok(figures) => {
                 assert!(figures.figures.iter().all(|figure| figure.value.is_finite() && figure.line > 0));
-                import::record(&figures, options, "fuzz");
+                import::record(&figures, options, "damaged");
                 taken = true;
             }
             Err(error) => {

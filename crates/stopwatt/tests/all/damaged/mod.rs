@@ -1,7 +1,11 @@
-//! Every target against seeded damage of good inputs: an answer or an error, never a panic.
+//! Every reader of bytes from outside, against seeded damage of good inputs: an answer or an error,
+//! never a panic.
+
+mod readers;
+mod recordings;
 
 use fastrand::Rng;
-use fuzz::TARGETS;
+use readers::TARGETS;
 
 /// A good input with some bytes changed, left out, doubled or put in.
 fn damaged(good: &[u8], random: &mut Rng) -> Vec<u8> {

@@ -23,7 +23,7 @@ c suspend-deepest 0 1 powerdown lock-wait 0 295\n";
 
 /// The figures that a report lays beside those of an experiment.
 fn published(experiment: &str) -> Published {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/published");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/published");
     Published::read(&experiment::Folder(folder), experiment).unwrap_or_else(|error| panic!("{error}"))
 }
 
