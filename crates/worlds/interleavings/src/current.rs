@@ -49,7 +49,7 @@ impl TestMachine {
 impl Drop for TestMachine {
     fn drop(&mut self) {
         MACHINE.set(None);
-        BODIES.take();
+        std::mem::forget(BODIES.take());
         IDLE.with_borrow_mut(|idle| idle.push((self.0.cpus().len(), self.0)));
     }
 }
@@ -63,10 +63,11 @@ impl OnMachine for TestMachine {
 /// Forgets threads of an earlier run.
 pub(crate) fn begin(threads: usize) {
     TOKENS.replace(vec![None; threads]);
-    // A run that was broken off has left its own, which may not act any more.
+    // A run that was broken off has left its own, which may not act any more: what they borrow may
+    // be gone.
     std::mem::forget(LOCALS.take());
     BODIES.with_borrow_mut(|bodies| {
-        bodies.clear();
+        bodies.iter_mut().for_each(|body| std::mem::forget(body.take()));
         bodies.resize_with(threads, || None);
     });
 }

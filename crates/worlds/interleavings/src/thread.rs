@@ -1,11 +1,14 @@
 //! The part of `std::thread` that tests use, by another path.
 
 use crate::current::{self, machine};
-use crate::machine::{Limit, Operation};
+use crate::machine::{Failure, Limit, Operation};
 use crate::memory::AtomicOrder;
 use crate::sync::{change, change_within};
+use std::cell::RefCell;
 use std::fmt::{self, Debug, Formatter};
 use std::io;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,7 +19,7 @@ pub type Result<T> = std::thread::Result<T>;
 /// A thread that was spawned.
 pub struct JoinHandle<T> {
     thread: usize,
-    result: Arc<Mutex<Option<T>>>,
+    result: Slot<T>,
 }
 
 /// Starts a thread: a CPU of its own. It sees all that its parent has seen and done.
@@ -24,15 +27,85 @@ pub struct JoinHandle<T> {
 /// # Panics
 /// There are more than [`Config::threads`](crate::Config::threads).
 pub fn spawn<T: 'static>(body: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
-    let result = Arc::new(Mutex::new(None));
+    let (body, result) = body_of(body);
+    JoinHandle::new(current::spawn(body), result)
+}
+
+/// The place of a thread's result.
+type Slot<T> = Arc<Mutex<Option<T>>>;
+
+/// What a thread does, and where it leaves its result.
+fn body_of<'b, T: 'b>(body: impl FnOnce() -> T + 'b) -> (Box<dyn FnOnce() + 'b>, Slot<T>) {
+    let result = Slot::default();
     let slot = Arc::clone(&result);
-    let thread = current::spawn(Box::new(move || {
+    let body = Box::new(move || {
         let value = body();
         if let Ok(mut slot) = slot.lock() {
             *slot = Some(value);
         }
-    }));
-    JoinHandle { thread, result }
+    });
+    (body, result)
+}
+
+/// Starts threads that end before the call that made it returns, as `std::thread::Scope`.
+#[derive(Debug)]
+pub struct Scope<'scope, 'env: 'scope> {
+    /// The threads that nobody has waited for at the end.
+    threads: RefCell<Vec<usize>>,
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+/// A thread of a scope, as `std::thread::ScopedJoinHandle`.
+#[derive(Debug)]
+pub struct ScopedJoinHandle<'scope, T>(JoinHandle<T>, PhantomData<&'scope ()>);
+
+/// Hands a scope to `work`, and waits until the threads have ended that were started in it.
+pub fn scope<'env, T>(work: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
+    let scope = Scope { threads: RefCell::default(), scope: PhantomData, env: PhantomData };
+    let result = catch_unwind(AssertUnwindSafe(|| work(&scope)));
+    let result = result.unwrap_or_else(|payload| {
+        let Failure { invariant, what, .. } = Failure::of_panic(&*payload);
+        machine().fail(invariant, what)
+    });
+    // Those that have ended may have started others.
+    while let Some(thread) = scope.threads.borrow_mut().pop() {
+        machine().wait_for_process(thread);
+    }
+    result
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Starts a thread that borrows what lives longer than the scope.
+    ///
+    /// # Panics
+    /// There are more than [`Config::threads`](crate::Config::threads).
+    #[expect(unsafe_code, reason = "the compiler cannot see that the thread ends first")]
+    pub fn spawn<T: 'scope>(&'scope self, body: impl FnOnce() -> T + 'scope) -> ScopedJoinHandle<'scope, T> {
+        let (body, result) = body_of(body);
+        // SAFETY: `scope` returns after the thread has ended, and does not unwind before: a panic
+        // within ends the run where it stands. What a run that ends early leaves behind, a body
+        // that never ran or a frame in the middle of one, neither runs again nor is dropped.
+        let body = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'scope>, Box<dyn FnOnce()>>(body) };
+        let thread = current::spawn(body);
+        self.threads.borrow_mut().push(thread);
+        ScopedJoinHandle(JoinHandle::new(thread, result), PhantomData)
+    }
+}
+
+impl<T> ScopedJoinHandle<'_, T> {
+    /// The thread.
+    pub fn thread(&self) -> Thread {
+        self.0.thread()
+    }
+
+    /// As [`JoinHandle::join`].
+    ///
+    /// # Errors
+    /// Never.
+    pub fn join(self) -> Result<T> {
+        self.0.join()
+    }
 }
 
 /// Makes threads, as `std::thread::Builder`. Names and sizes of stacks change nothing here.
@@ -150,6 +223,10 @@ pub fn yield_now() {
 }
 
 impl<T> JoinHandle<T> {
+    fn new(thread: usize, result: Slot<T>) -> Self {
+        Self { thread, result }
+    }
+
     /// The thread.
     pub fn thread(&self) -> Thread {
         Thread(self.thread)

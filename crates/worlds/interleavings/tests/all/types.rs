@@ -33,6 +33,20 @@ fn mutex() {
     assert_eq!(*count.lock().unwrap(), 2);
 }
 
+/// Threads of a scope borrow, start others of it, and have ended behind it.
+fn scope() {
+    let (count, parts) = (Mutex::new(0), [AtomicU32::new(1), AtomicU32::new(2)]);
+    let sum = thread::scope(|scope| {
+        let own = scope.spawn(|| {
+            scope.spawn(|| *count.lock().unwrap() += 1);
+            parts[0].load(Relaxed)
+        });
+        scope.spawn(|| parts[1].store(7, Relaxed));
+        own.join().unwrap()
+    });
+    assert_eq!((sum, parts[1].load(Relaxed), *count.lock().unwrap()), (1, 7, 1));
+}
+
 fn mutex_below_stores() {
     let (lock, word) = (Arc::new(Mutex::new(0)), Arc::new(AtomicU32::new(0)));
     let other = lock.clone();
@@ -334,7 +348,8 @@ fn nobody_tells() {
 
 type Test = (&'static str, fn());
 
-const CORRECT: [Test; 26] = [
+const CORRECT: [Test; 27] = [
+    ("scope", scope),
     ("rendezvous", rendezvous),
     ("locals", locals),
     ("mutex", mutex),
@@ -421,6 +436,59 @@ fn lost_wake_ups_are_found() {
         thread.join().unwrap();
     });
     assert!(parked.unwrap().contains("everybody-wakes"));
+}
+
+/// A panic within a scope ends the run before what it lends is gone, whoever is still to act on it:
+/// the failure is the panic's, in every strategy.
+#[test]
+fn a_panic_within_a_scope_is_told_and_nothing_acts_on_what_it_lent() {
+    struct Told<'a>(&'a AtomicU32);
+    impl Drop for Told<'_> {
+        fn drop(&mut self) {
+            assert_eq!(self.0.load(Relaxed), 5, "what was lent is gone");
+        }
+    }
+    for strategy in [Strategy::Dpor, Strategy::Random, Strategy::Pct(3), Strategy::PassingOver] {
+        let config = Config { strategies: vec![strategy], schedules: 2_000, ..Config::default() };
+        let text = found(&config, || {
+            let lent = Box::new(AtomicU32::new(5));
+            thread::scope(|scope| {
+                let (first, second) = (Told(&lent), Told(&lent));
+                scope.spawn(move || first.0.load(Relaxed));
+                scope.spawn(move || assert_eq!(second.0.load(Relaxed), 6, "not six"));
+                assert_eq!(lent.load(Relaxed), 6, "not six");
+            });
+        });
+        assert!(text.as_ref().is_some_and(|text| text.contains("not six")), "{strategy:?}: {text:?}");
+    }
+}
+
+/// A word is named by what it was made for.
+#[test]
+fn a_failure_names_the_variable() {
+    struct Pair {
+        taken: AtomicBool,
+        free: AtomicBool,
+    }
+    let config = Config { late_loads: false, ..Config::default() };
+    let text = found(&config, || {
+        let mut others = Vec::new();
+        let pair = Arc::new(Pair { taken: AtomicBool::new(false), free: AtomicBool::new(true) });
+        let done = Arc::new(AtomicU32::new(0));
+        for _ in 0..2 {
+            let (pair, done) = (pair.clone(), done.clone());
+            others.push(thread::spawn(move || {
+                if !pair.taken.load(Acquire) && pair.free.load(Relaxed) {
+                    pair.taken.store(true, Release);
+                    done.fetch_add(1, Relaxed);
+                }
+            }));
+        }
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert_eq!(done.load(Relaxed), 1, "both took it");
+    });
+    let text = text.unwrap();
+    assert!(text.contains("both took it") && text.contains("word 0 (taken) of crates/worlds/"), "{text}");
 }
 
 #[test]
