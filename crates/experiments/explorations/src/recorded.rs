@@ -1,5 +1,6 @@
 //! The subject of an exploration, as far as recordings need to know it.
 
+use document::Document;
 use explore::{CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Psci, Rcu, Scenario, Script, Subject};
 use interleavings::subject::Narrator;
 use seeded::{Fault, Place};
@@ -30,11 +31,31 @@ pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sy
     /// All faults that it can have.
     fn faults() -> &'static [Fault];
 
-    /// Says what is wrong with a machine and what its CPUs are to do.
+    /// Says what is wrong with what CPUs are to do.
     ///
     /// # Errors
     /// A sentence.
-    fn check(machine: &Self::Kind, script: &Self::Actions) -> Result<(), String>;
+    fn check(script: &Self::Actions) -> Result<(), String>;
+
+    /// Says what is wrong with a machine.
+    ///
+    /// # Errors
+    /// A sentence.
+    fn check_machine(machine: &Self::Kind) -> Result<(), String> {
+        let _ = machine;
+        Ok(())
+    }
+
+    /// Reads from TOML what CPUs are to do.
+    ///
+    /// # Errors
+    /// What is wrong, with its line.
+    fn read(document: &Document) -> Result<Self::Actions, document::Error> {
+        let help = format!("stopwatt explore {} --help shows one", Self::NAME);
+        let script: Self::Actions = document.read().map_err(|error| error.with_help(&help))?;
+        Self::check(&script).map_err(|wrong| document.wrong_as_a_whole(wrong, help))?;
+        Ok(script)
+    }
 
     /// The branches of the library.
     fn places() -> &'static [Place];
@@ -77,8 +98,11 @@ impl Recordable for Psci {
         [Psci::name_of_word, Psci::name_of_actor]
     }
 
-    fn check(machine: &MachineOptions, script: &Scenario) -> Result<(), String> {
-        script.check().map_err(|error| error.to_string())?;
+    fn check(script: &Scenario) -> Result<(), String> {
+        script.check().map_err(|error| error.to_string())
+    }
+
+    fn check_machine(machine: &MachineOptions) -> Result<(), String> {
         if !(1..=64).contains(&machine.cells_per_line) {
             return Err(format!("a line holds 1 to 64 words, not {}", machine.cells_per_line));
         }
@@ -124,7 +148,7 @@ impl Recordable for Rcu {
         [Rcu::name_of_word, Rcu::name_of_actor]
     }
 
-    fn check(_: &Mode, script: &KernelScenario) -> Result<(), String> {
+    fn check(script: &KernelScenario) -> Result<(), String> {
         script.check().map_err(|error| error.to_string())
     }
 

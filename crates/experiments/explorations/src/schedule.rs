@@ -150,7 +150,7 @@ where
             .fault
             .as_ref()
             .map(|name| seeded::find(S::faults(), name).ok_or_else(|| ScheduleError::Fault(name.clone())));
-        S::check(&self.machine, &self.scenario).map_err(ScheduleError::Scenario)?;
+        S::check(&self.scenario).and_then(|()| S::check_machine(&self.machine)).map_err(ScheduleError::Scenario)?;
         let cpus = self.scenario.cpus();
         if let Some(deviation) = self.deviation.iter().find(|deviation| usize::from(deviation.process) > cpus) {
             let what = format!("a deviation is of process {}, and the scenario has {cpus} CPUs", deviation.process);

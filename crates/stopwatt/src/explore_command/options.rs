@@ -5,7 +5,7 @@ use crate::report_command::TellingOptions;
 use clap::{Args, ValueEnum};
 use document::{Document, nearest};
 use explorations::{Recordable, experiment};
-use explore::{Exploration, KernelScenario, Limits, MachineOptions, Mode, Psci, Rcu, Scenario, Script, Strategy};
+use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Script, Strategy};
 use miette::miette;
 use seeded::Fault;
 use std::path::{Path, PathBuf};
@@ -140,7 +140,7 @@ impl PsciOptions {
     /// # Errors
     /// The scenario is wrong, or the options contradict each other.
     pub(super) fn plan(&self) -> miette::Result<Plan<Psci>> {
-        let scenario = scenario(&self.search, Scenario::read)?;
+        let scenario = scenario(&self.search, Psci::read)?;
         let cpus = cpus(self.cpus, scenario.as_ref(), 6)?;
         let own = MachineOptions::default();
         let machine = |kind: &MachineKind| match kind {
@@ -161,7 +161,7 @@ impl RcuOptions {
     /// # Errors
     /// The scenario is wrong, or the options contradict each other.
     pub(super) fn plan(&self) -> miette::Result<Plan<Rcu>> {
-        let scenario = scenario(&self.search, KernelScenario::read)?;
+        let scenario = scenario(&self.search, Rcu::read)?;
         let cpus = cpus(self.cpus, scenario.as_ref(), 4)?;
         let modes = if self.mode.is_empty() { Mode::ALL.to_vec() } else { self.mode.clone() };
         let subject = Rcu { cpus, modes, fault: self.fault };

@@ -213,7 +213,7 @@ impl Thread {
     pub fn unpark(&self) {
         let cell = current::token(self.0);
         let did = Operation::Update { cell, what: "unparks at", value: 1 };
-        machine().update(cell, AtomicOrder::Release, did, 1, |_| Some(1));
+        machine().update(cell, AtomicOrder::Release, did, 1, &|_| Some(1));
     }
 }
 

@@ -5,6 +5,7 @@ use super::recordings;
 use dataplane::wiring::{Registry, Wiring};
 use dataplane::{pcap, standard};
 use document::Document;
+use explorations::Recordable;
 use import::cpuidle::Content;
 use import::{Figures, ImportError, Options, cpuidle, ftrace};
 
@@ -244,7 +245,7 @@ pub const SCENARIO: Target = Target {
     },
     run: |bytes| {
         let text = document("s.toml", bytes);
-        match (explore::Scenario::read(&text), explore::KernelScenario::read(&text)) {
+        match (<explore::Psci as Recordable>::read(&text), <explore::Rcu as Recordable>::read(&text)) {
             (Ok(_), _) | (_, Ok(_)) => true,
             (Err(psci), Err(kernel)) => {
                 assert!(!psci.to_string().is_empty() && !kernel.to_string().is_empty());

@@ -2,7 +2,6 @@
 
 use super::passed;
 use super::reached::{self, Call, STATES};
-use document::Document;
 use engine::SplitMix64;
 use interleavings::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 use serde::{Deserialize, Serialize};
@@ -206,17 +205,6 @@ impl Script for Scenario {
 }
 
 impl Scenario {
-    /// Reads a scenario from TOML.
-    ///
-    /// # Errors
-    /// What is wrong, with its line.
-    pub fn read(document: &Document) -> Result<Self, document::Error> {
-        const HELP: &str = "stopwatt explore psci --help shows one";
-        let scenario: Self = document.read().map_err(|error| error.with_help(HELP))?;
-        scenario.check().map_err(|wrong| document.wrong_as_a_whole(wrong.to_string(), HELP))?;
-        Ok(scenario)
-    }
-
     /// Checks that the CPUs which it names are there.
     ///
     /// # Errors

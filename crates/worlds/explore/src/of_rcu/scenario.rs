@@ -1,6 +1,5 @@
 //! The actions of a kernel's CPUs: they read, replace, switch tasks, run threads, idle and go off.
 
-use document::Document;
 use engine::SplitMix64;
 use interleavings::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 use serde::{Deserialize, Serialize};
@@ -349,17 +348,6 @@ impl Script for KernelScenario {
 }
 
 impl KernelScenario {
-    /// Reads a scenario from TOML.
-    ///
-    /// # Errors
-    /// What is wrong, with its line.
-    pub fn read(document: &Document) -> Result<Self, document::Error> {
-        const HELP: &str = "stopwatt explore rcu --help shows one";
-        let scenario: Self = document.read().map_err(|error| error.with_help(HELP))?;
-        scenario.check().map_err(|wrong| document.wrong_as_a_whole(wrong.to_string(), HELP))?;
-        Ok(scenario)
-    }
-
     /// Checks that everything is in its range.
     ///
     /// # Errors

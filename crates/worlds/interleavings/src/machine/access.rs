@@ -25,7 +25,7 @@ impl Machine {
 
     fn load_with(&self, cell: u16, order: Order, may_be_late: bool) -> u64 {
         self.settle_word(cell);
-        self.operation(Operation::Load { cell });
+        self.operate(Operation::Load { cell });
         let process = self.process();
         if order == Order::Relaxed && may_be_late {
             match self.try_late(process, cell) {
@@ -89,7 +89,7 @@ impl Machine {
         } else {
             self.settle();
         }
-        self.operation(Operation::Store { cell, value });
+        self.operate(Operation::Store { cell, value });
         self.cpu().forget_polled();
         self.mix_stored(value);
         self.ends_spin();

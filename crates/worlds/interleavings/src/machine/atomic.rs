@@ -14,20 +14,19 @@ pub const COMPARES: &str = "puts another value, if the one expected is there, in
 impl Machine {
     /// Adds to a word; `wrap` cuts the sum to its width. The value before.
     pub fn fetch_add(&self, cell: u16, value: u64, order: AtomicOrder, wrap: impl Fn(u64) -> u64) -> u64 {
-        self.update(cell, order, Operation::Update { cell, what: "adds to", value }, value, |before| {
-            Some(wrap(before.wrapping_add(value)))
-        })
+        let change = |before: u64| Some(wrap(before.wrapping_add(value)));
+        self.update(cell, order, Operation::Update { cell, what: "adds to", value }, value, &change)
     }
 
     /// Stores `value`, and returns what the word held.
     pub fn swap(&self, cell: u16, value: u64, order: AtomicOrder) -> u64 {
-        self.update(cell, order, Operation::Update { cell, what: SWAPS, value }, value, |_| Some(value))
+        self.update(cell, order, Operation::Update { cell, what: SWAPS, value }, value, &|_| Some(value))
     }
 
     /// Stores `value` if the word holds `expected`; whether it did.
     pub fn compare_exchange(&self, cell: u16, expected: u64, value: u64, order: AtomicOrder) -> bool {
         let change = |before| (before == expected).then_some(value);
-        self.update(cell, order, Operation::Update { cell, what: COMPARES, value }, value, change) == expected
+        self.update(cell, order, Operation::Update { cell, what: COMPARES, value }, value, &change) == expected
     }
 
     /// Changes a word in one step: `change` makes the new value of the present one, or leaves it.
@@ -42,7 +41,7 @@ impl Machine {
         order: AtomicOrder,
         did: Operation,
         with: u64,
-        change: impl Fn(u64) -> Option<u64>,
+        change: &dyn Fn(u64) -> Option<u64>,
     ) -> u64 {
         self.start_atomic(cell, order, did, with);
         self.change(cell, order, change)
@@ -58,16 +57,16 @@ impl Machine {
         order: AtomicOrder,
         did: Operation,
         with: u64,
-        change: impl Fn(u64) -> Option<u64>,
+        change: &dyn Fn(u64) -> Option<u64>,
     ) -> Result<u64, u64> {
         self.start_atomic(cell, order, did, with);
         let would_store = change(self.memory.borrow().newest(cell)).is_some();
         let fails = self.settings.exclusives.get() && would_store && self.answer(Kind::ExclusiveFails, 2) == 1;
-        let before = self.change(cell, order, |before| change(before).filter(|_| !fails));
+        let before = self.change(cell, order, &|before| change(before).filter(|_| !fails));
         if fails { Err(before) } else { Ok(before) }
     }
 
-    fn change(&self, cell: u16, order: AtomicOrder, change: impl Fn(u64) -> Option<u64>) -> u64 {
+    fn change(&self, cell: u16, order: AtomicOrder, change: &dyn Fn(u64) -> Option<u64>) -> u64 {
         let is_pair = self.settings.exclusives.get();
         // As Linux has it: the barrier is only behind what was stored.
         let (order, fences) = match order {
@@ -96,7 +95,7 @@ impl Machine {
         } else {
             self.settle_word(cell)
         }
-        self.operation(did);
+        self.operate(did);
         self.mix_stored(with);
         let process = self.process();
         if process < self.cpus.len() {

@@ -12,8 +12,13 @@ use crate::operation::OperationIndex;
 
 impl Machine {
     /// Before an operation: another process may go first, and caches may act on their own.
-    #[inline(always)]
     pub fn operation(&self, did: Operation) {
+        self.operate(did);
+    }
+
+    /// As [`Machine::operation`], for the machine's own.
+    #[inline(always)]
+    pub(super) fn operate(&self, did: Operation) {
         let process = self.process();
         let operation = self.turns.operations[process].get().next();
         self.turns.operations[process].set(operation);

@@ -143,7 +143,7 @@ impl<T: InWord> Atomic<T> {
     fn update(&self, order: Ordering, what: &'static str, with: T, change: impl Fn(T) -> T) -> T {
         let did = Operation::Update { cell: self.word, what, value: with.to_word() };
         let change = |before| Some(change(T::from_word(before)).to_word());
-        T::from_word(machine().update(self.word, atomic_order(order), did, with.to_word(), change))
+        T::from_word(machine().update(self.word, atomic_order(order), did, with.to_word(), &change))
     }
 
     /// Stores `new` if the value is `current`; the value before, as an error if it was another one.
@@ -167,8 +167,8 @@ impl<T: InWord> Atomic<T> {
         let did = Operation::Update { cell: self.word, what: COMPARES, value: new };
         let change = |before| (before == expected).then_some(new);
         let result = match weak {
-            true => machine().try_update(self.word, order, did, new, change),
-            false => Ok(machine().update(self.word, order, did, new, change)),
+            true => machine().try_update(self.word, order, did, new, &change),
+            false => Ok(machine().update(self.word, order, did, new, &change)),
         };
         match result {
             Ok(before) if before == expected => Ok(T::from_word(before)),
