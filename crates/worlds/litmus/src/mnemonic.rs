@@ -42,7 +42,14 @@ const LOADS: [(&str, Orders, bool); 7] = [
     ("LDAXR", ACQUIRE, true),
 ];
 
-const STORES: [(&str, Orders); 4] = [("STR", PLAIN), ("STUR", PLAIN), ("STLR", RELEASE), ("STLUR", RELEASE)];
+const STORES: [(&str, Orders, bool); 6] = [
+    ("STR", PLAIN, false),
+    ("STUR", PLAIN, false),
+    ("STLR", RELEASE, false),
+    ("STLUR", RELEASE, false),
+    ("STXR", PLAIN, true),
+    ("STLXR", RELEASE, true),
+];
 
 const UPDATES: [(&str, Update); 8] = [
     ("ADD", Update::Add),
@@ -234,9 +241,11 @@ impl Reader<'_> {
 
     /// Branches, barriers, and what does nothing.
     fn control(&self) -> Option<Read> {
-        let branch = |nonzero| Ok(Instruction::BranchZero { of: self.reg(0)?, nonzero, to: self.label(1)? });
+        let branch =
+            |nonzero| Ok(Instruction::BranchBits { of: self.reg(0)?, mask: u64::MAX, nonzero, to: self.label(1)? });
         let branch_bit = |nonzero| {
-            Ok(Instruction::BranchBit { of: self.reg(0)?, bit: self.below(1, 64)?, nonzero, to: self.label(2)? })
+            let (of, mask) = (self.reg(0)?, 1 << self.below(1, 64)?);
+            Ok(Instruction::BranchBits { of, mask, nonzero, to: self.label(2)? })
         };
         Some(match self.mnemonic {
             // A prefetch has no effect that the model knows of.
@@ -388,20 +397,22 @@ impl Reader<'_> {
             }
             let width = if signed { Width { bytes: 4, signed } } else { Width::of(to[0]) };
             let address = if exclusive { self.base(2)? } else { self.address(2)? };
-            Ok(Instruction::LoadPair { to, width, address, orders, exclusive })
+            Ok(Instruction::Load { to: to.to_vec(), width, address, orders, exclusive })
         };
-        let store_exclusive = |orders| {
-            let (status, from) = (self.reg(0)?, self.two(1)?);
-            Ok(Instruction::StoreExclusivePair { status, from, address: self.base(3)?, orders })
+        let store = |orders, exclusive: bool| {
+            let first = usize::from(exclusive);
+            let (status, from) = (exclusive.then(|| self.reg(0)).transpose()?, self.two(first)?);
+            let address = if exclusive { self.base(3)? } else { self.address(2)? };
+            Ok(Instruction::Store { status, from: from.to_vec(), width: Width::of(from[0]), address, orders })
         };
         Some(match self.mnemonic {
             "LDP" => load(PLAIN, false, false),
             "LDPSW" => load(PLAIN, false, true),
             "LDXP" => load(PLAIN, true, false),
             "LDAXP" => load(ACQUIRE, true, false),
-            "STP" => self.two(0).and_then(|from| Ok(Instruction::StorePair { from, address: self.address(2)? })),
-            "STXP" => store_exclusive(PLAIN),
-            "STLXP" => store_exclusive(RELEASE),
+            "STP" => store(PLAIN, false),
+            "STXP" => store(PLAIN, true),
+            "STLXP" => store(RELEASE, true),
             _ => {
                 let orders = orders(self.mnemonic.strip_prefix("CASP")?)?;
                 self.even_and_odd(0).and_then(|expected| {
@@ -409,7 +420,14 @@ impl Reader<'_> {
                     if new[0].wide != expected[0].wide {
                         return Err(self.wrong());
                     }
-                    Ok(Instruction::CompareAndSwapPair { expected, new, address: self.base(4)?, orders })
+                    let (width, address) = (Width::of(expected[0]), self.base(4)?);
+                    Ok(Instruction::CompareAndSwap {
+                        expected: expected.to_vec(),
+                        new: new.to_vec(),
+                        width,
+                        address,
+                        orders,
+                    })
                 })
             }
         })
@@ -421,25 +439,19 @@ impl Reader<'_> {
             if let Some((bytes, signed)) = self.mnemonic.strip_prefix(name).and_then(size) {
                 return Some(self.reg(0).and_then(|to| {
                     let width = self.width(to, bytes, signed)?;
-                    Ok(Instruction::Load { to, width, address: self.address(1)?, orders, exclusive })
+                    Ok(Instruction::Load { to: vec![to], width, address: self.address(1)?, orders, exclusive })
                 }));
             }
         }
         let unsigned = |suffix: &str| size(suffix).filter(|(_, signed)| !signed).map(|(bytes, _)| bytes);
-        for (name, orders) in STORES {
+        for (name, orders, exclusive) in STORES {
             if let Some(bytes) = self.mnemonic.strip_prefix(name).and_then(unsigned) {
-                return Some(self.reg(0).and_then(|from| {
+                let status = exclusive.then(|| self.reg(0)).transpose();
+                return Some(status.and_then(|status| {
+                    let from = self.reg(usize::from(exclusive))?;
                     let width = self.width(from, bytes, false)?;
-                    Ok(Instruction::Store { from, width, address: self.address(1)?, orders })
-                }));
-            }
-        }
-        for (name, orders) in [("STXR", PLAIN), ("STLXR", RELEASE)] {
-            if let Some(bytes) = self.mnemonic.strip_prefix(name).and_then(unsigned) {
-                return Some(self.reg(0).and_then(|status| {
-                    let from = self.reg(1)?;
-                    let width = self.width(from, bytes, false)?;
-                    Ok(Instruction::StoreExclusive { status, from, width, address: self.address(2)?, orders })
+                    let address = self.address(1 + usize::from(exclusive))?;
+                    Ok(Instruction::Store { status, from: vec![from], width, address, orders })
                 }));
             }
         }
@@ -451,7 +463,8 @@ impl Reader<'_> {
         if let Some((orders, bytes)) = self.mnemonic.strip_prefix("CAS").and_then(orders_and_bytes) {
             return Some(self.two(0).and_then(|[expected, new]| {
                 let width = self.width(expected, bytes, false)?;
-                Ok(Instruction::CompareAndSwap { expected, new, width, address: self.base(2)?, orders })
+                let (expected, new, address) = (vec![expected], vec![new], self.base(2)?);
+                Ok(Instruction::CompareAndSwap { expected, new, width, address, orders })
             }));
         }
         let update = |what, orders, bytes| {

@@ -192,40 +192,45 @@ fn unsupported(what: impl Into<String>) -> Error {
 
 impl Thread<'_> {
     fn add(&mut self, at: usize, instruction: &Instruction) -> Result<(), Error> {
-        let operation = match *instruction {
+        let operation = match instruction {
             Instruction::Nothing => return Ok(()),
             Instruction::Move { to, from } => {
-                let known = self.operand(from)?;
+                let known = self.operand(*from)?;
                 return self.set(to.register, known);
             }
             Instruction::Compute { what, to, left, right, sets_flags: false } => {
-                let known = compute(what, (left.register, right), self.known(left.register), self.operand(right)?)?;
+                let (left, right, other) = (left.register, *right, self.operand(*right)?);
+                let known = compute(*what, (left, right), self.known(left), other)?;
                 return self.set(to.register, known);
             }
-            Instruction::Load { to, width: Width { signed: false, .. }, address, orders, exclusive: false } => {
-                let (location, address) = self.location(address)?;
+            Instruction::Load { to, width: Width { signed: false, .. }, address, orders, exclusive: false }
+                if to.len() == 1 =>
+            {
+                let (location, address) = self.location(*address)?;
                 let number = self.loads;
                 self.loads += 1;
-                self.set(to.register, Content { value: Value::Loaded(number), from: Some(number) })?;
-                Operation::Load { location, number, order: order(orders), address }
+                self.set(to[0].register, Content { value: Value::Loaded(number), from: Some(number) })?;
+                Operation::Load { location, number, order: order(*orders), address }
             }
-            Instruction::Store { from, address, orders, .. } => {
-                let (location, address) = self.location(address)?;
-                let Content { value, from: data } = self.known(from.register);
-                Operation::Store { location, value, order: order(orders), address, data }
+            Instruction::Store { status: None, from, address, orders, .. } if from.len() == 1 => {
+                let (location, address) = self.location(*address)?;
+                let Content { value, from: data } = self.known(from[0].register);
+                Operation::Store { location, value, order: order(*orders), address, data }
             }
             Instruction::Maintain { address, invalidate, .. } => {
-                Operation::Maintain { location: self.location(address)?.0, invalidate }
+                Operation::Maintain { location: self.location(*address)?.0, invalidate: *invalidate }
             }
             Instruction::Barrier { barrier: Barrier::Full, .. } => Operation::BarrierFull,
             Instruction::Barrier { barrier: Barrier::Load, is_synchronization: false } => Operation::BarrierLoad,
             Instruction::Barrier { barrier: Barrier::Store, is_synchronization: false } => Operation::BarrierStore,
             Instruction::Barrier { barrier: Barrier::Instruction, .. } => Operation::Synchronize,
-            Instruction::BranchZero { of, to, .. } if to == at + 1 => match self.known(of.register).from {
-                Some(load) => Operation::Branch(load),
-                None => return Ok(()),
-            },
-            ref other => return Err(unsupported(format!("an instruction that is no plain access: {other:?}"))),
+            Instruction::BranchBits { of, mask: u64::MAX, to, .. } if *to == at + 1 => {
+                match self.known(of.register).from {
+                    Some(load) => Operation::Branch(load),
+                    None => return Ok(()),
+                }
+            }
+            other => return Err(unsupported(format!("an instruction that is no plain access: {other:?}"))),
         };
         self.operations.push(operation);
         Ok(())

@@ -233,55 +233,28 @@ pub(crate) enum Instruction {
         kind: SelectKind,
         when: Test1,
     },
+    /// One register, or two for a pair: two accesses, of which neither orders the other.
     Load {
-        to: SizedRegister,
+        to: Vec<SizedRegister>,
         width: Width,
         address: Address,
         orders: Orders,
         exclusive: bool,
     },
+    /// One register or a pair; exclusive if a register gets the status.
     Store {
-        from: SizedRegister,
+        status: Option<SizedRegister>,
+        from: Vec<SizedRegister>,
         width: Width,
-        address: Address,
-        orders: Orders,
-    },
-    StoreExclusive {
-        status: SizedRegister,
-        from: SizedRegister,
-        width: Width,
-        address: Address,
-        orders: Orders,
-    },
-    /// Two accesses, of which neither orders the other.
-    LoadPair {
-        to: [SizedRegister; 2],
-        width: Width,
-        address: Address,
-        orders: Orders,
-        exclusive: bool,
-    },
-    StorePair {
-        from: [SizedRegister; 2],
-        address: Address,
-    },
-    StoreExclusivePair {
-        status: SizedRegister,
-        from: [SizedRegister; 2],
         address: Address,
         orders: Orders,
     },
     ClearExclusive,
+    /// One register each, or a pair.
     CompareAndSwap {
-        expected: SizedRegister,
-        new: SizedRegister,
+        expected: Vec<SizedRegister>,
+        new: Vec<SizedRegister>,
         width: Width,
-        address: Address,
-        orders: Orders,
-    },
-    CompareAndSwapPair {
-        expected: [SizedRegister; 2],
-        new: [SizedRegister; 2],
         address: Address,
         orders: Orders,
     },
@@ -303,14 +276,10 @@ pub(crate) enum Instruction {
         invalidate: bool,
         line: usize,
     },
-    BranchZero {
+    /// Tests the bits of `mask`.
+    BranchBits {
         of: SizedRegister,
-        nonzero: bool,
-        to: usize,
-    },
-    BranchBit {
-        of: SizedRegister,
-        bit: u32,
+        mask: u64,
         nonzero: bool,
         to: usize,
     },

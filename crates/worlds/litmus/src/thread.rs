@@ -13,9 +13,10 @@ const MOST_EFFECTS: usize = 48;
 const MOST_RUNS: usize = 200_000;
 
 /// The kind of an effect (Arm ARM B2.3: Memory effects, and the effects of barriers).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// An explicit memory read effect.
+    #[default]
     Read,
     /// An explicit memory write effect.
     Write,
@@ -30,7 +31,7 @@ pub enum Kind {
 }
 
 /// An effect of a thread. Sets of earlier reads of the thread are bits by their number.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Effect {
     /// Kind of the effect.
     pub kind: Kind,
@@ -117,7 +118,9 @@ struct Flags {
 }
 
 #[derive(Clone)]
-struct State {
+struct State<'t> {
+    test: &'t Test,
+    thread: usize,
     at: usize,
     registers: BTreeMap<Register, Value>,
     flags: Flags,
@@ -128,8 +131,6 @@ struct State {
     exclusive: Vec<(usize, usize)>,
     /// Each jump backwards: where to, the writes before it, and the registers' values.
     jumps: Vec<(usize, usize, Vec<u64>)>,
-    /// Jumps backwards that it may take.
-    unroll: u32,
 }
 
 /// The runs of a thread, and whether runs with more jumps backwards could come to another end.
@@ -145,6 +146,8 @@ pub(crate) type Values = Vec<BTreeSet<u64>>;
 pub(crate) fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, Error> {
     let registers = test.registers[thread].iter().map(|(register, value)| (*register, Value::known(*value)));
     let first = State {
+        test,
+        thread,
         at: 0,
         registers: registers.collect(),
         flags: Flags::default(),
@@ -153,7 +156,6 @@ pub(crate) fn runs(test: &Test, thread: usize, values: &Values) -> Result<Thread
         pick_control: 0,
         exclusive: Vec::new(),
         jumps: Vec::new(),
-        unroll: test.unroll,
     };
     let mut open = vec![first];
     let (mut done, mut is_cut) = (Vec::new(), false);
@@ -161,11 +163,11 @@ pub(crate) fn runs(test: &Test, thread: usize, values: &Values) -> Result<Thread
         let instructions = &test.threads[thread];
         while let Some(instruction) = instructions.get(state.at) {
             state.at += 1;
-            if !state.step(test, thread, instruction, values, &mut open)? {
+            if !state.step(instruction, values, &mut open)? {
                 break;
             }
         }
-        if state.jumps.len() > state.unroll as usize {
+        if state.jumps.len() > test.unroll as usize {
             is_cut |= !state.spins();
         } else if state.at >= instructions.len() {
             let registers = state.registers.into_iter().map(|(register, value)| (register, value.value)).collect();
@@ -182,7 +184,7 @@ fn too_much(what: String) -> Error {
     Error::Unsupported { line: 0, what }
 }
 
-impl State {
+impl State<'_> {
     fn get(&self, register: Register) -> Value {
         self.registers.get(&register).copied().unwrap_or_default()
     }
@@ -213,15 +215,8 @@ impl State {
         }
     }
 
-    /// The locations of an access to neighbours of these bytes, and the address with the reads on
-    /// which it depends.
-    fn addresses<const N: usize>(
-        &mut self,
-        test: &Test,
-        thread: usize,
-        address: &Address,
-        bytes: u8,
-    ) -> Result<([usize; N], Value), Error> {
+    /// The places of `count` accesses to neighbours of this width.
+    fn places(&mut self, address: &Address, width: Width, count: usize) -> Result<Vec<Place>, Error> {
         let base = self.get(address.base);
         let offset = self.operand(address.offset);
         let sum = Value::of(base.value.wrapping_add(offset.value), base, offset);
@@ -229,49 +224,21 @@ impl State {
         if address.writeback != Writeback::No {
             self.set(SizedRegister { register: address.base, wide: true }, sum);
         }
-        let mut locations = [0; N];
-        for (number, location) in (0_u64..).zip(&mut locations) {
-            let place = at.value.wrapping_add(number * u64::from(bytes));
-            *location = test
-                .location_at(place)
-                .ok_or_else(|| too_much(format!("thread {thread} accesses {place:#x}, which is no location")))?;
-        }
-        Ok((locations, at))
+        let place = |number: u64| {
+            let place = at.value.wrapping_add(number * u64::from(width.bytes));
+            let wrong = || too_much(format!("thread {} accesses {place:#x}, which is no location", self.thread));
+            Ok(Place { location: self.test.location_at(place).ok_or_else(wrong)?, at, width })
+        };
+        (0..count as u64).map(place).collect()
     }
 
-    /// The location of an access, and its address.
-    fn address(
-        &mut self,
-        test: &Test,
-        thread: usize,
-        address: &Address,
-        width: Width,
-    ) -> Result<(usize, Value), Error> {
-        let ([location], at) = self.addresses(test, thread, address, width.bytes)?;
-        Ok((location, at))
+    fn all_sized(&self, registers: &[SizedRegister]) -> Vec<Value> {
+        registers.iter().map(|register| self.sized(*register)).collect()
     }
 
-    fn effect(&mut self, kind: Kind) -> Effect {
-        Effect {
-            kind,
-            location: 0,
-            value: 0,
-            address: 0,
-            data: 0,
-            bytes: 0,
-            pick: 0,
-            pick_address: 0,
-            control: self.control,
-            pick_control: self.pick_control,
-            acquire: false,
-            acquire_pc: false,
-            release: false,
-            pair: None,
-            atomic_instruction: false,
-            twin: None,
-            no_return: false,
-            is_synchronization: false,
-        }
+    fn effect(&self, kind: Kind) -> Effect {
+        let (control, pick_control) = (self.control, self.pick_control);
+        Effect { kind, control, pick_control, ..Effect::default() }
     }
 
     fn push(&mut self, effect: Effect) -> Result<usize, Error> {
@@ -327,7 +294,7 @@ impl State {
             self.jumps.push((to, writes, values));
         }
         self.at = to;
-        self.jumps.len() <= self.unroll as usize
+        self.jumps.len() <= self.test.unroll as usize
     }
 
     /// True if the last jump backwards left all as an earlier one did: a loop that waits. To go
@@ -338,30 +305,26 @@ impl State {
 
     /// Does one instruction. Where something is to be chosen, all other choices go to `open`. False
     /// if this run is cut.
-    fn step(
-        &mut self,
-        test: &Test,
-        thread: usize,
-        instruction: &Instruction,
-        values: &Values,
-        open: &mut Vec<Self>,
-    ) -> Result<bool, Error> {
+    fn step(&mut self, instruction: &Instruction, values: &Values, open: &mut Vec<Self>) -> Result<bool, Error> {
         match instruction {
-            Instruction::Load { .. } | Instruction::LoadPair { .. } => {
-                self.load(test, thread, instruction, values, open)
+            Instruction::Load { .. } => self.load(instruction, values, open),
+            Instruction::Store { status, from, width, address, orders } => {
+                let stored = self.all_sized(from);
+                let places = self.places(address, *width, from.len())?;
+                let stores: Vec<(Place, Value)> = places.into_iter().zip(stored).collect();
+                match status {
+                    Some(status) => self.store_exclusively(*status, stores, *orders, open)?,
+                    None => stores
+                        .into_iter()
+                        .try_for_each(|(place, value)| self.write(place, orders.release, value).map(drop))?,
+                }
+                Ok(true)
             }
-            Instruction::Store { .. }
-            | Instruction::StorePair { .. }
-            | Instruction::StoreExclusive { .. }
-            | Instruction::StoreExclusivePair { .. } => self.store(test, thread, instruction, open),
-            Instruction::CompareAndSwapPair { .. } => self.atomic_pair(test, thread, instruction, values, open),
-            Instruction::CompareAndSwap { .. } | Instruction::Update { .. } => {
-                self.atomic(test, thread, instruction, values, open)
+            Instruction::CompareAndSwap { .. } => self.compare_and_swap(instruction, values, open),
+            Instruction::Update { .. } => self.update(instruction, values, open),
+            Instruction::Branch { .. } | Instruction::BranchBits { .. } | Instruction::BranchFlags { .. } => {
+                Ok(self.branch(instruction))
             }
-            Instruction::Branch { .. }
-            | Instruction::BranchZero { .. }
-            | Instruction::BranchBit { .. }
-            | Instruction::BranchFlags { .. } => Ok(self.branch(instruction)),
             _ => self.compute(instruction).map(|()| true),
         }
     }
@@ -430,19 +393,11 @@ impl State {
     fn branch(&mut self, instruction: &Instruction) -> bool {
         match instruction {
             Instruction::Branch { to } => return self.jump(*to),
-            Instruction::BranchZero { of, nonzero, to } => {
+            Instruction::BranchBits { of, mask, nonzero, to } => {
                 let value = self.sized(*of);
                 self.control |= value.from;
                 self.pick_control |= value.picked;
-                if (value.value != 0) == *nonzero {
-                    return self.jump(*to);
-                }
-            }
-            Instruction::BranchBit { of, bit, nonzero, to } => {
-                let value = self.sized(*of);
-                self.control |= value.from;
-                self.pick_control |= value.picked;
-                if (value.value >> bit & 1 != 0) == *nonzero {
+                if (value.value & mask != 0) == *nonzero {
                     return self.jump(*to);
                 }
             }
@@ -459,129 +414,68 @@ impl State {
     }
 
     /// A load or a pair of them, one run for each value.
-    fn load(
+    fn load(&mut self, instruction: &Instruction, values: &Values, open: &mut Vec<Self>) -> Result<bool, Error> {
+        let Instruction::Load { to, width, address, orders, exclusive } = instruction else {
+            unreachable!("{instruction:?} is no load");
+        };
+        let places = self.places(address, *width, to.len())?;
+        let load = |state: &mut Self, found: &[u64]| {
+            let mut reads = Vec::new();
+            for ((value, place), to) in found.iter().zip(&places).zip(to) {
+                let read = state.read(*place, *orders, *value)?;
+                reads.push((read, place.location));
+                let value = state.returned(width.extended(*value), read);
+                state.set(*to, value);
+            }
+            if *exclusive {
+                state.make_twins(&reads.iter().map(|(read, _)| *read).collect::<Vec<_>>());
+                state.exclusive = reads;
+            }
+            Ok(())
+        };
+        self.fork(places.iter().map(|place| &values[place.location]), open, load)
+    }
+
+    /// A compare-and-swap of one register or of a pair, one run for each value.
+    fn compare_and_swap(
         &mut self,
-        test: &Test,
-        thread: usize,
         instruction: &Instruction,
         values: &Values,
         open: &mut Vec<Self>,
     ) -> Result<bool, Error> {
-        match instruction {
-            Instruction::Load { to, width, address, orders, exclusive } => {
-                let (location, at) = self.address(test, thread, address, *width)?;
-                let place = Place { location, at, width: *width };
-                let load = |state: &mut Self, [value]: [u64; 1]| {
-                    let read = state.read(place, *orders, value)?;
-                    if *exclusive {
-                        state.exclusive = vec![(read, location)];
-                    }
-                    let value = state.returned(width.extended(value), read);
-                    state.set(*to, value);
-                    Ok(())
-                };
-                self.fork([&values[location]], open, load)
+        let Instruction::CompareAndSwap { expected, new, width, address, orders } = instruction else {
+            unreachable!("{instruction:?} is no compare-and-swap");
+        };
+        let (wanted, new) = (self.all_sized(expected), self.all_sized(new));
+        let places = self.places(address, *width, expected.len())?;
+        // Without a register for the value nothing is acquired.
+        let no_return = expected.iter().all(|to| to.register == Register::ZERO);
+        let orders = Orders { acquire: orders.acquire && !no_return, ..*orders };
+        let results = kept(&wanted);
+        let swap = |state: &mut Self, chosen: &[u64]| {
+            let (found, keeps) = chosen.split_at(places.len());
+            let found: Vec<u64> = found.iter().map(|value| width.cut(*value)).collect();
+            let mut reads = Vec::new();
+            for (place, value) in places.iter().zip(&found) {
+                let read = state.read(*place, orders, *value)?;
+                state.effects[read].no_return = no_return;
+                reads.push(read);
             }
-            Instruction::LoadPair { to, width, address, orders, exclusive } => {
-                let (locations, at) = self.addresses::<2>(test, thread, address, width.bytes)?;
-                let load = |state: &mut Self, found: [u64; 2]| {
-                    let mut reads = Vec::new();
-                    for ((value, location), to) in found.into_iter().zip(locations).zip(to) {
-                        let read = state.read(Place { location, at, width: *width }, *orders, value)?;
-                        reads.push((read, location));
-                        let value = state.returned(width.extended(value), read);
-                        state.set(*to, value);
-                    }
-                    if *exclusive {
-                        state.make_twins(&reads.iter().map(|(read, _)| *read).collect::<Vec<_>>());
-                        state.exclusive = reads;
-                    }
-                    Ok(())
-                };
-                self.fork(locations.map(|location| &values[location]), open, load)
-            }
-            other => unreachable!("{other:?} is another kind of access"),
-        }
-    }
-
-    /// A store or a pair of them, which exclusives may fail.
-    fn store(
-        &mut self,
-        test: &Test,
-        thread: usize,
-        instruction: &Instruction,
-        open: &mut Vec<Self>,
-    ) -> Result<bool, Error> {
-        match instruction {
-            Instruction::Store { from, width, address, orders } => {
-                let value = self.sized(*from);
-                let (location, at) = self.address(test, thread, address, *width)?;
-                self.write(Place { location, at, width: *width }, orders.release, value)?;
-            }
-            Instruction::StorePair { from, address } => {
-                let stored = from.map(|from| self.sized(from));
-                let width = Width::of(from[0]);
-                let (locations, at) = self.addresses::<2>(test, thread, address, width.bytes)?;
-                for (location, value) in locations.into_iter().zip(stored) {
-                    self.write(Place { location, at, width }, false, value)?;
+            let is_found = found.iter().zip(&wanted).all(|(found, wanted)| *found == width.cut(wanted.value));
+            if is_found {
+                for ((place, new), read) in places.iter().zip(&new).zip(&reads) {
+                    let write = state.write(*place, orders.release, *new)?;
+                    state.make_pair(*read, write, true);
                 }
+                state.pick_last(places.len(), &wanted, &reads);
             }
-            Instruction::StoreExclusive { status, from, width, address, orders } => {
-                let value = self.sized(*from);
-                let (location, at) = self.address(test, thread, address, *width)?;
-                self.store_exclusively(*status, [(Place { location, at, width: *width }, value)], *orders, open)?;
+            for (to, value) in expected.iter().zip(found) {
+                let value = state.result(value, &wanted, &reads, is_found && keeps == [1]);
+                state.set(*to, value);
             }
-            Instruction::StoreExclusivePair { status, from, address, orders } => {
-                let [first, second] = from.map(|from| self.sized(from));
-                let width = Width::of(from[0]);
-                let ([one, other], at) = self.addresses(test, thread, address, width.bytes)?;
-                let stores =
-                    [(Place { location: one, at, width }, first), (Place { location: other, at, width }, second)];
-                self.store_exclusively(*status, stores, *orders, open)?;
-            }
-            other => unreachable!("{other:?} is no store"),
-        }
-        Ok(true)
-    }
-
-    /// A compare-and-swap of two neighbours, one run for each pair of values.
-    fn atomic_pair(
-        &mut self,
-        test: &Test,
-        thread: usize,
-        instruction: &Instruction,
-        values: &Values,
-        open: &mut Vec<Self>,
-    ) -> Result<bool, Error> {
-        match instruction {
-            Instruction::CompareAndSwapPair { expected, new, address, orders } => {
-                let (wanted, new) = (expected.map(|from| self.sized(from)), new.map(|from| self.sized(from)));
-                let width = Width::of(expected[0]);
-                let (locations, at) = self.addresses::<2>(test, thread, address, width.bytes)?;
-                let places = locations.map(|location| Place { location, at, width });
-                let results = kept(&wanted);
-                let swap = |state: &mut Self, [first, second, keeps]: [u64; 3]| {
-                    let found = [first, second].map(|value| width.cut(value));
-                    let reads = [state.read(places[0], *orders, found[0])?, state.read(places[1], *orders, found[1])?];
-                    let is_found = found == wanted.map(|wanted| width.cut(wanted.value));
-                    if is_found {
-                        for ((place, new), read) in places.into_iter().zip(new).zip(reads) {
-                            let write = state.write(place, orders.release, new)?;
-                            state.make_pair(read, write, true);
-                        }
-                        state.pick_last(2, &wanted, &reads);
-                    }
-                    for (to, value) in expected.iter().zip(found) {
-                        let value = state.result(value, &wanted, &reads, is_found && keeps == 1);
-                        state.set(*to, value);
-                    }
-                    Ok(())
-                };
-                let [one, other] = locations.map(|location| &values[location]);
-                self.fork([one, other, &results], open, swap)
-            }
-            other => unreachable!("{other:?} is another kind of access"),
-        }
+            Ok(())
+        };
+        self.fork(places.iter().map(|place| &values[place.location]).chain([&results]), open, swap)
     }
 
     /// The values that a compare-and-swap compares pick what its last writes store.
@@ -603,71 +497,37 @@ impl State {
     }
 
     /// A read-modify-write in one instruction, one run for each value.
-    fn atomic(
-        &mut self,
-        test: &Test,
-        thread: usize,
-        instruction: &Instruction,
-        values: &Values,
-        open: &mut Vec<Self>,
-    ) -> Result<bool, Error> {
-        match instruction {
-            Instruction::CompareAndSwap { expected, new, width, address, orders } => {
-                let (wanted, new) = (self.sized(*expected), self.sized(*new));
-                let (location, at) = self.address(test, thread, address, *width)?;
-                let place = Place { location, at, width: *width };
-                // Without a register for the value nothing is acquired.
-                let no_return = expected.register == Register::ZERO;
-                let orders = Orders { acquire: orders.acquire && !no_return, ..*orders };
-                let results = kept(&[wanted]);
-                let swap = |state: &mut Self, [value, keeps]: [u64; 2]| {
-                    let value = width.cut(value);
-                    let read = state.read(place, orders, value)?;
-                    state.effects[read].no_return = no_return;
-                    let is_found = value == width.cut(wanted.value);
-                    if is_found {
-                        let write = state.write(place, orders.release, new)?;
-                        state.make_pair(read, write, true);
-                        state.pick_last(1, &[wanted], &[read]);
-                    }
-                    let result = state.result(value, &[wanted], &[read], is_found && keeps == 1);
-                    state.set(*expected, result);
-                    Ok(())
-                };
-                self.fork([&values[location], &results], open, swap)
-            }
-            Instruction::Update { what, operand, to, width, address, orders } => {
-                let operand = self.sized(*operand);
-                let (location, at) = self.address(test, thread, address, *width)?;
-                let place = Place { location, at, width: *width };
-                // Without a register for the value nothing is acquired (Arm ARM C6, LDADD and the
-                // like: "if the destination register is not XZR or WZR").
-                let no_return = to.register == Register::ZERO;
-                let orders = Orders { acquire: orders.acquire && !no_return, ..*orders };
-                let update = |state: &mut Self, [value]: [u64; 1]| {
-                    let old = width.cut(value);
-                    let read = state.read(place, orders, old)?;
-                    state.effects[read].no_return = no_return;
-                    let new = updated(*what, *width, old, width.cut(operand.value));
-                    let write = state.write(place, orders.release, operand.with(new))?;
-                    state.effects[write].data |= 1 << read;
-                    state.effects[write].pick |= 1 << read;
-                    state.make_pair(read, write, true);
-                    let value = state.returned(old, read);
-                    state.set(*to, value);
-                    Ok(())
-                };
-                self.fork([&values[location]], open, update)
-            }
-            other => unreachable!("{other:?} is another kind of access"),
-        }
+    fn update(&mut self, instruction: &Instruction, values: &Values, open: &mut Vec<Self>) -> Result<bool, Error> {
+        let Instruction::Update { what, operand, to, width, address, orders } = instruction else {
+            unreachable!("{instruction:?} is no read-modify-write");
+        };
+        let operand = self.sized(*operand);
+        let place = self.places(address, *width, 1)?[0];
+        // Without a register for the value nothing is acquired (Arm ARM C6, LDADD and the like: "if
+        // the destination register is not XZR or WZR").
+        let no_return = to.register == Register::ZERO;
+        let orders = Orders { acquire: orders.acquire && !no_return, ..*orders };
+        let update = |state: &mut Self, found: &[u64]| {
+            let old = width.cut(found[0]);
+            let read = state.read(place, orders, old)?;
+            state.effects[read].no_return = no_return;
+            let new = updated(*what, *width, old, width.cut(operand.value));
+            let write = state.write(place, orders.release, operand.with(new))?;
+            state.effects[write].data |= 1 << read;
+            state.effects[write].pick |= 1 << read;
+            state.make_pair(read, write, true);
+            let value = state.returned(old, read);
+            state.set(*to, value);
+            Ok(())
+        };
+        self.fork([&values[place.location]], open, update)
     }
 
     /// Stores what the monitor was set for, or fails: then one of both is left for later.
-    fn store_exclusively<const N: usize>(
+    fn store_exclusively(
         &mut self,
         status: SizedRegister,
-        stores: [(Place, Value); N],
+        stores: Vec<(Place, Value)>,
         orders: Orders,
         open: &mut Vec<Self>,
     ) -> Result<(), Error> {
@@ -694,21 +554,17 @@ impl State {
     }
 
     /// Goes on with the first values of what is read, and leaves the others to be tried later.
-    fn fork<const N: usize>(
+    fn fork<'v>(
         &mut self,
-        values: [&BTreeSet<u64>; N],
+        values: impl IntoIterator<Item = &'v BTreeSet<u64>>,
         open: &mut Vec<Self>,
-        go_on: impl Fn(&mut Self, [u64; N]) -> Result<(), Error>,
+        go_on: impl Fn(&mut Self, &[u64]) -> Result<(), Error>,
     ) -> Result<bool, Error> {
-        let mut combined = vec![[0; N]];
-        for (place, values) in values.into_iter().enumerate() {
-            let with = |so_far: &[u64; N]| {
-                let so_far = *so_far;
-                values.iter().map(move |value| {
-                    let mut all = so_far;
-                    all[place] = *value;
-                    all
-                })
+        let mut combined = vec![Vec::new()];
+        for values in values {
+            let with = |so_far: &Vec<u64>| {
+                let so_far = so_far.clone();
+                values.iter().map(move |value| [&so_far[..], &[*value]].concat())
             };
             combined = combined.iter().flat_map(with).collect();
         }
@@ -716,10 +572,10 @@ impl State {
         let Some(first) = combined.next() else { return Ok(false) };
         for values in combined {
             let mut other = self.clone();
-            go_on(&mut other, values)?;
+            go_on(&mut other, &values)?;
             open.push(other);
         }
-        go_on(self, first)?;
+        go_on(self, &first)?;
         Ok(true)
     }
 }
