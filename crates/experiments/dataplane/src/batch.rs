@@ -65,13 +65,11 @@ static ABOUT: About = About {
         &const { HEADER_IN.only(HOST) },
         &DATA_IN,
     ],
-    cases: &[],
     examples: &[
         Example { arguments: "", about: "" },
         Example { arguments: "--world sim --platform neoverse-n1", about: "where each node finds a frame's lines" },
     ],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 /// The loop with prefetches that is measured beside the one without.

@@ -79,13 +79,11 @@ static ABOUT: About = About {
         &PRECISION,
         &TRIALS,
     ],
-    cases: &[],
     examples: &[
         Example { arguments: "--drivers kernel,packet", about: "the kernel's forwarding beside our graph" },
         Example { arguments: "--drivers command --forwarder ./forward.sh", about: "a program of yours" },
     ],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 impl Experiment for FindRate {

@@ -172,7 +172,6 @@ const COUNTERS: Or<Choice<Counting>> = Choice::new(
 static ABOUT: About = About {
     name: "dataplane",
     summary: "A graph of packet nodes at full load on this machine",
-    details: "",
     worlds: &[WorldAbout { world: World::Host, about: "real packets, the machine's own clock", needs: &[] }],
     settings: &[
         &GRAPH,
@@ -207,7 +206,7 @@ static ABOUT: About = About {
         Example { arguments: "--graph acl.toml --nodes acl.so --trace 2 --all", about: "a graph of your own" },
     ],
     sweep_defaults: &[(&WINDOWS, "3"), (&WINDOW, "200"), (&COUNTERS, "none")],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 /// `4` or `2/13`.

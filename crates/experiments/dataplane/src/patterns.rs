@@ -33,10 +33,8 @@ static ABOUT: About = About {
               loads or for stores.",
     worlds: &[WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] }],
     settings: &[&FRAME_SIZE, &FRAMES, &REPETITIONS, &BUFFERS, &STRIDE],
-    cases: &[],
     examples: &[Example { arguments: "", about: "" }, Example { arguments: "--stride 16 --format json", about: "" }],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 /// Bytes of a descriptor that are copied.

@@ -22,7 +22,6 @@ const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of the modelled
 static ABOUT: About = About {
     name: "prefetch",
     summary: "Loop shapes and prefetch strides, on this machine or a modelled core",
-    details: "",
     worlds: &[
         WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] },
         WorldAbout { world: World::Sim, about: "the same loops on a modelled core", needs: &[] },
@@ -40,13 +39,11 @@ static ABOUT: About = About {
         &HEADER_IN,
         &DATA_IN,
     ],
-    cases: &[],
     examples: &[
         Example { arguments: "--world sim --platform macchiatobin", about: "" },
         Example { arguments: "--world host", about: "" },
     ],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 impl Experiment for Prefetch {

@@ -63,7 +63,7 @@ static ABOUT: About = About {
         Example { arguments: "--set callbacks.rate=0", about: "no callbacks, no benefit" },
     ],
     sweep_defaults: &[(&DRAWS, "0")],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 const RANGES: &str = "energy/rcu-2013.toml";

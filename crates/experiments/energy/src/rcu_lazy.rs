@@ -80,7 +80,7 @@ static ABOUT: About = About {
         Example { arguments: "--set callbacks.rate=200", about: "one unknown fixed" },
     ],
     sweep_defaults: &[(&DRAWS, "16")],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 const RANGES: &str = "energy/rcu-lazy.toml";

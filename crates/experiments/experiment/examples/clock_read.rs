@@ -22,13 +22,10 @@ const READS: Or<Number<u32>> = Number::new("reads", 1..=1_000_000, "Reads per me
 static ABOUT: About = About {
     name: "clock-read",
     summary: "What a read of the clock costs on this machine",
-    details: "",
     worlds: &[WorldAbout { world: World::Host, about: "this machine's clock", needs: &[] }],
     settings: &[&ROUNDS, &READS],
-    cases: &[],
     examples: &[Example { arguments: "--rounds 100", about: "" }],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 impl Experiment for ClockRead {

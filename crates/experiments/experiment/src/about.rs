@@ -29,6 +29,19 @@ pub struct About {
 }
 
 impl About {
+    /// A description that says nothing yet, for the parts that an experiment has no use for.
+    pub const BARE: Self = Self {
+        name: "",
+        summary: "",
+        details: "",
+        worlds: &[],
+        settings: &[],
+        cases: &[],
+        examples: &[],
+        sweep_defaults: &[],
+        shipped_sweeps: &[],
+    };
+
     /// The experiment's words about a world; `None` if it does not run there.
     pub fn world(&self, world: World) -> Option<&WorldAbout> {
         self.worlds.iter().find(|about| about.world == world)

@@ -61,14 +61,12 @@ static ABOUT: About = About {
         WorldAbout { world: World::Sim, about: "a trace, with reads that take as long as published ones", needs: &[] },
     ],
     settings: &[&TRACE, &THREADS, &ROUNDS, &READS, &CACHE, &PLATFORM, &GOVERNORS, &HZ, &SEED],
-    cases: &[],
     examples: &[
         Example { arguments: "", about: "this machine" },
         Example { arguments: "--world qemu", about: "ktime_get and local_clock of a kernel" },
         Example { arguments: "--world sim trace.txt --platform juno-r2", about: "a trace" },
     ],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 impl Experiment for IdleClock {

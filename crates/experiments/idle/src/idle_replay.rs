@@ -47,7 +47,6 @@ static ABOUT: About = About {
         &SEED,
         &SEEDS,
     ],
-    cases: &[],
     examples: &[
         Example { arguments: "", about: "governors of a current kernel on a sample trace" },
         Example {
@@ -73,8 +72,7 @@ static ABOUT: About = About {
             about: "one of them, governors of yours",
         },
     ],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 impl Experiment for IdleReplay {

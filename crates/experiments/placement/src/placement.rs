@@ -51,7 +51,6 @@ static ABOUT: About = About {
         &RULES,
         &FULL,
     ],
-    cases: &[],
     examples: &[
         Example { arguments: "", about: "a user interface under every policy" },
         Example { arguments: "--frequency schedutil", about: "the same, with frequencies that follow the load" },
@@ -69,7 +68,7 @@ static ABOUT: About = About {
         Example { arguments: "--operating-points", about: "energy per work, core by core" },
     ],
     sweep_defaults: &[(&SEEDS, "2")],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 impl Experiment for Placement {

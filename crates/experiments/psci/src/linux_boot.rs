@@ -99,7 +99,6 @@ static ABOUT: About = About {
         &WORKLOAD,
         &TRACE_SECONDS,
     ],
-    cases: &[],
     examples: &[
         Example { arguments: "", about: "" },
         Example { arguments: "--cpus 8 --gic 2 --cycles 200", about: "" },
@@ -107,8 +106,7 @@ static ABOUT: About = About {
         Example { arguments: "--cycles 0 --trace fio.trace --workload fio", about: "" },
         Example { arguments: "--suspend-mode os-initiated --trace linux.trace", about: "" },
     ],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 impl Experiment for LinuxBoot {

@@ -115,7 +115,6 @@ static ABOUT: About = About {
         &STANDBY_STATE,
         &POWER_DOWN_STATE,
     ],
-    cases: &[],
     examples: &[
         Example { arguments: "", about: "needs QEMU; builds the firmware" },
         Example { arguments: "--gic 2 --count 100 --format json", about: "" },
@@ -129,8 +128,7 @@ static ABOUT: About = About {
             about: "the same of your own",
         },
     ],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 impl Experiment for PsciCalls {

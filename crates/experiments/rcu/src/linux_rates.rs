@@ -76,10 +76,8 @@ static ABOUT: About = About {
         needs: &[Need::Qemu, Need::SourceTree],
     }],
     settings: &[&SECONDS, &CACHE],
-    cases: &[],
     examples: &[Example { arguments: "", about: "" }, Example { arguments: "--format json", about: "" }],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 impl Experiment for LinuxRates {

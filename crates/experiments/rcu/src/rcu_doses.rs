@@ -59,14 +59,12 @@ static ABOUT: About = About {
         needs: &[Need::Qemu, Need::SourceTree],
     }],
     settings: &[&SECONDS, &RUNS, &CACHE, &KERNEL, &LAZY],
-    cases: &[],
     examples: &[
         Example { arguments: "", about: "" },
         Example { arguments: "--runs 3 --format json", about: "" },
         Example { arguments: "--kernel 6.12 --lazy --seconds 25 --runs 1", about: "with callbacks that may wait" },
     ],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 impl Experiment for RcuDoses {

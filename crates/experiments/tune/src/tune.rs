@@ -77,14 +77,12 @@ static ABOUT: About = About {
         &RESULTS_MAY_DIFFER,
         &SMALL_PAGES,
     ],
-    cases: &[],
     examples: &[
         Example { arguments: "--loop acl.so", about: "" },
         Example { arguments: "--node study --batch 64", about: "" },
         Example { arguments: "--recipe parser.toml --report tune.html", about: "" },
     ],
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
+    ..About::BARE
 };
 
 /// Batches that the best is tried with beside the one that was asked for.
