@@ -147,8 +147,7 @@ impl ModelStudy {
         let mut recording = Recording::new(self.platform.header(ABOUT.name));
         let series = recording.series("caches", "footprint", "");
         for (level, bytes) in [("L1", self.platform.l1.bytes), ("L2", self.platform.l2.bytes)] {
-            let (subject, metric) = (recording.name(level), metrics::FOOTPRINT);
-            recording.measure(series, 0, metric.name, metric.unit, bytes as f64).subject = Some(subject);
+            recording.add(series, 0, metrics::FOOTPRINT, level, bytes as f64);
         }
         for (variant, path) in &self.paths {
             progress.check()?;
@@ -158,18 +157,14 @@ impl ModelStudy {
             recording.header.coordinates.insert(variant.clone(), place);
             let series = recording.series(variant, "path", path.device.name());
             for found in frame_path::run(self.platform.hardware(), *path) {
-                let (node, kind) = (recording.name(found.node.name()), recording.name(found.kind.name()));
                 for (metric, value) in [(metrics::L2_ACCESSES, found.l2), (metrics::MEMORY_ACCESSES, found.memory)] {
-                    let measure = recording.measure(series, 0, metric.name, metric.unit, value);
-                    (measure.subject, measure.role) = (Some(node), Some(kind));
+                    recording.add_part(series, 0, metric, [found.node.name(), found.kind.name()], value);
                 }
             }
             let series = recording.series(variant, "footprint", "");
             let bytes = [("descriptors", DESCRIPTOR), ("indices", INDEX), ("lines", BUFFER_LINES * core_model::LINE)];
             for (kind, each) in bytes {
-                let (subject, metric) = (recording.name(kind), metrics::FOOTPRINT);
-                let value = (path.frame_size as u64 * each) as f64;
-                recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+                recording.add(series, 0, metrics::FOOTPRINT, kind, (path.frame_size as u64 * each) as f64);
             }
             progress.step();
         }
@@ -190,10 +185,9 @@ impl ModelStudy {
             let work = of.map(|count| count * costs.work / counted.single_loop.max(f64::MIN_POSITIVE));
             let series = recording.series(variant, "nodes", "");
             for (node, cycles) in Node::ALL.into_iter().zip(frame_path::cycles(parameters, path, work)).skip(1) {
-                let subject = recording.name(node.name());
                 let ticks = cycles / self.platform.cycles_per_tick();
                 for (metric, value) in [(metrics::PASSAGE, of[node as usize]), (metrics::CLOCKS_PER_PACKET, ticks)] {
-                    recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+                    recording.add(series, 0, metric, node.name(), value);
                 }
             }
         }

@@ -161,26 +161,19 @@ impl ModelStudy {
             }
             let Strides { header: first, data: second } = cell.strides;
             let name = format!("{loop_name}+{first}/{second}");
-            let subject = recording.name(&name);
-            let clocks = outcome.cycles_per_packet / tick;
-            let metric = metrics::CLOCKS_PER_PACKET;
-            recording.measure(series, 0, metric.name, metric.unit, clocks).subject = Some(subject);
+            recording.add(series, 0, metrics::CLOCKS_PER_PACKET, &name, outcome.cycles_per_packet / tick);
             recording.header.coordinates.insert(name.clone(), results::coordinates(loop_name, *cell));
             for (access, stall) in &outcome.stalls {
-                let role = recording.name(&access.name());
                 let values = [(metrics::STALL_WAITED, stall.waited), (metrics::STALL_BLOCKED, stall.blocked)];
                 for (metric, value) in values {
-                    let measure = recording.measure(series, 0, metric.name, metric.unit, value / tick);
-                    (measure.subject, measure.role) = (Some(subject), Some(role));
+                    recording.add_part(series, 0, metric, [&name, &access.name()], value / tick);
                 }
             }
             progress.step();
         }
         let series = recording.series(&self.platform.platform.name, "prefetch-burst", "in-buffer");
         for (number, blocked) in (1..).zip(model::burst(parameters, 8, self.effort)) {
-            let subject = recording.name(&format!("prefetch {number} of a burst"));
-            let metric = metrics::STALL_BLOCKED;
-            recording.measure(series, 0, metric.name, metric.unit, blocked / tick).subject = Some(subject);
+            recording.add(series, 0, metrics::STALL_BLOCKED, &format!("prefetch {number} of a burst"), blocked / tick);
         }
         if let (Some((cell, _)), Some(line_cycles)) = (best, self.platform.line_cycles()) {
             let series = recording.series(&self.platform.platform.name, "prefetch-cores", "in-buffer");
@@ -189,11 +182,10 @@ impl ModelStudy {
                 let share = cores.min(self.platform.l2.shared_by);
                 let shared = Parameters { l2_bytes: parameters.l2_bytes / u64::from(share), ..parameters };
                 let found = model::together(shared, cell, self.effort, cores, line_cycles);
-                let subject = recording.name(&format!("{cores}"));
                 let values =
                     [(metrics::CLOCKS_PER_PACKET, found.cycles_per_packet / tick), (metrics::MEMORY_BUSY, found.busy)];
                 for (metric, value) in values {
-                    recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+                    recording.add(series, 0, metric, &cores.to_string(), value);
                 }
             }
         }

@@ -58,11 +58,10 @@ pub fn study(header: Header, variant: &str, layout: &str, cells: &[(Cell, Vec<f6
     let series = recording.series(variant, "prefetch", layout);
     for (cell, values) in cells {
         let name = label(*cell);
-        let subject = recording.name(&name);
-        recording.header.coordinates.insert(name, coordinates(loop_name(*cell), *cell));
         for (iteration, value) in values.iter().enumerate() {
-            recording.measure(series, iteration as u32, "clocks-per-packet", "ticks", *value).subject = Some(subject);
+            recording.add(series, iteration as u32, metrics::CLOCKS_PER_PACKET, &name, *value);
         }
+        recording.header.coordinates.insert(name, coordinates(loop_name(*cell), *cell));
     }
     recording
 }
@@ -73,8 +72,8 @@ pub fn graph(header: Header, name: &str, loaded: &LoadResult) -> Recording {
     let series = recording.series(name, LOADED_CASE, "");
     for (iteration, window) in loaded.windows.iter().enumerate() {
         let iteration = iteration as u32;
-        recording.measure(series, iteration, "rate", "Mpps", window.mpps());
-        recording.measure(series, iteration, "clocks-per-packet", "ticks", window.ticks_per_packet());
+        recording.add(series, iteration, metrics::RATE, "", window.mpps());
+        recording.add(series, iteration, metrics::CLOCKS_PER_PACKET, "", window.ticks_per_packet());
         run_measures(&mut recording, series, iteration, window.seconds, window.loops);
         for node in window.nodes.iter().filter(|node| node.counters.calls + node.counters.empty_polls > 0) {
             node_measures(&mut recording, series, iteration, node);
@@ -89,22 +88,17 @@ pub fn graph(header: Header, name: &str, loaded: &LoadResult) -> Recording {
         let series = recording.series(name, EVENTS_CASE, "");
         for node in nodes.iter().filter(|node| node.counters.vectors > 0) {
             for (event, count) in names.iter().zip(node.counters.events) {
-                let (subject, role, metric) = (recording.name(&node.name), recording.name(event), metrics::EVENTS);
                 let value = count as f64 / node.counters.vectors as f64;
-                let measure = recording.measure(series, 0, metric.name, metric.unit, value);
-                (measure.subject, measure.role) = (Some(subject), Some(role));
+                recording.add_part(series, 0, metrics::EVENTS, [&node.name, event], value);
             }
         }
     }
     let series = recording.series(name, "threads", "");
     for (iteration, window) in loaded.windows.iter().enumerate() {
         for (number, share) in window.workers.iter().enumerate() {
-            let subject = recording.name(&worker_name(number));
-            for (metric, unit, value) in
-                [("rate", "Mpps", share.mpps()), ("clocks-per-packet", "ticks", share.ticks_per_packet())]
-            {
-                recording.measure(series, iteration as u32, metric, unit, value).subject = Some(subject);
-            }
+            let (iteration, name) = (iteration as u32, worker_name(number));
+            recording.add(series, iteration, metrics::RATE, &name, share.mpps());
+            recording.add(series, iteration, metrics::CLOCKS_PER_PACKET, &name, share.ticks_per_packet());
         }
     }
     recording
@@ -113,35 +107,30 @@ pub fn graph(header: Header, name: &str, loaded: &LoadResult) -> Recording {
 /// Percentiles of packets' latencies, and the number of packets.
 pub fn latencies(recording: &mut Recording, variant: &str, iteration: u32, found: &Percentiles) {
     let series = recording.series(variant, LATENCY_CASE, "");
-    let metric = metrics::PACKET_LATENCY;
     for (name, value) in &found.values {
-        let subject = recording.name(name);
-        recording.measure(series, iteration, metric.name, metric.unit, *value).subject = Some(subject);
+        recording.add(series, iteration, metrics::PACKET_LATENCY, name, *value);
     }
-    let metric = metrics::PACKETS;
-    recording.measure(series, iteration, metric.name, metric.unit, found.count as f64);
+    recording.add(series, iteration, metrics::PACKETS, "", found.count as f64);
 }
 
 /// The length of a window in seconds, and the rounds of the graph in it.
 pub fn run_measures(recording: &mut Recording, series: Series, iteration: u32, seconds: f64, loops: u64) {
-    recording.measure(series, iteration, metrics::WINDOW.name, metrics::WINDOW.unit, seconds);
-    recording.measure(series, iteration, metrics::LOOPS.name, metrics::LOOPS.unit, loops as f64);
+    recording.add(series, iteration, metrics::WINDOW, "", seconds);
+    recording.add(series, iteration, metrics::LOOPS, "", loops as f64);
 }
 
 /// The cost of a way of making accesses in a repetition.
 pub fn pattern(recording: &mut Recording, case: &str, way: &str, repetition: u32, clocks: f64) {
     let series = recording.series("host", case, "");
-    let (subject, metric) = (recording.name(way), metrics::CLOCKS_PER_PACKET);
-    recording.measure(series, repetition, metric.name, metric.unit, clocks).subject = Some(subject);
+    recording.add(series, repetition, metrics::CLOCKS_PER_PACKET, way, clocks);
 }
 
 /// The cost of each kind of access, one measure per repetition.
 pub fn accesses(recording: &mut Recording, kinds: &[&str], values: &[Vec<f64>]) {
     let series = recording.series("accesses", "accesses", "");
     for (kind, values) in kinds.iter().zip(values) {
-        let (subject, metric) = (recording.name(kind), metrics::CLOCKS);
         for (iteration, value) in values.iter().enumerate() {
-            recording.measure(series, iteration as u32, metric.name, metric.unit, *value).subject = Some(subject);
+            recording.add(series, iteration as u32, metrics::CLOCKS, kind, *value);
         }
     }
 }
@@ -157,9 +146,7 @@ pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint, code
         ("data lines", row.data_lines),
     ];
     for (kind, bytes) in kinds.into_iter().chain(code.map(|bytes| ("instructions", bytes))) {
-        let subject = recording.name(kind);
-        let metric = metrics::FOOTPRINT;
-        recording.measure(series, 0, metric.name, metric.unit, bytes as f64).subject = Some(subject);
+        recording.add(series, 0, metrics::FOOTPRINT, kind, bytes as f64);
     }
 }
 
@@ -172,7 +159,7 @@ pub fn balance(recording: &mut Recording, series: Series, balance: &Balance) {
         (metrics::PUNTED, balance.punted),
         (metrics::REFUSED, balance.refused),
     ] {
-        recording.measure(series, 0, metric.name, metric.unit, count as f64);
+        recording.add(series, 0, metric, "", count as f64);
     }
 }
 
@@ -181,30 +168,22 @@ pub fn balance(recording: &mut Recording, series: Series, balance: &Balance) {
 pub fn errors(recording: &mut Recording, variant: &str, rows: &[ErrorCount]) {
     for ErrorCount { node, reason, severity, count } in rows {
         let series = recording.series(variant, "errors", severity);
-        packets(recording, series, 0, (node, reason), *count);
+        recording.add_part(series, 0, metrics::PACKETS, [node, reason], *count as f64);
     }
-}
-
-/// Packets that a place counted for a reason, which is the role.
-fn packets(recording: &mut Recording, series: Series, iteration: u32, (place, reason): (&str, &str), count: u64) {
-    let (subject, role, metric) = (recording.name(place), recording.name(reason), metrics::PACKETS);
-    let measure = recording.measure(series, iteration, metric.name, metric.unit, count as f64);
-    (measure.subject, measure.role) = (Some(subject), Some(role));
 }
 
 /// The counters of a node.
 pub fn node_measures(recording: &mut Recording, series: Series, iteration: u32, node: &RuntimeRow) {
-    let subject = recording.name(&node.name);
     recording.header.set_state(&node.name, node.state.name());
     let c = node.counters;
-    for (metric, unit, value) in [
-        ("calls", "calls", c.calls as f64),
-        ("vectors", "packets", c.vectors as f64),
-        ("clocks-per-packet", "ticks", c.ticks_per_packet()),
-        ("empty-polls", "calls", c.empty_polls as f64),
-        ("empty-clocks", "ticks", c.empty_ticks as f64),
+    for (metric, value) in [
+        (metrics::CALLS, c.calls as f64),
+        (metrics::VECTORS, c.vectors as f64),
+        (metrics::CLOCKS_PER_PACKET, c.ticks_per_packet()),
+        (metrics::EMPTY_POLLS, c.empty_polls as f64),
+        (metrics::EMPTY_CLOCKS, c.empty_ticks as f64),
     ] {
-        recording.measure(series, iteration, metric, unit, value).subject = Some(subject);
+        recording.add(series, iteration, metric, &node.name, value);
     }
 }
 
@@ -227,19 +206,18 @@ pub(crate) fn rates(header: Header, found: &[DriverRates]) -> Recording {
                 recording.measure(series, iteration as u32, metric.name, metric.unit, value);
             }
             for loss in &trial.lost_at {
-                packets(&mut recording, series, iteration as u32, (&loss.place, &loss.reason), loss.packets);
+                let names = [&*loss.place, &*loss.reason];
+                recording.add_part(series, iteration as u32, metrics::PACKETS, names, loss.packets as f64);
             }
         }
         for (role, cpu) in [("generates", GENERATOR_CPU), ("forwards", forwarder_cpu())] {
-            let (subject, metric) = (recording.name(role), metrics::PROCESSOR);
-            recording.measure(series, 0, metric.name, metric.unit, cpu as f64).subject = Some(subject);
+            recording.add(series, 0, metrics::PROCESSOR, role, cpu as f64);
         }
         for (case, bounds) in [("ndr", found.none), ("pdr", found.partial)] {
             let series = recording.series(variant, case, "");
             for (name, bound) in [("lower", bounds.lower), ("upper", bounds.upper)] {
-                let (subject, metric) = (recording.name(name), metrics::RATE);
                 if let Some(bound) = bound {
-                    recording.measure(series, 0, metric.name, metric.unit, bound / 1e6).subject = Some(subject);
+                    recording.add(series, 0, metrics::RATE, name, bound / 1e6);
                 }
             }
         }
@@ -253,8 +231,7 @@ pub(crate) fn rates(header: Header, found: &[DriverRates]) -> Recording {
         for (iteration, (load, percentiles)) in found.latencies.iter().enumerate() {
             latencies(&mut recording, variant, iteration as u32, percentiles);
             let series = recording.series(variant, LATENCY_CASE, "");
-            let metric = metrics::OFFERED;
-            recording.measure(series, iteration as u32, metric.name, metric.unit, load / 1e6);
+            recording.add(series, iteration as u32, metrics::OFFERED, "", load / 1e6);
         }
     }
     recording

@@ -199,7 +199,7 @@ fn add(recording: &mut Recording, draw: u32, name: &str, outcome: &Outcome) {
         (metrics::IDLE_TICK_RATE, per_second(cpus().map(|cpu| cpu.idle_ticks).sum())),
     ];
     for (metric, value) in rows {
-        recording.measure(series, draw, metric.name, metric.unit, value);
+        recording.add(series, draw, metric, "", value);
     }
     for (time, words) in &outcome.stalls {
         recording.header.complaints.push(format!("{name}, draw {draw}, after {:.1} s: {words}.", *time as f64 / 1e12));

@@ -59,7 +59,7 @@ pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[PointR
             let series = recording.series(variant, name, kind.name());
             match kind {
                 Kind::Draws | Kind::Central => {
-                    energy(&mut recording, series, at.visit.number, None, ran);
+                    energy(&mut recording, series, at.visit.number, "", ran);
                     // Owners are recorded for one kind of points: a chart over both kinds would
                     // count their energy twice.
                     if kind == counted {
@@ -68,9 +68,9 @@ pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[PointR
                 }
                 Kind::Rate | Kind::Transition | Kind::Dose => {
                     let place = place(kind, at.visit.place);
-                    energy(&mut recording, series, at.visit.number, Some(&place), ran);
+                    energy(&mut recording, series, at.visit.number, &place, ran);
                     let benefit = 100.0 * (1.0 - ran.energy as f64 / at.configurations[0].energy as f64);
-                    put(&mut recording, series, at.visit.number, &metrics::ENERGY_BENEFIT, Some(&place), benefit);
+                    recording.add(series, at.visit.number, metrics::ENERGY_BENEFIT, &place, benefit);
                 }
             }
         }
@@ -98,7 +98,7 @@ fn histograms(recording: &mut Recording, suite: &Suite, visited: &[PointResults<
                 let class = format!("up to {us} us");
                 let place = toml::Table::from_iter([(LATENCY.to_owned(), us.into())]);
                 recording.header.coordinates.insert(class.clone(), place);
-                put(recording, series, 0, &metrics::LATENCY_SHARE, Some(&class), share);
+                recording.add(series, 0, metrics::LATENCY_SHARE, &class, share);
             }
         }
     }
@@ -117,51 +117,36 @@ fn unknowns(recording: &mut Recording, suite: &Suite, visited: &[PointResults<'_
     for at in draws.filter(|visited| Some(&visited.visit.benchmark.name) == first) {
         for (unknown, value) in suite.unknowns.iter().zip(at.visit.point.values()) {
             let place = unknown.place(value);
-            put(recording, series, at.visit.number, &metrics::UNKNOWN, Some(&unknown.name), place);
+            recording.add(series, at.visit.number, metrics::UNKNOWN, &unknown.name, place);
         }
     }
 }
 
-fn energy(recording: &mut Recording, series: Series, iteration: u32, subject: Option<&str>, ran: &RunResult) {
-    put(recording, series, iteration, &metrics::ENERGY, subject, units(ran.energy));
-    put(recording, series, iteration, &metrics::RUN_TIME, subject, ran.time as f64 / 1e12);
+fn energy(recording: &mut Recording, series: Series, iteration: u32, subject: &str, ran: &RunResult) {
+    recording.add(series, iteration, metrics::ENERGY, subject, units(ran.energy));
+    recording.add(series, iteration, metrics::RUN_TIME, subject, ran.time as f64 / 1e12);
 }
 
 fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &RunResult) {
-    let mut all = |metric: &metrics::Metric, name: &str, value: f64| {
-        put(recording, series, iteration, metric, Some(name), value);
+    let mut all = |metric: metrics::Metric, name: &str, value: f64| {
+        recording.add(series, iteration, metric, name, value);
     };
-    OWNERS.iter().zip(ran.owners).for_each(|(name, energy)| all(&metrics::OWNED_ENERGY, name, units(energy)));
+    OWNERS.iter().zip(ran.owners).for_each(|(name, energy)| all(metrics::OWNED_ENERGY, name, units(energy)));
     // A cause that woke nobody has no row.
     let causes = WakeCause::ALL.iter().zip(ran.wake_ups).filter(|(_, count)| *count > 0);
-    causes.for_each(|(cause, count)| all(&metrics::WAKE_UPS, cause.name(), count as f64));
-    TICKS.iter().zip(ran.ticks).for_each(|(name, count)| all(&metrics::TICKS, name, count as f64));
-    QUEUED.iter().zip(ran.queued).for_each(|(name, count)| all(&metrics::CALLBACKS_QUEUED, name, count as f64));
+    causes.for_each(|(cause, count)| all(metrics::WAKE_UPS, cause.name(), count as f64));
+    TICKS.iter().zip(ran.ticks).for_each(|(name, count)| all(metrics::TICKS, name, count as f64));
+    QUEUED.iter().zip(ran.queued).for_each(|(name, count)| all(metrics::CALLBACKS_QUEUED, name, count as f64));
     let invoked = INVOKED.iter().zip(ran.invoked).filter(|(_, count)| *count > 0);
-    invoked.for_each(|(name, count)| all(&metrics::CALLBACKS_INVOKED, name, count as f64));
+    invoked.for_each(|(name, count)| all(metrics::CALLBACKS_INVOKED, name, count as f64));
     let asleep = CLUSTERS.iter().zip(ran.asleep);
-    asleep.for_each(|(name, time)| all(&metrics::ASLEEP, name, time as f64 / ran.time.max(1) as f64));
+    asleep.for_each(|(name, time)| all(metrics::ASLEEP, name, time as f64 / ran.time.max(1) as f64));
     let of_all: u64 = ran.residency.iter().map(|(_, time)| time).sum();
     for (name, time) in &ran.residency {
-        put(recording, series, iteration, &metrics::RESIDENCY, Some(name), *time as f64 / of_all.max(1) as f64);
+        all(metrics::RESIDENCY, name, *time as f64 / of_all.max(1) as f64);
     }
-    let mut all = |metric: &metrics::Metric, name: &str, value: f64| {
-        put(recording, series, iteration, metric, Some(name), value);
-    };
     let latencies = LATENCIES.iter().zip(ran.latency_ns.into_iter().flatten());
-    latencies.for_each(|((name, _), ns)| all(&metrics::WAKE_LATENCY, name, ns as f64 / 1e3));
-}
-
-fn put(
-    recording: &mut Recording,
-    series: Series,
-    iteration: u32,
-    metric: &metrics::Metric,
-    subject: Option<&str>,
-    value: f64,
-) {
-    let subject = subject.map(|subject| recording.name(subject));
-    recording.measure(series, iteration, metric.name, metric.unit, value).subject = subject;
+    latencies.for_each(|((name, _), ns)| all(metrics::WAKE_LATENCY, name, ns as f64 / 1e3));
 }
 
 /// Units of power times seconds.

@@ -106,19 +106,18 @@ pub(crate) fn run(cases: Vec<usize>, settings: &Settings, sink: &mut dyn Sink) -
     let mut recording = Recording::new(header);
     for ((case, kind, seed, load), lived) in jobs.iter().zip(&lived) {
         let series = recording.series(&kind.to_string(), case, "");
-        let mut add = |metric: metrics::Metric, subject: Option<String>, value: f64| {
-            let subject = subject.map(|name| recording.name(&name));
-            recording.measure(series, *seed, metric.name, metric.unit, value).subject = subject;
+        let mut add = |metric: metrics::Metric, subject: &str, value: f64| {
+            recording.add(series, *seed, metric, subject, value);
         };
-        add(metrics::IDLE_ENTERED, None, lived.sum(|usage| usage.entered) as f64);
-        add(metrics::IDLE_ABOVE, None, lived.sum(|usage| usage.above) as f64);
-        add(metrics::IDLE_BELOW, None, lived.sum(|usage| usage.below) as f64);
+        add(metrics::IDLE_ENTERED, "", lived.sum(|usage| usage.entered) as f64);
+        add(metrics::IDLE_ABOVE, "", lived.sum(|usage| usage.above) as f64);
+        add(metrics::IDLE_BELOW, "", lived.sum(|usage| usage.below) as f64);
         for (state, usage) in lived.states.iter().enumerate().take(load.states.len()) {
-            add(metrics::IDLE_TIME, Some(format!("state {state}")), usage.time_ns as f64 / 1e3);
+            add(metrics::IDLE_TIME, &format!("state {state}"), usage.time_ns as f64 / 1e3);
         }
         if lived.answers > 0 {
             let per_second = lived.answers as f64 * 1e9 / lived.length_ns as f64;
-            add(metrics::ANSWER_RATE, None, per_second);
+            add(metrics::ANSWER_RATE, "", per_second);
         }
     }
     sink.start(recording.header.clone())?;

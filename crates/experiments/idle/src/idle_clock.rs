@@ -206,8 +206,7 @@ fn add(recording: &mut Recording, variant: &str, case: &str, mode: &str, metric:
     ];
     rows.extend(Times::PERCENTILES.iter().zip(times.percentiles).map(|((name, _), value)| (*name, value)));
     for (name, value) in rows {
-        let subject = recording.name(name);
-        recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+        recording.add(series, 0, metric, name, value);
     }
 }
 
@@ -264,19 +263,16 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
         let mode = if jobs.len() > kinds.len() { unsaid.name() } else { String::new() };
         let series = recording.series(&kind.to_string(), "changed", &mode);
         for Change { condition, choices, energy } in changed {
-            let subject = recording.name(&condition);
             for (metric, value) in [(metrics::CHANGED_CHOICES, choices), (metrics::CHANGED_ENERGY, energy)] {
                 if metric.name == metrics::CHANGED_CHOICES.name || platform.power.is_some() {
-                    recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+                    recording.add(series, 0, metric, &condition, value);
                 }
             }
         }
     }
     for (name, spread) in &spreads {
         let series = recording.series(name, "condition", "");
-        let subject = recording.name("average");
-        let metric = metrics::CLOCK_READ;
-        recording.measure(series, 0, metric.name, metric.unit, spread.average).subject = Some(subject);
+        recording.add(series, 0, metrics::CLOCK_READ, "average", spread.average);
     }
     let header = &mut recording.header;
     // Nothing is read on this machine.

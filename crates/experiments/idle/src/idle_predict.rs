@@ -142,21 +142,20 @@ fn add(
 ) {
     let series = recording.series(name, case, mode);
     for (state, (named, usage)) in platform.state_names().zip(&counts.states).enumerate() {
-        let subject = recording.name(named);
         for (metric, value) in [
             (metrics::IDLE_ENTERED, usage.entered as f64),
             (metrics::IDLE_SHARE, counts.share(state)),
             (metrics::IDLE_ABOVE, usage.above as f64),
             (metrics::IDLE_BELOW, usage.below as f64),
         ] {
-            recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+            recording.add(series, 0, metric, named, value);
         }
     }
-    recording.measure(series, 0, metrics::IDLE_MISS_RATE.name, metrics::IDLE_MISS_RATE.unit, counts.misses());
+    recording.add(series, 0, metrics::IDLE_MISS_RATE, "", counts.misses());
     if let Some(observed) = observed {
         let (shares, misses) = counts.errors(observed);
         for (metric, value) in [(metrics::IDLE_SHARE_ERROR, shares), (metrics::IDLE_MISS_ERROR, misses)] {
-            recording.measure(series, 0, metric.name, metric.unit, value);
+            recording.add(series, 0, metric, "", value);
         }
     }
 }

@@ -206,30 +206,26 @@ fn of_recorded(platform: &Platform, traced: &TracedIntervals) -> Option<String> 
 fn intervals(recording: &mut Recording, traced: &TracedIntervals) {
     let series = recording.series("trace", CASE, "");
     let summary = &traced.summary;
-    let mut add = |subject: &str, role: Option<&str>, count: u64| {
-        let (subject, role) = (recording.name(subject), role.map(|role| recording.name(role)));
-        let metric = metrics::IDLE_INTERVALS;
-        let measure = recording.measure(series, 0, metric.name, metric.unit, count as f64);
-        (measure.subject, measure.role) = (Some(subject), role);
+    let mut add = |subject: &str, role: &str, count: u64| {
+        recording.add_part(series, 0, metrics::IDLE_INTERVALS, [subject, role], count as f64);
     };
-    add("known", None, summary.known);
-    add("bounded", None, summary.bounded);
-    add("unknown", None, summary.all_unknown());
+    add("known", "", summary.known);
+    add("bounded", "", summary.bounded);
+    add("unknown", "", summary.all_unknown());
     for (reason, count) in &summary.unknown {
-        add(reason.name(), Some("reason"), *count);
+        add(reason.name(), "reason", *count);
     }
 }
 
 fn states(recording: &mut Recording, series: Series, names: &[String], states: &[idle::Usage]) {
     for (name, usage) in names.iter().zip(states) {
-        let subject = recording.name(name);
         for (metric, value) in [
             (metrics::IDLE_ENTERED, usage.entered as f64),
             (metrics::IDLE_ABOVE, usage.above as f64),
             (metrics::IDLE_BELOW, usage.below as f64),
             (metrics::IDLE_TIME, usage.time_ns as f64 / 1000.0),
         ] {
-            recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+            recording.add(series, 0, metric, name, value);
         }
     }
 }
@@ -238,39 +234,33 @@ fn states(recording: &mut Recording, series: Series, names: &[String], states: &
 fn domains(recording: &mut Recording, platform: &Platform, name: &str, mode: &str, replayed: &GovernorReplay) {
     for (domain, found) in platform.power_domains.iter().zip(&replayed.domains) {
         let series = recording.series(name, facts::Replay::POWER_DOMAINS, mode);
-        let role = recording.name(&domain.name);
-        let mut add = |state: Option<&String>, metric: metrics::Metric, value: f64| {
-            let subject = state.map(|state| recording.name(state));
-            let measure = recording.measure(series, 0, metric.name, metric.unit, value);
-            (measure.subject, measure.role) = (subject, Some(role));
+        let mut add = |state: &str, metric: metrics::Metric, value: f64| {
+            recording.add_part(series, 0, metric, [state, &domain.name], value);
         };
-        add(None, metrics::IDLE_TIME, found.together_ns as f64 / 1000.0);
+        add("", metrics::IDLE_TIME, found.together_ns as f64 / 1000.0);
         for (state, usage) in domain.state_names.iter().zip(&found.states) {
-            add(Some(state), metrics::IDLE_ENTERED, usage.entered as f64);
-            add(Some(state), metrics::IDLE_ABOVE, usage.above as f64);
-            add(Some(state), metrics::IDLE_BELOW, usage.below as f64);
-            add(Some(state), metrics::IDLE_TIME, usage.time_ns as f64 / 1000.0);
+            add(state, metrics::IDLE_ENTERED, usage.entered as f64);
+            add(state, metrics::IDLE_ABOVE, usage.above as f64);
+            add(state, metrics::IDLE_BELOW, usage.below as f64);
+            add(state, metrics::IDLE_TIME, usage.time_ns as f64 / 1000.0);
         }
     }
 }
 
 /// The stays that were too deep and too shallow, over all states.
 fn missed<'u>(recording: &mut Recording, series: Series, states: impl Iterator<Item = &'u idle::Usage> + Clone) {
-    let subject = recording.name(facts::Replay::ALL_STATES);
     for (metric, of) in [
         (metrics::IDLE_ABOVE, (|usage| usage.above) as fn(&idle::Usage) -> u64),
         (metrics::IDLE_BELOW, |usage| usage.below),
     ] {
         let value = states.clone().map(of).sum::<u64>() as f64;
-        recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+        recording.add(series, 0, metric, facts::Replay::ALL_STATES, value);
     }
 }
 
 fn delays(recording: &mut Recording, series: Series, [p50, p99]: [u64; 2]) {
     for (name, value) in [("p50", p50), ("p99", p99)] {
-        let subject = recording.name(name);
-        let metric = metrics::IDLE_DELAY;
-        recording.measure(series, 0, metric.name, metric.unit, value as f64).subject = Some(subject);
+        recording.add(series, 0, metrics::IDLE_DELAY, name, value as f64);
     }
 }
 
@@ -286,9 +276,7 @@ fn unit_s(energy: u128) -> f64 {
 
 fn energies(recording: &mut Recording, series: Series, energy: &Energies) {
     for (point, energy) in energy.iter().enumerate() {
-        let subject = recording.name(&point_name(point));
-        let metric = metrics::IDLE_ENERGY;
-        recording.measure(series, 0, metric.name, metric.unit, unit_s(*energy)).subject = Some(subject);
+        recording.add(series, 0, metrics::IDLE_ENERGY, &point_name(point), unit_s(*energy));
     }
 }
 
@@ -318,9 +306,7 @@ fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
     ];
     for (name, share) in shares {
         let Some(share) = share else { continue };
-        let subject = recording.name(name);
-        let metric = metrics::IDLE_AGREEMENT;
-        recording.measure(series, 0, metric.name, metric.unit, share).subject = Some(subject);
+        recording.add(series, 0, metrics::IDLE_AGREEMENT, name, share);
     }
 }
 
@@ -338,13 +324,12 @@ fn counters(recording: &mut Recording, platform: &Platform, traced: &TracedInter
             (metrics::IDLE_TIME, usage.time_ns as f64 / 1000.0),
             (metrics::IDLE_REJECTED, usage.rejected as f64),
         ] {
-            recording.measure(series, 0, metric.name, metric.unit, value);
+            recording.add(series, 0, metric, "", value);
         }
     }
     if let Some(tracing_ns) = tracing_ns {
         let series = recording.series("recorded", COUNTERS, "");
-        let metric = metrics::TRACING;
-        recording.measure(series, 0, metric.name, metric.unit, tracing_ns as f64);
+        recording.add(series, 0, metrics::TRACING, "", tracing_ns as f64);
     }
 }
 
@@ -397,9 +382,7 @@ fn lengths(recording: &mut Recording, traced: &TracedIntervals, row: &Row, repla
     for (state, decades) in counts.iter().enumerate() {
         for (decade, count) in decades.iter().enumerate() {
             let name = format!("{}, under 10^{decade} us", row.state_names[state]);
-            let subject = recording.name(&name);
-            let metric = metrics::IDLE_INTERVALS;
-            recording.measure(series, 0, metric.name, metric.unit, *count as f64).subject = Some(subject);
+            recording.add(series, 0, metrics::IDLE_INTERVALS, &name, *count as f64);
             let place = [("decade_us".to_owned(), (decade as i64).into()), ("state".to_owned(), (state as i64).into())];
             recording.header.coordinates.insert(name, toml::Table::from_iter(place));
         }

@@ -292,12 +292,10 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
 /// the mode, and the number of tasks is the subject.
 fn add(recording: &mut Recording, first: u64, job: &Job<'_>, outcome: &Outcome) {
     let series = recording.series(&job.board.name, job.name, job.assumed.name);
-    let subject = recording.name(&format!("{} tasks", job.tasks));
+    let tasks = format!("{} tasks", job.tasks);
     let iteration = (job.seed - first) as u32;
     let mut measure = |metric: metrics::Metric, role: &str, value: f64| {
-        let role = (!role.is_empty()).then(|| recording.name(role));
-        let measure = recording.measure(series, iteration, metric.name, metric.unit, value);
-        (measure.subject, measure.role) = (Some(subject), role);
+        recording.add_part(series, iteration, metric, [&tasks, role], value);
     };
     measure(metrics::ENERGY, "", outcome.total() as f64 / 1e12);
     for domain in &outcome.domains {

@@ -129,17 +129,14 @@ fn histogram(recording: &mut Recording, series: Series, responses: &[u64]) {
         let class = format!("up to {ms} ms");
         let place = toml::Table::from_iter([(RESPONSE_AXIS.to_owned(), ms.into())]);
         recording.header.coordinates.insert(class.clone(), place);
-        let subject = recording.name(&class);
-        let metric = metrics::RESPONSE_SHARE;
-        recording.measure(series, 0, metric.name, metric.unit, share).subject = Some(subject);
+        recording.add(series, 0, metrics::RESPONSE_SHARE, &class, share);
     }
 }
 
 fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &SeedResult) {
     let seconds = found.time as f64 / 1e12;
     let mut add = |metric: metrics::Metric, subject: &str, value: f64| {
-        let subject = (!subject.is_empty()).then(|| recording.name(subject));
-        recording.measure(series, iteration, metric.name, metric.unit, value).subject = subject;
+        recording.add(series, iteration, metric, subject, value);
     };
     add(metrics::ENERGY, "", unit_s(found.integral));
     add(metrics::RUN_TIME, "", seconds);
@@ -177,41 +174,32 @@ fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &SeedR
 
 /// Adds how long a task ran: in all, on which CPU, and at which operating point.
 fn ran(recording: &mut Recording, series: Series, iteration: u32, task: &TaskResult) {
-    let subject = Some(recording.name(&task.name));
-    let mut add = |metric: metrics::Metric, role: Option<&str>, ps: u64| {
-        let role = role.map(|role| recording.name(role));
-        let measure = recording.measure(series, iteration, metric.name, metric.unit, ps as f64 / 1e6);
-        (measure.subject, measure.role) = (subject, role);
+    let mut add = |metric: metrics::Metric, role: &str, ps: u64| {
+        recording.add_part(series, iteration, metric, [&task.name, role], ps as f64 / 1e6);
     };
-    add(metrics::CPU_TIME, None, task.ran[0].iter().map(|(_, time)| time).sum());
+    add(metrics::CPU_TIME, "", task.ran[0].iter().map(|(_, time)| time).sum());
     for (metric, by) in [metrics::CPU_TIME_ON, metrics::CPU_TIME_AT].into_iter().zip(&task.ran) {
-        by.iter().for_each(|(name, time)| add(metric, Some(name), *time));
+        by.iter().for_each(|(name, time)| add(metric, name, *time));
     }
 }
 
 /// Adds how often and how late a periodic task was; both lists are by size, in ns.
 fn times(recording: &mut Recording, series: Series, iteration: u32, task: &str, responses: &[u64], latencies: &[u64]) {
-    let subject = recording.name(task);
     let lists = [(metrics::RESPONSE, responses, 1e6), (metrics::WAKE_LATENCY, latencies, 1e3)];
     for (metric, list, divisor) in lists {
         for percent in [50, 95, 99] {
             let at = (list.len() * percent / 100).min(list.len().saturating_sub(1));
             let Some(value) = list.get(at) else { continue };
-            let role = recording.name(&format!("p{percent}"));
-            let value = *value as f64 / divisor;
-            let measure = recording.measure(series, iteration, metric.name, metric.unit, value);
-            (measure.subject, measure.role) = (Some(subject), Some(role));
+            recording.add_part(series, iteration, metric, [task, &format!("p{percent}")], *value as f64 / divisor);
         }
     }
     if !responses.is_empty() {
-        let metric = metrics::PERIODS;
-        recording.measure(series, iteration, metric.name, metric.unit, responses.len() as f64).subject = Some(subject);
+        recording.add(series, iteration, metrics::PERIODS, task, responses.len() as f64);
     }
 }
 
 /// Adds what work costs at each operating point.
 pub(crate) fn operating_points(recording: &mut Recording, input: &Input) {
-    let metric = metrics::ENERGY_PER_WORK;
     for point in points(&input.hardware) {
         let subject = format!("{} {} MHz", point.domain, point.clock / 1_000_000);
         let place = toml::Table::from_iter([
@@ -219,10 +207,9 @@ pub(crate) fn operating_points(recording: &mut Recording, input: &Input) {
             ("domain".to_owned(), point.domain.clone().into()),
         ]);
         recording.header.coordinates.insert(subject.clone(), place);
-        let subject = recording.name(&subject);
         for (case, value) in WORK_CASES.into_iter().zip([point.core, point.alone, point.shared]) {
             let series = recording.series(&point.domain, case, "");
-            recording.measure(series, 0, metric.name, metric.unit, value).subject = Some(subject);
+            recording.add(series, 0, metrics::ENERGY_PER_WORK, &subject, value);
         }
     }
 }

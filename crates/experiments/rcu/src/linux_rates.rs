@@ -154,16 +154,14 @@ fn add(recording: &mut Recording, spec: &Spec, queued: &QueuedCallbacks, switche
         (metrics::FORKS, forks as f64),
     ];
     for (metric, value) in rows {
-        recording.measure(series, 0, metric.name, metric.unit, value);
+        recording.add(series, 0, metric, "", value);
     }
     // A program that is over sooner has no middle.
     if let Some(rate) = queued.steady_rate() {
-        recording.measure(series, 0, metrics::STEADY_CALLBACK_RATE.name, metrics::STEADY_CALLBACK_RATE.unit, rate);
+        recording.add(series, 0, metrics::STEADY_CALLBACK_RATE, "", rate);
     }
     recording.measure(series, 0, metrics::UNITS_OF_WORK.name, unit, units);
     for (function, count) in &queued.by_function {
-        let subject = recording.name(function);
-        let metric = metrics::CALLBACKS_QUEUED;
-        recording.measure(series, 0, metric.name, metric.unit, *count as f64).subject = Some(subject);
+        recording.add(series, 0, metrics::CALLBACKS_QUEUED, function, *count as f64);
     }
 }

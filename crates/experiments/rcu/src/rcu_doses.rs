@@ -151,7 +151,7 @@ fn add(recording: &mut Recording, who: &str, rate: u32, mode: &str, run: u32, co
         (metrics::THREAD_CALLBACK_RATE, counts.iter().map(|counts| counts.in_threads).sum()),
     ];
     for (metric, value) in rows {
-        recording.measure(series, run, metric.name, metric.unit, value as f64 / seconds);
+        recording.add(series, run, metric, "", value as f64 / seconds);
     }
     for (cpu, counts) in counts.iter().enumerate() {
         let rows = [
@@ -162,7 +162,7 @@ fn add(recording: &mut Recording, who: &str, rate: u32, mode: &str, run: u32, co
             (metrics::THREAD_CALLBACK_RATE, counts.in_threads),
         ];
         for (metric, value) in rows {
-            recording.measure(series, run, metric.name, metric.unit, value as f64 / seconds).cpu = Some(cpu as u16);
+            recording.add(series, run, metric, "", value as f64 / seconds).cpu = Some(cpu as u16);
         }
     }
 }

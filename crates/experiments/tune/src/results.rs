@@ -125,14 +125,12 @@ pub fn recording(mut header: Header, about: &LoopAbout, sets: &[WorkingSet], mea
             let words = knobs(about, values).map(|(knob, value)| format!("{} {value}", knob.name));
             let name = format!("{}, batch {batch}", words.collect::<Vec<_>>().join(", "));
             let series = recording.series(sets[*set].name, CASE, "");
-            let subject = recording.name(&name);
-            recording.header.coordinates.entry(name).or_insert_with(|| {
+            recording.header.coordinates.entry(name.clone()).or_insert_with(|| {
                 let values = knobs(about, values).map(|(knob, value)| (knob.name.clone(), i64::from(*value).into()));
                 values.chain([("batch".to_owned(), (*batch as i64).into())]).collect()
             });
             for (round, ticks) in rounds.iter().enumerate() {
-                let metric = metrics::CLOCKS_PER_PACKET;
-                recording.measure(series, round as u32, metric.name, metric.unit, *ticks).subject = Some(subject);
+                recording.add(series, round as u32, metrics::CLOCKS_PER_PACKET, &name, *ticks);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! A recording in memory.
 
 use crate::header::Header;
+use crate::metrics::Metric;
 use crate::names::{Name, Names};
 use std::collections::HashMap;
 
@@ -318,6 +319,26 @@ impl Recording {
             unit,
             value,
         })
+    }
+
+    /// Adds a measure of a metric, in its unit, of a subject; `""` is none.
+    pub fn add(&mut self, series: Series, iteration: u32, metric: Metric, subject: &str, value: f64) -> &mut Measure {
+        self.add_part(series, iteration, metric, [subject, ""], value)
+    }
+
+    /// The same with a role behind the subject; `""` is none.
+    pub fn add_part(
+        &mut self,
+        series: Series,
+        iteration: u32,
+        metric: Metric,
+        names: [&str; 2],
+        value: f64,
+    ) -> &mut Measure {
+        let [subject, role] = names.map(|name| (!name.is_empty()).then(|| self.name(name)));
+        let measure = self.measure(series, iteration, metric.name, metric.unit, value);
+        (measure.subject, measure.role) = (subject, role);
+        measure
     }
 
     /// Adds a measure whose names are interned already.

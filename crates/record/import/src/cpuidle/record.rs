@@ -39,7 +39,7 @@ pub fn record(mut header: Header, counts: &[Counts], clusters: &str) -> Recordin
     for of in counts {
         let series = recording.series(&of.variant, &of.case, "");
         if let Some(seconds) = of.seconds {
-            recording.measure(series, 0, metrics::WINDOW.name, metrics::WINDOW.unit, seconds);
+            recording.add(series, 0, metrics::WINDOW, "", seconds);
         }
         for cpu in &of.cpus {
             cpu.states.iter().for_each(|state| add(&mut recording, series, (cpu.cpu, cpu.place), state));
@@ -55,7 +55,6 @@ pub(crate) fn add(
     (cpu, place): (Option<u16>, Option<(u16, u16)>),
     state: &State,
 ) {
-    let subject = recording.name(&state.name);
     let values: [(Metric, Option<u64>); 6] = [
         (metrics::IDLE_ENTERED, Some(state.entered)),
         (metrics::IDLE_TIME, state.time_us),
@@ -66,8 +65,8 @@ pub(crate) fn add(
     ];
     for (metric, value) in values {
         let Some(value) = value else { continue };
-        let measure = recording.measure(series, 0, metric.name, metric.unit, value as f64);
-        (measure.subject, measure.cpu) = (Some(subject), cpu);
+        let measure = recording.add(series, 0, metric, &state.name, value as f64);
+        measure.cpu = cpu;
         (measure.cluster, measure.core) = place.unzip();
     }
 }

@@ -57,7 +57,7 @@ pub fn record(
 /// misses at all they are taken for events that were not recorded.
 fn count(trace: &Trace, part: &mut Recording, series: Series) {
     let span_ns = trace.span_ns.map_or(0, |(first, last)| last - first);
-    part.measure(series, 0, metrics::WINDOW.name, metrics::WINDOW.unit, span_ns as f64 / 1e9);
+    part.add(series, 0, metrics::WINDOW, "", span_ns as f64 / 1e9);
     let has_misses = trace.idle.values().flat_map(BTreeMap::values).any(|of| of.above + of.below > 0);
     for (cpu, states) in &trace.idle {
         for (number, of) in states {
@@ -74,9 +74,7 @@ fn count(trace: &Trace, part: &mut Recording, series: Series) {
     }
     let Some(wake_ups) = &trace.kernel.wake_ups else { return };
     let mut add = |metric: Metric, cpu: Option<u16>, subject: &str, value: f64| {
-        let subject = Some(part.name(subject)).filter(|_| !subject.is_empty());
-        let measure = part.measure(series, 0, metric.name, metric.unit, value);
-        (measure.cpu, measure.subject) = (cpu, subject);
+        part.add(series, 0, metric, subject, value).cpu = cpu;
     };
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for row in &wake_ups.cpus {
