@@ -35,14 +35,8 @@ pub struct Segments {
 impl Segments {
     /// The segments of a trace. A CPU without idle intervals counts as not there.
     pub fn new(platform: &Platform, traced: &TracedIntervals) -> Self {
-        let mut groups: Vec<((usize, u16), Vec<u16>)> = Vec::new();
-        for cpu in (0..traced.cpus.len() as u16).filter(|&cpu| !traced.cpus[usize::from(cpu)].is_empty()) {
-            let place = platform.place(cpu);
-            match groups.iter_mut().find(|(known, _)| *known == place) {
-                Some((_, cpus)) => cpus.push(cpu),
-                None => groups.push((place, vec![cpu])),
-            }
-        }
+        let slept = (0..traced.cpus.len() as u16).filter(|&cpu| !traced.cpus[usize::from(cpu)].is_empty());
+        let groups = recording::grouped(slept.map(|cpu| (platform.place(cpu), cpu)));
         let mut segments = Self::default();
         for ((domain, _), cpus) in groups {
             segments.add(domain, &cpus, traced);

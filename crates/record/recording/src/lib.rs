@@ -45,6 +45,7 @@ mod folder;
 mod header;
 mod histogram;
 pub mod idle;
+mod in_order;
 pub mod metrics;
 mod names;
 mod parquet;
@@ -61,6 +62,7 @@ pub use header::{
     Axis, FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase, TimerMode, TimerOwners,
 };
 pub use histogram::Histogram;
+pub use in_order::{distinct, grouped};
 pub use names::Name;
 pub use part::PartWriter;
 pub use reader::{MOST_HELD, Reader};

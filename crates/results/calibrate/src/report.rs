@@ -55,14 +55,7 @@ impl Calibration {
             Some((section, name)) => (section.to_owned(), name.to_owned()),
             None => ("shared".to_owned(), key.to_owned()),
         };
-        let mut sections: Vec<String> = Vec::new();
-        for (parameter, ..) in &self.parameters {
-            let (section, _) = split(&parameter.key);
-            if !sections.contains(&section) {
-                sections.push(section);
-            }
-        }
-        for section in sections {
+        for section in recording::distinct(self.parameters.iter().map(|(parameter, ..)| split(&parameter.key).0)) {
             line(out, format_args!("\n[{section}]"));
             for (parameter, value, error) in self.parameters.iter().filter(|(p, ..)| split(&p.key).0 == section) {
                 let (value, error) = (written(&parameter.key, *value).0, written(&parameter.key, *error).0);

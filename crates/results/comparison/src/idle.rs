@@ -5,6 +5,7 @@ use crate::releases::ComparedReleases;
 use crate::request::Input;
 use crate::result::{IdleShare, IdleTest};
 use findings::cpuidle::{self, State, Test};
+use recording::distinct;
 use recording::idle::{IdleSum, percent_of};
 
 /// The tests that the base shares with another recording; none unless all are recordings of idle
@@ -38,12 +39,7 @@ pub(crate) fn idle_tests(inputs: &[Input<'_>], chosen: &ComparedReleases, warnin
 
 /// A test in each recording that has it.
 fn idle_test(variant: &str, case: &str, sides: Vec<Option<&Test<'_>>>) -> IdleTest {
-    let mut states: Vec<&str> = Vec::new();
-    for state in sides.iter().flatten().flat_map(|test| &test.states) {
-        if !states.contains(&state.state) {
-            states.push(state.state);
-        }
-    }
+    let states = distinct(sides.iter().flatten().flat_map(|test| &test.states).map(|state| state.state));
     let sums: Vec<Option<IdleSum>> = sides.iter().map(|test| test.map(|test| test.sum)).collect();
     let by_time = sums.iter().flatten().all(|sum| sum.time_us.is_some());
     let share = |state: &str| {

@@ -10,28 +10,23 @@ use crate::policy::Policy;
 use crate::result::{Basis, Shift, Verdict};
 use crate::statistics::{FEWEST_RUNS, holm};
 use crate::student::{Student, logarithms, mean};
+use recording::grouped;
 use recording::metrics::Better;
 
 /// Rows of a metric whose values are runs, by their place, and the side in which they are compared.
-type Group = (usize, String, Vec<usize>);
+type Group = ((usize, String), Vec<usize>);
 
 /// The common changes of all measures that have several rows with enough runs; `is_run` says of a
 /// side whether its values and the base's are runs that were measured.
 pub(crate) fn shifts(rows: &[Pending<'_>], policy: &Policy, is_run: impl Fn(usize) -> bool) -> Vec<Shift> {
-    let mut groups: Vec<Group> = Vec::new();
-    for (place, Pending { row, .. }) in rows.iter().enumerate() {
-        for (side, change) in (1..).zip(&row.changes) {
+    let sides = rows.iter().enumerate().flat_map(|(place, Pending { row, .. })| {
+        (1..).zip(&row.changes).filter_map(move |(side, change)| {
             let enough = row.values[0].len().min(row.values[side].len()) >= FEWEST_RUNS;
             let sampled = change.as_ref().is_some_and(|change| change.basis != Basis::Exact);
-            if !enough || !sampled || !is_run(side) {
-                continue;
-            }
-            match groups.iter_mut().find(|(of, metric, _)| (*of, metric) == (side, &row.key.metric)) {
-                Some((.., places)) => places.push(place),
-                None => groups.push((side, row.key.metric.clone(), vec![place])),
-            }
-        }
-    }
+            (enough && sampled).then(|| ((side, row.key.metric.clone()), place))
+        })
+    });
+    let groups: Vec<Group> = grouped(sides.filter(|((side, _), _)| is_run(*side)));
     let level = 1.0 - policy.alpha / 2.0 / groups.len().max(1) as f64;
     let shift = |group: &Group| shift(rows, group, policy, level);
     let mut shifts: Vec<(Shift, f64)> = groups.iter().filter_map(shift).collect();
@@ -52,7 +47,7 @@ pub(crate) fn shifts(rows: &[Pending<'_>], policy: &Policy, is_run: impl Fn(usiz
 
 /// The change of a group of at least two rows with the threshold that it must reach, the largest of
 /// its rows; without a verdict.
-fn shift(rows: &[Pending<'_>], (side, metric, places): &Group, policy: &Policy, level: f64) -> Option<(Shift, f64)> {
+fn shift(rows: &[Pending<'_>], ((side, metric), places): &Group, policy: &Policy, level: f64) -> Option<(Shift, f64)> {
     let sides = [0, *side];
     let runs = sides.map(|side| places.iter().map(|&place| rows[place].row.values[side].len()).max().unwrap_or(0));
     let logs = |&place: &usize| -> Option<(usize, [Vec<f64>; 2])> {

@@ -2,7 +2,7 @@
 
 use crate::compared::ComparedCell;
 use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP};
-use recording::stats;
+use recording::{distinct, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -79,12 +79,8 @@ pub const ALL: &str = "all";
 /// are several, over all cells of their parallel suspend tables.
 /// A tick of the counter is `tick_us` microseconds.
 pub fn accuracy(compared: &[ComparedCell], tick_us: f64) -> Vec<Accuracy> {
-    let mut releases: Vec<&str> = Vec::new();
-    for cell in compared.iter().filter(|cell| cell.published.is_some()) {
-        if !releases.contains(&cell.recorded.variant.as_str()) {
-            releases.push(&cell.recorded.variant);
-        }
-    }
+    let with_published = compared.iter().filter(|cell| cell.published.is_some());
+    let releases = distinct(with_published.map(|cell| cell.recorded.variant.as_str()));
     let several = releases.len() > 1;
     let rows = releases.into_iter().flat_map(|release| ROWS.map(|row| (Some(release), row)));
     let last = (None, (SUSPENDS, &[POWERDOWN.name, CACHE_FLUSH.name, WAKEUP.name][..], None, Said::Recorded));

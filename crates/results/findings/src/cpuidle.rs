@@ -3,7 +3,7 @@
 use crate::Findings;
 use recording::facts::{CountedState, DomainSleep, FactsError, IdleCounts, KernelTrace, WakeUps};
 use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
-use recording::{Recording, metrics};
+use recording::{Recording, distinct, metrics};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -137,12 +137,7 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
         }
         _ => recording.header.facts()?,
     };
-    let mut names: Vec<(&str, &str)> = Vec::new();
-    for count in &counts {
-        if !names.contains(&(count.variant, count.case)) {
-            names.push((count.variant, count.case));
-        }
-    }
+    let names = distinct(counts.iter().map(|count| (count.variant, count.case)));
     let test = |(kernel, case): (&'r str, &'r str)| {
         let of: Vec<&IdleCount<'r>> =
             counts.iter().filter(|count| (count.variant, count.case) == (kernel, case)).collect();

@@ -1,9 +1,9 @@
 //! `eas-energy`: more and more equal tasks with the energy model of Linux and without.
 
-use crate::placement::distinct;
 use crate::rows::{Row, named};
 use crate::{Interval, Run};
 use published::EasReference;
+use recording::distinct;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use schemars::JsonSchema;
@@ -222,8 +222,8 @@ fn read_board<'r>(
     let by_tasks = |case: &str, mode: &str, metric: Metric, role: &str| -> Vec<f64> {
         facts.tasks.iter().map(|tasks| mean(&values(case, mode, metric, role, *tasks))).collect()
     };
-    let cases = distinct(own.iter().map(|row| row.case));
-    let assumed = distinct(own.iter().map(|row| row.mode));
+    let cases = distinct(own.iter().map(|row| row.case).filter(|name| !name.is_empty()));
+    let assumed = distinct(own.iter().map(|row| row.mode).filter(|name| !name.is_empty()));
     // With and without an energy model, seed by seed.
     let gains = |case: &str, mode: &str, tasks: u32| -> Vec<f64> {
         let energy = |case: &str| values(case, mode, metrics::ENERGY, "", tasks);

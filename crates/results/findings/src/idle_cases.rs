@@ -3,7 +3,7 @@
 use crate::Run;
 use crate::rows::subject;
 use published::{CaseFigure, CaseSource, Sign, SignOf};
-use recording::{Measure, Recording, Series, metrics, stats};
+use recording::{Measure, Recording, Series, distinct, metrics, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -175,12 +175,7 @@ pub fn read<'r>(run: &Run<'r>) -> Cases<'r> {
         }
     };
     let is_entered = |measure: &&Measure| recording.text(measure.metric) == metrics::IDLE_ENTERED.name;
-    let mut series: Vec<Series> = Vec::new();
-    for measure in recording.measures().iter().filter(is_entered) {
-        if !series.contains(&measure.series) {
-            series.push(measure.series);
-        }
-    }
+    let series = distinct(recording.measures().iter().filter(is_entered).map(|measure| measure.series));
     let rows: Vec<Row<'_>> = series.into_iter().map(row).collect();
     let sources = known.map_or(&[][..], |known| &known.cases);
     let signs = sources.iter().flat_map(|case| case.signs.iter().filter_map(|sign| held(&rows, &case.name, sign)));

@@ -4,7 +4,7 @@ use crate::Run;
 use crate::idle_replay::Bounds;
 use crate::rows::subject;
 use recording::metrics::{self, Metric};
-use recording::{Measure, Recording};
+use recording::{Measure, Recording, distinct};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,13 +39,8 @@ pub struct Row<'r> {
 /// Reads the predictions.
 pub fn read<'r>(run: &Run<'r>) -> Predictions<'r> {
     let recording: &Recording = run.recording;
-    let mut keys: Vec<(&str, &str)> = Vec::new();
-    for series in recording.all_series() {
-        let (governor, predictor, _) = recording.series_texts(series);
-        if !keys.contains(&(governor, predictor)) {
-            keys.push((governor, predictor));
-        }
-    }
+    let texts = recording.all_series().map(|series| recording.series_texts(series));
+    let keys = distinct(texts.map(|(governor, predictor, _)| (governor, predictor)));
     let row = |(governor, predictor)| {
         let of = |metric: Metric| {
             recording.measures().iter().filter(move |measure: &&Measure| {
@@ -54,12 +49,7 @@ pub fn read<'r>(run: &Run<'r>) -> Predictions<'r> {
             })
         };
         let range = |metric| Bounds::new(of(metric).map(|measure| measure.value));
-        let mut states: Vec<&str> = Vec::new();
-        for measure in of(metrics::IDLE_SHARE) {
-            if !states.contains(&subject(recording, measure)) {
-                states.push(subject(recording, measure));
-            }
-        }
+        let states = distinct(of(metrics::IDLE_SHARE).map(|measure| subject(recording, measure)));
         let share = |state| {
             let of_state = of(metrics::IDLE_SHARE).filter(|measure| subject(recording, measure) == state);
             Some((state, Bounds::new(of_state.map(|measure| measure.value))?))

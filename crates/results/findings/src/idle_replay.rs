@@ -4,7 +4,7 @@ use crate::Run;
 use crate::rows::{InOrder, role, subject};
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
-use recording::{Measure, Recording};
+use recording::{Measure, Recording, distinct};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -339,13 +339,9 @@ struct TraceMeasures<'r> {
 
 impl<'r> TraceMeasures<'r> {
     fn all(recording: &'r Recording) -> Vec<Self> {
-        let mut names: Vec<&str> = Vec::new();
-        for series in recording.all_series() {
-            let (variant, case, _) = recording.series_texts(series);
-            if case == CASE && variant != TRACE && !names.contains(&variant) {
-                names.push(variant);
-            }
-        }
+        let texts = recording.all_series().map(|series| recording.series_texts(series));
+        let of_case = texts.filter(|(variant, case, _)| *case == CASE && *variant != TRACE);
+        let names = distinct(of_case.map(|(variant, ..)| variant));
         // The order in which series are numbered is that of their first rows: governors as they
         // were asked for, and what was best last.
         names.into_iter().map(|name| Self { recording, name }).collect()
@@ -389,14 +385,7 @@ impl<'r> TraceMeasures<'r> {
     }
 
     fn state_names(self) -> Vec<&'r str> {
-        let mut names = Vec::new();
-        for measure in self.measures(CASE, metrics::IDLE_ENTERED) {
-            let name = subject(self.recording, measure);
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+        distinct(self.measures(CASE, metrics::IDLE_ENTERED).map(|measure| subject(self.recording, measure)))
     }
 
     fn agreement(self) -> Option<Agreement> {
@@ -412,13 +401,8 @@ impl<'r> TraceMeasures<'r> {
     /// The power domains below it.
     fn power_domains(self) -> Vec<PowerDomain<'r>> {
         let measures = |metric| self.measures(facts::Replay::POWER_DOMAINS, metric);
-        let mut names: Vec<(&str, &str)> = Vec::new();
-        for measure in measures(metrics::IDLE_TIME) {
-            let name = (role(self.recording, measure), subject(self.recording, measure));
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let name = |measure| (role(self.recording, measure), subject(self.recording, measure));
+        let names = distinct(measures(metrics::IDLE_TIME).map(name));
         let between = |domain: &str, state: &str, metric: Metric| {
             let is_of = |measure: &&Measure| {
                 role(self.recording, measure) == domain && subject(self.recording, measure) == state

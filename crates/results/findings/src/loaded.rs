@@ -8,7 +8,7 @@ use crate::spread::{Spread, Steadiness, apart};
 use crate::ticks::Ticks;
 use published::{DataplaneReference, NodeFigure};
 use recording::facts::{self, FactsError};
-use recording::{Recording, metrics};
+use recording::{Recording, distinct, metrics};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -214,14 +214,7 @@ fn beside<'r>(nodes: &Nodes<'r>, published: &'r DataplaneReference<NodeFigure>) 
 
 /// The kinds of events that were counted, in order.
 fn kinds(recording: &Recording) -> Vec<&str> {
-    let mut kinds = Vec::new();
-    for measure in measures_of(recording, EVENTS, metrics::EVENTS) {
-        let kind = role(recording, measure);
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    kinds
+    distinct(measures_of(recording, EVENTS, metrics::EVENTS).map(|measure| role(recording, measure)))
 }
 
 /// Events of a kind per packet of a node.

@@ -3,8 +3,8 @@
 use crate::Run;
 use crate::functions;
 use published::{CallFigure, CallReference};
-use recording::Recording;
 use recording::facts::{FactsError, Functions};
+use recording::{Recording, distinct};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -91,13 +91,7 @@ fn calls<'r>(
     reference: Option<(&'r CallReference, &CallReference)>,
     by_clock: &BTreeMap<String, u64>,
 ) -> Vec<Call<'r>> {
-    let mut builds: Vec<&str> = Vec::new();
-    for measure in recording.measures() {
-        let (build, ..) = recording.series_texts(measure.series);
-        if !builds.contains(&build) {
-            builds.push(build);
-        }
-    }
+    let builds = distinct(recording.measures().iter().map(|measure| recording.series_texts(measure.series).0));
     let value = |build: &str, call: &str| {
         recording.measures().iter().find_map(|measure| {
             let subject = recording.text(measure.subject?);

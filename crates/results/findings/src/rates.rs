@@ -5,7 +5,7 @@ use crate::spread::{Spread, Steadiness, apart};
 use crate::{Leaders, Run};
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
-use recording::{Measure, Recording, stats};
+use recording::{Measure, Recording, grouped, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -192,29 +192,17 @@ fn by_subject<'r>(
     case: &'static str,
     metric: Metric,
 ) -> Vec<(&'r str, Vec<f64>)> {
-    let mut found: Vec<(&str, Vec<f64>)> = Vec::new();
-    for measure in of_driver(recording, driver, case, metric) {
-        let name = subject(recording, measure);
-        match found.iter_mut().find(|(there, _)| *there == name) {
-            _ if name.is_empty() => {}
-            Some((_, values)) => values.push(measure.value),
-            None => found.push((name, vec![measure.value])),
-        }
-    }
-    found
+    let named = of_driver(recording, driver, case, metric).map(|of| (subject(recording, of), of.value));
+    grouped(named.filter(|(name, _)| !name.is_empty()))
 }
 
 /// Packets that were lost, and where: by counters, most first, and those that no counter tells of.
 fn lost<'r>(recording: &'r Recording, driver: &str) -> (f64, Vec<Loss<'r>>) {
     let lost: f64 = all(recording, driver, FULL_LOAD, metrics::DROPPED).iter().sum();
-    let mut counted: Vec<Loss<'r>> = Vec::new();
-    for measure in of_driver(recording, driver, FULL_LOAD, metrics::PACKETS) {
-        let (place, reason) = (subject(recording, measure), role(recording, measure));
-        match counted.iter_mut().find(|loss| (loss.place, loss.reason) == (place, reason)) {
-            Some(loss) => loss.packets += measure.value,
-            None => counted.push(Loss { place, reason, packets: measure.value }),
-        }
-    }
+    let counts = of_driver(recording, driver, FULL_LOAD, metrics::PACKETS);
+    let counts = grouped(counts.map(|of| ((subject(recording, of), role(recording, of)), of.value)));
+    let loss = |((place, reason), packets): (_, Vec<f64>)| Loss { place, reason, packets: packets.iter().sum() };
+    let mut counted: Vec<Loss<'r>> = counts.into_iter().map(loss).collect();
     counted.sort_by(|a, b| b.packets.total_cmp(&a.packets));
     let named: f64 = counted.iter().map(|loss| loss.packets).sum();
     if lost > named {

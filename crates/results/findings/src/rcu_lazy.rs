@@ -2,6 +2,7 @@
 
 use crate::rows::values_of;
 use crate::{Interval, Run};
+use recording::distinct;
 use recording::facts::{FactsError, LazyCallbacks};
 use recording::metrics::{self, Metric};
 use schemars::JsonSchema;
@@ -95,13 +96,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Lazy<'r>, FactsError> {
             idle_ticks_per_s: interval(metrics::IDLE_TICK_RATE),
         }
     };
-    let mut names: Vec<&str> = Vec::new();
-    for series in recording.all_series() {
-        let (variant, ..) = recording.series_texts(series);
-        if !names.contains(&variant) {
-            names.push(variant);
-        }
-    }
+    let names = distinct(recording.all_series().map(|series| recording.series_texts(series).0));
     let reference = run.published.lazy.as_ref();
     let figures = reference.map_or(&[][..], |reference| &reference.figures);
     let published = figures.iter().map(|figure| PublishedFigure {

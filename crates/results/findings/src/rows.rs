@@ -1,7 +1,7 @@
 //! Looking measures up.
 
 use recording::metrics::Metric;
-use recording::{Measure, Recording, stats};
+use recording::{Measure, Recording, distinct, stats};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -96,14 +96,8 @@ pub fn sum(recording: &Recording, case: &str, metric: Metric, wanted: &str) -> f
 
 /// The subjects of a metric in a case, in the order in which they first come.
 pub fn subjects<'r>(recording: &'r Recording, case: &'r str, metric: Metric) -> Vec<&'r str> {
-    let mut seen = Vec::new();
-    for measure in measures_of(recording, case, metric) {
-        let subject = subject(recording, measure);
-        if !subject.is_empty() && !seen.contains(&subject) {
-            seen.push(subject);
-        }
-    }
-    seen
+    let subjects = measures_of(recording, case, metric).map(|measure| subject(recording, measure));
+    distinct(subjects.filter(|subject| !subject.is_empty()))
 }
 
 /// Length of a tick of the recording's counter in nanoseconds; 0 where its frequency is not known.

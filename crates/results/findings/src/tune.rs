@@ -5,7 +5,7 @@ use crate::rows::named;
 use crate::spread::{Steadiness, apart};
 use crate::ticks::Ticks;
 use recording::facts::{self, FactsError};
-use recording::{Recording, metrics, stats};
+use recording::{Recording, distinct, metrics, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -258,12 +258,7 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
 
 /// Each rule beside the best, in the order of the recording.
 fn beside(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Vec<Beside> {
-    let mut rules: Vec<&str> = Vec::new();
-    for place in &facts.beside {
-        if !rules.contains(&place.name.as_str()) {
-            rules.push(&place.name);
-        }
-    }
+    let rules = distinct(facts.beside.iter().map(|place| place.name.as_str()));
     let rule = |name: &str| {
         let cell = follows(facts, group, name)?;
         Some(Beside {
@@ -277,12 +272,7 @@ fn beside(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> V
 }
 
 fn groups(facts: &facts::TunedLoop, cells: &[TunedCell]) -> Vec<Group> {
-    let mut names: Vec<(&str, u64)> = Vec::new();
-    for cell in cells {
-        if !names.contains(&(&cell.set, cell.batch)) {
-            names.push((&cell.set, cell.batch));
-        }
-    }
+    let mut names: Vec<(&str, u64)> = distinct(cells.iter().map(|cell| (&*cell.set, cell.batch)));
     let place = |set: &str| facts.sets.iter().position(|other| other.name == set);
     names.sort_by_key(|(set, batch)| (place(set), *batch));
     let group = |(set, batch): (&str, u64)| {

@@ -73,13 +73,7 @@ impl ClockReference {
 
     /// The names of the clocks, in the file's order.
     pub fn names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for figure in &self.clocks {
-            if !names.contains(&figure.clock.as_str()) {
-                names.push(&figure.clock);
-            }
-        }
-        names
+        recording::distinct(self.clocks.iter().map(|figure| figure.clock.as_str()))
     }
 
     /// A statistic of a clock in nanoseconds, if it was published.

@@ -5,6 +5,7 @@ use crate::words::case_title;
 use crate::{Style, terminal};
 use findings::Leaders;
 use findings::what_if::{WhatIf, WhatIfPoint};
+use recording::grouped;
 use serde_json::{Value, json};
 
 /// Keys that decide how many CPUs there are are the chart's axis, not its lines.
@@ -167,18 +168,12 @@ fn chart(what_if: &WhatIf) -> Picture {
         let bars = what_if.points.iter().take(MOST_SAMPLES).map(bar).collect();
         return Picture::new(format!("The {most_of} {metric}"), metric, what_if.unit(), Drawing::Bars(bars));
     }
-    let mut curves: Vec<Curve> = Vec::new();
-    for point in &what_if.points {
-        let (name, at) = (line_name(point), (point.cpus as f64, value(point)));
-        match curves.iter_mut().find(|curve| curve.name == name) {
-            Some(curve) => curve.points.push(at),
-            None => curves.push(Curve { name, points: vec![at], best: None }),
-        }
-    }
-    for curve in &mut curves {
-        curve.points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    }
-    let drawing = Drawing::Curves { x: "cores".to_owned(), curves };
+    let points = what_if.points.iter().map(|point| (line_name(point), (point.cpus as f64, value(point))));
+    let curves = grouped(points).into_iter().map(|(name, mut points)| {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Curve { name, points, best: None }
+    });
+    let drawing = Drawing::Curves { x: "cores".to_owned(), curves: curves.collect() };
     Picture::new(format!("The {most_of} {metric} against cores"), metric, what_if.unit(), drawing)
 }
 

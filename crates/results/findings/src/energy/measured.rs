@@ -3,7 +3,7 @@
 
 use crate::rows::{Row, named};
 use recording::metrics::{self, Metric};
-use recording::{Recording, stats};
+use recording::{Recording, distinct, stats};
 use std::collections::HashMap;
 
 /// Values of one metric by benchmark, configuration and mode; in the order of their iterations.
@@ -80,13 +80,7 @@ impl<'r> EnergyMeasures<'r> {
 }
 
 fn subjects<'r>(rows: &[Row<'r>], metric: Metric) -> Vec<&'r str> {
-    let mut all = Vec::new();
-    for row in rows.iter().filter(|row| row.metric == metric.name) {
-        if !all.contains(&row.subject) {
-            all.push(row.subject);
-        }
-    }
-    all
+    distinct(rows.iter().filter(|row| row.metric == metric.name).map(|row| row.subject))
 }
 
 /// The values of a cell; none where there is no such cell.

@@ -8,6 +8,7 @@ use crate::rows::{InOrder, Row, named};
 use crate::{Interval, Leaders, Run};
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
+use recording::{distinct, grouped};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -162,14 +163,8 @@ pub struct Expectation {
 }
 
 /// The names of some rows, each once, in the order in which they first come.
-pub fn distinct<'r>(names: impl Iterator<Item = &'r str>) -> Vec<&'r str> {
-    let mut all = Vec::new();
-    for name in names {
-        if !name.is_empty() && !all.contains(&name) {
-            all.push(name);
-        }
-    }
-    all
+fn not_empty<'r>(names: impl Iterator<Item = &'r str>) -> Vec<&'r str> {
+    distinct(names.filter(|name| !name.is_empty()))
 }
 
 /// The measures of a recording, and the number of seeds.
@@ -185,11 +180,11 @@ impl<'r> PolicyMeasures<'r> {
 
     /// The policies, in the order in which they ran.
     pub fn policies(&self) -> Vec<&'r str> {
-        distinct(self.of_metric(CASE, metrics::ENERGY).map(|row| row.variant))
+        not_empty(self.of_metric(CASE, metrics::ENERGY).map(|row| row.variant))
     }
 
     fn subjects(&self, case: &str, metric: Metric) -> Vec<&'r str> {
-        distinct(self.of_metric(case, metric).map(|row| row.subject))
+        not_empty(self.of_metric(case, metric).map(|row| row.subject))
     }
 
     /// Values of a policy, one per seed; `subject` is empty for what has none.
@@ -215,13 +210,8 @@ impl<'r> PolicyMeasures<'r> {
     fn shares(&self, policy: &str, metric: Metric, task: &str) -> InOrder<'r, f64> {
         let rows = || self.of_metric(CASE, metric).filter(|row| (row.variant, row.subject) == (policy, task));
         let all: f64 = rows().map(|row| row.value).sum();
-        let mut parts: Vec<(&str, f64)> = Vec::new();
-        for row in rows() {
-            match parts.iter_mut().find(|(name, _)| *name == row.role) {
-                Some((_, sum)) => *sum += row.value / all,
-                None => parts.push((row.role, row.value / all)),
-            }
-        }
+        let parts = grouped(rows().map(|row| (row.role, row.value / all))).into_iter();
+        let mut parts: Vec<(&str, f64)> = parts.map(|(name, shares)| (name, shares.iter().sum())).collect();
         parts.sort_by_key(|(name, _)| natural(name));
         parts.into_iter().collect()
     }
@@ -448,7 +438,7 @@ impl<'r> Placement<'r> {
 
     /// The owners under any policy, the most first.
     pub fn owner_names(&self) -> Vec<&'r str> {
-        let mut names = distinct(self.policies.iter().flat_map(|policy| policy.owners_unit_s.names()));
+        let mut names = not_empty(self.policies.iter().flat_map(|policy| policy.owners_unit_s.names()));
         let of = |policy: &Policy<'_>, owner: &str| policy.owners_unit_s.get(owner).copied().unwrap_or(0.0);
         let most = |name: &str| self.policies.iter().map(|policy| of(policy, name)).fold(0.0, f64::max);
         names.sort_by(|a, b| most(b).total_cmp(&most(a)));

@@ -5,7 +5,7 @@ use super::sizes::{in_common, in_sessions, is_alike, nothing, state, too_few};
 use crate::blocks::{figure, fixed};
 use crate::words::capital;
 use comparison::{Better, Change, Comparison, CriticalPath, Row, Shift, TablePaths, Totals, Verdict};
-use recording::stats;
+use recording::{grouped, stats};
 use std::collections::BTreeSet;
 
 /// Sentences of changes at most, beside the one on the order.
@@ -57,23 +57,14 @@ pub(super) fn answer(comparison: &Comparison) -> String {
 
 /// The changes that matter, by recording, measure and verdict.
 fn groups(comparison: &Comparison) -> Vec<Vec<ChangedRow<'_>>> {
-    let mut groups: Vec<Vec<ChangedRow<'_>>> = Vec::new();
-    for row in &comparison.rows {
-        for (side, change) in (1..).zip(&row.changes) {
-            let Some(change) = change.as_ref().filter(|change| matters(change.verdict)) else { continue };
-            let is_same = |group: &&mut Vec<ChangedRow<'_>>| {
-                let (head, of, first) = group[0];
-                // What became more and what became less is not told in one breath.
-                let way = first.absolute.signum() == change.absolute.signum();
-                (of, &head.key.metric, first.verdict) == (side, &row.key.metric, change.verdict) && way
-            };
-            match groups.iter_mut().find(is_same) {
-                Some(group) => group.push((row, side, change)),
-                None => groups.push(vec![(row, side, change)]),
-            }
-        }
-    }
-    groups
+    let changes = comparison.rows.iter().flat_map(|row| {
+        let changes = (1..).zip(&row.changes).filter_map(|(side, change)| Some((side, change.as_ref()?)));
+        changes.filter(|(_, change)| matters(change.verdict)).map(move |(side, change)| {
+            // What became more and what became less is not told in one breath.
+            ((side, &row.key.metric, change.verdict, change.absolute.signum()), (row, side, change))
+        })
+    });
+    grouped(changes).into_iter().map(|(_, group)| group).collect()
 }
 
 fn matters(verdict: Verdict) -> bool {
@@ -152,16 +143,12 @@ fn more_or_less(change: f64) -> &'static str {
 /// "Also wakeup is more in 20 rows of B and less in 10 rows of B.": groups that have no sentence of
 /// their own.
 fn others_in_short(groups: &[Vec<ChangedRow<'_>>]) -> Option<String> {
-    let mut names: Vec<(&str, Vec<String>)> = Vec::new();
-    for group in groups {
+    let names = grouped(groups.iter().map(|group| {
         let (row, side, change) = group[0];
         let rows = if group.len() == 1 { "row" } else { "rows" };
         let part = format!("{} in {} {rows} of {}", more_or_less(change.absolute), group.len(), letter(side));
-        match names.iter_mut().find(|(name, _)| *name == row.key.metric) {
-            Some((_, parts)) => parts.push(part),
-            None => names.push((&row.key.metric, vec![part])),
-        }
-    }
+        (&row.key.metric, part)
+    }));
     let clauses: Vec<String> =
         names.iter().map(|(name, parts)| format!("{} is {}", name.replace('_', " "), parts.join(" and "))).collect();
     (!clauses.is_empty()).then(|| format!("Also {}.", clauses.join(", ")))

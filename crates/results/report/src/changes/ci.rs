@@ -5,6 +5,7 @@
 use super::sizes::{in_common, runs_a_side};
 use comparison::{Basis, Better, Change, Comparison, Row, Shift, Unjudged, Verdict};
 use maud::html;
+use recording::grouped;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -100,16 +101,11 @@ fn seconds(unit: &str) -> Option<f64> {
 /// too few runs for a verdict, unless the policy lets it pass. A row of which nothing can be said,
 /// or whose order is another, is skipped.
 pub fn junit(comparison: &Comparison) -> String {
-    let mut suites: Vec<(String, Vec<LastRow<'_>>)> = Vec::new();
-    for entry in last(comparison) {
+    let suites = grouped(last(comparison).map(|entry| {
         let key = &entry.0.key;
         let parts = [&key.variant, &key.case, &key.mode].map(String::as_str);
-        let name = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-        match suites.iter_mut().find(|(suite, _)| *suite == name) {
-            Some((_, rows)) => rows.push(entry),
-            None => suites.push((name, vec![entry])),
-        }
-    }
+        (parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "), entry)
+    }));
     let shifts = comparison.shifts.iter().filter(|shift| shift.side + 1 == comparison.sides.len());
     let shifts: Vec<&Shift> = shifts.collect();
     let wrong = |change: &Change| match (change.verdict, comparison.unjudged) {

@@ -5,9 +5,10 @@ use super::inline::{cut, inline, scrolling};
 use super::palette::Palette;
 use super::pictures::{self, MOST_PICTURES};
 use super::timeline::{self, Names, Section};
-use crate::blocks::{Bars, Block, Cell, Column, Drawing, Paint, Table, Text, Tone, figure};
+use crate::blocks::{Bars, Block, Cell, Column, Drawing, Table, Text, Tone, figure};
 use findings::Findings;
 use maud::{Markup, PreEscaped, html};
+use recording::distinct;
 use std::fmt::Write;
 
 /// The PSCI cases of a page, which are drawn from the recording's events.
@@ -207,15 +208,11 @@ impl<'c> Writer<'c> {
 
     /// The meaning of the colours of a table's bars, and their scale.
     fn legend(&self, block: &Table, first: &Bars) -> Markup {
-        let mut paints: Vec<&Paint> = Vec::new();
-        for cell in block.rows.iter().flatten() {
-            let Cell::Bars(bars) = cell else { continue };
-            for (paint, _) in &bars.parts {
-                if !paints.contains(&paint) {
-                    paints.push(paint);
-                }
-            }
-        }
+        let bars = block.rows.iter().flatten().filter_map(|cell| match cell {
+            Cell::Bars(bars) => Some(bars),
+            _ => None,
+        });
+        let paints = distinct(bars.flat_map(|bars| &bars.parts).map(|(paint, _)| paint));
         html! {
             ul.legend aria-label="Legend" {
                 @for paint in paints {

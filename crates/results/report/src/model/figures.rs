@@ -5,6 +5,7 @@ use crate::words::{capital, place};
 use attribution::Cause;
 use attribution::lock_order_decides as by_rank;
 use findings::compared::{ComparedCell, ordinal};
+use recording::grouped;
 use recording::metrics::{self, CACHE_FLUSH, Metric};
 
 /// A case of a release: the rows of one table.
@@ -29,27 +30,15 @@ impl Group<'_> {
 
 /// Tables in the order of the recording, each sorted by rank.
 pub(crate) fn groups(compared: &[ComparedCell]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for cell in compared {
+    let keyed = compared.iter().map(|cell| {
         let recorded = &cell.recorded;
-        let same = |group: &&mut Group<'_>| {
-            (group.release, group.case, group.mode)
-                == (recorded.variant.as_str(), recorded.case.as_str(), recorded.mode.as_str())
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.cells.push(cell),
-            None => groups.push(Group {
-                release: &recorded.variant,
-                case: &recorded.case,
-                mode: &recorded.mode,
-                cells: vec![cell],
-            }),
-        }
-    }
-    for group in &mut groups {
-        group.cells.sort_by_key(|cell| (cell.recorded.rank, cell.recorded.cpu));
-    }
-    groups
+        ((&recorded.variant, &recorded.case, &recorded.mode), cell)
+    });
+    let groups = grouped(keyed).into_iter().map(|((release, case, mode), mut cells)| {
+        cells.sort_by_key(|cell: &&ComparedCell| (cell.recorded.rank, cell.recorded.cpu));
+        Group { release, case, mode, cells }
+    });
+    groups.collect()
 }
 
 /// The metrics that a group has figures for, in the order of the table of metrics.

@@ -2,8 +2,8 @@
 
 use crate::blocks::{Axis, Bar, Curve, Drawing, Figure, HeatMap, Picture};
 use findings::{Findings, MeasureRow};
-use recording::PictureKind;
 use recording::metrics::{self, Better};
+use recording::{PictureKind, grouped};
 use std::collections::BTreeMap;
 use toml::Value;
 
@@ -69,18 +69,6 @@ pub(crate) fn telling(names: &[Vec<String>]) -> Vec<String> {
         parts.map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(", ")
     };
     names.iter().map(of).collect()
-}
-
-/// The items that belong together, in the order in which each group first comes.
-fn grouped<T, K: PartialEq>(items: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
-    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
-    for (key, item) in items {
-        match groups.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, group)) => group.push(item),
-            None => groups.push((key, vec![item])),
-        }
-    }
-    groups
 }
 
 /// The items of groups, without their keys.

@@ -5,6 +5,7 @@ use super::idle_limits;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text, whole};
 use findings::idle_replay::{Agreement, Bounds, Counters, Governor, Intervals, RECORDED, Replay, Verdict};
+use recording::distinct;
 
 impl Story for Replay<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -185,12 +186,7 @@ fn table(replay: &Replay<'_>) -> Table {
 
 /// The time in which all CPUs of a power domain were idle, and that of the domain's own states.
 fn power_domains(replay: &Replay<'_>) -> Table {
-    let mut names: Vec<&str> = Vec::new();
-    for state in replay.power_domains.iter().flat_map(|domain| &domain.states) {
-        if !names.contains(&state.name) {
-            names.push(state.name);
-        }
-    }
+    let names = distinct(replay.power_domains.iter().flat_map(|domain| &domain.states).map(|state| state.name));
     let ms = |time: Option<Bounds>| time.map(|us| cell(us.times(1e-3), tenths));
     Table::with_rows(&replay.power_domains)
         .words("power domain, ms", |domain| text![name(domain.name), ", ", name(domain.governor)])

@@ -16,7 +16,7 @@ use findings::accuracy::{ALL, Accuracy, SUSPENDS};
 use findings::compared::{ComparedCell, Mode, Range, Spread};
 use findings::latency::{Latency, ends};
 use findings::{Findings, Leaders};
-use recording::metrics;
+use recording::{distinct, grouped, metrics};
 
 impl Story for Latency<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -189,12 +189,8 @@ fn short(group: &Group<'_>) -> String {
 
 /// A note with the documents that the published figures of a release are from.
 fn with_documents(findings: &Findings<'_>, release: &str, note: &str) -> String {
-    let mut documents: Vec<&str> = Vec::new();
-    for (of, source) in findings.published() {
-        if of == release && !documents.contains(&source) {
-            documents.push(source);
-        }
-    }
+    let published = findings.published().into_iter().filter(|(of, _)| *of == release);
+    let documents = distinct(published.map(|(_, source)| source));
     let mut words = note.to_owned();
     if !documents.is_empty() {
         words.push_str(&format!(" Published figures: {}.", documents.join("; ")));
@@ -455,13 +451,7 @@ impl<'f> Case<'f> {
 
 /// A row for each role: the median of its CPUs, from the least to the most.
 fn roles(figures: &FigureTable<'_>, word: &str) -> Table {
-    let mut roles: Vec<(&str, Vec<_>)> = Vec::new();
-    for row in &figures.rows {
-        match roles.iter_mut().find(|(role, _)| *role == row.role) {
-            Some((_, rows)) => rows.push(row),
-            None => roles.push((&row.role, vec![row])),
-        }
-    }
+    let roles = grouped(figures.rows.iter().map(|row| (row.role.as_str(), row)));
     let spread = |rows: &[&crate::model::figures::FigureRow<'_>], column: usize| {
         let [least, median, most] = ends(rows.iter().filter_map(|row| row.figures[column]))?;
         Some(Cell::Spread(figure(median), figure(least), figure(most)))

@@ -7,9 +7,8 @@ use crate::blocks::{
 };
 use findings::InOrder;
 use findings::Interval;
-use findings::placement::{
-    Expectation, MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, distinct, natural,
-};
+use findings::placement::{Expectation, MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, natural};
+use recording::distinct;
 
 fn ends(interval: Interval, number: impl Fn(f64) -> Number) -> Cell {
     Cell::Range(number(interval.low), number(interval.high))

@@ -6,6 +6,7 @@ use super::pictures;
 use crate::blocks::{Bars, Block, Cell, Paint, Table, Tone};
 use crate::style::Style;
 use comfy_table::Color;
+use recording::distinct;
 use std::fmt::Write;
 
 /// Blocks, one below the other.
@@ -104,13 +105,7 @@ fn bars_of(block: &Table) -> impl Iterator<Item = &Bars> {
 
 /// The names of the parts of a table's bars, in the order in which they first come.
 fn names_of_parts(block: &Table) -> Vec<&Paint> {
-    let mut names: Vec<&Paint> = Vec::new();
-    for (paint, _) in bars_of(block).flat_map(|bars| &bars.parts) {
-        if !names.contains(&paint) {
-            names.push(paint);
-        }
-    }
-    names
+    distinct(bars_of(block).flat_map(|bars| &bars.parts).map(|(paint, _)| paint))
 }
 
 /// The letter of a part: a cause's own, or a number's.

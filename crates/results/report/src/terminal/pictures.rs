@@ -7,6 +7,7 @@ use crate::blocks::{
     Axis, Bar, Curve, Dot, Drawing, Flame, HeatMap, IntervalRow, Node, Picture, Sample, axis_words, on_axis, quantity,
 };
 use crate::style::Style;
+use recording::distinct;
 use std::fmt::Write;
 
 /// Blocks from low to high.
@@ -81,12 +82,7 @@ pub(super) fn letter(index: usize) -> char {
 }
 
 fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
-    let mut subjects: Vec<&str> = Vec::new();
-    for (subject, _) in bars.iter().flat_map(|bar| &bar.parts) {
-        if !subjects.contains(&subject.as_str()) {
-            subjects.push(subject);
-        }
-    }
+    let subjects = distinct(bars.iter().flat_map(|bar| &bar.parts).map(|(subject, _)| subject.as_str()));
     let longest = bars.iter().map(|bar| bar.total().value).fold(f64::MIN_POSITIVE, f64::max);
     let columns = Columns::new(bars.iter().map(|bar| bar.name.as_str()), 26, style);
     let width = columns.room as f64;
@@ -318,14 +314,10 @@ fn draw_lanes(text: &mut String, lanes: &Lanes, style: Style) {
     }
     let shown = kinds.iter().take(26).enumerate();
     let mut legend: Vec<String> = shown.map(|(at, kind)| format!("{} {kind}", letter(at))).collect();
-    let mut told: Vec<&str> = Vec::new();
-    for mark in lanes.rows.iter().flat_map(|row| &row.marks).filter(|mark| mark.is_telling) {
-        if mark.number().is_none() && !told.contains(&mark.what.as_str()) {
-            told.push(&mark.what);
-        }
-    }
-    let is_numbered = lanes.rows.iter().flat_map(|row| &row.marks).any(|mark| mark.number().is_some());
-    legend.extend(is_numbered.then(|| "1 and so on the deviations".to_owned()));
+    let marks = || lanes.rows.iter().flat_map(|row| &row.marks);
+    let telling = marks().filter(|mark| mark.is_telling && mark.number().is_none());
+    let told = distinct(telling.map(|mark| mark.what.as_str()));
+    legend.extend(marks().any(|mark| mark.number().is_some()).then(|| "1 and so on the deviations".to_owned()));
     legend.extend((!told.is_empty()).then(|| format!("! {}", told.join(" or "))));
     let length = if lanes.is_order { lanes.span() } else { format!("{} us", quantity(whole, "us")) };
     let words = format!("{}, {length}; {}", lanes.titles(), legend.join(", "));

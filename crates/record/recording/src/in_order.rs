@@ -1,0 +1,18 @@
+//! Lists in the order in which things first come.
+
+/// The different items, in the order in which each first comes.
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    grouped(items.into_iter().map(|item| (item, ()))).into_iter().map(|(item, _)| item).collect()
+}
+
+/// The items that belong together by their keys, in the order in which each key first comes.
+pub fn grouped<T, K: PartialEq>(items: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for (key, item) in items {
+        match groups.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, group)) => group.push(item),
+            None => groups.push((key, vec![item])),
+        }
+    }
+    groups
+}
