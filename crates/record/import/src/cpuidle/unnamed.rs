@@ -4,70 +4,24 @@
 use super::state::{Dump, FORMS, MOST_CPUS, State};
 use crate::error::{ImportError, printable};
 
-/// A line of a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
-    Above,
-    Below,
-    DefaultStatus,
-    Desc,
-    Disable,
-    Latency,
-    Name,
-    Power,
-    Rejected,
-    Residency,
-    Time,
-    Usage,
-}
-
-use Field::{Above, Below, DefaultStatus, Desc, Disable, Latency, Name, Power, Rejected, Residency, Time, Usage};
-
 /// The files of a state's folder since Linux 5.10, in their order.
-const ALL: [Field; 12] =
-    [Above, Below, DefaultStatus, Desc, Disable, Latency, Name, Power, Rejected, Residency, Time, Usage];
+const ALL: &str = "above below default_status desc disable latency name power rejected residency time usage";
 
-impl Field {
-    const fn file(self) -> &'static str {
-        match self {
-            Above => "above",
-            Below => "below",
-            DefaultStatus => "default_status",
-            Desc => "desc",
-            Disable => "disable",
-            Latency => "latency",
-            Name => "name",
-            Power => "power",
-            Rejected => "rejected",
-            Residency => "residency",
-            Time => "time",
-            Usage => "usage",
-        }
-    }
-
-    /// True if a line may be of this file.
-    fn takes(self, line: &str) -> bool {
-        match self {
-            DefaultStatus => matches!(line, "enabled" | "disabled"),
-            // A description or a name that is a number would be a line too few or too many.
-            Desc | Name => line.parse::<u64>().is_err() && !line.is_empty(),
-            // Some kernels print -1 for the power of polling.
-            Power => line.parse::<i64>().is_ok() || line.parse::<u64>().is_ok(),
-            _ => line.parse::<u64>().is_ok(),
-        }
+/// True if a line may be of this file.
+fn takes(file: &str, line: &str) -> bool {
+    match file {
+        "default_status" => matches!(line, "enabled" | "disabled"),
+        // A description or a name that is a number would be a line too few or too many.
+        "desc" | "name" => line.parse::<u64>().is_err() && !line.is_empty(),
+        // Some kernels print -1 for the power of polling.
+        "power" => line.parse::<i64>().is_ok() || line.parse::<u64>().is_ok(),
+        _ => line.parse::<u64>().is_ok(),
     }
 }
 
-/// The files of kernels since 5.10, since 5.6, since 5.0, and before.
-fn forms() -> [Vec<Field>; 4] {
-    let without = |left_out: &[Field]| ALL.into_iter().filter(|field| !left_out.contains(field)).collect();
-    [
-        without(&[]),
-        without(&[Rejected]),
-        without(&[Rejected, DefaultStatus]),
-        without(&[Rejected, DefaultStatus, Above, Below]),
-    ]
-}
+/// The files that kernels since 5.10, since 5.6, since 5.0, and before do not have.
+const LACKED: [&[&str]; 4] =
+    [&[], &["rejected"], &["rejected", "default_status"], &["rejected", "default_status", "above", "below"]];
 
 /// A line that no form takes, and how far the form came.
 struct ParseStop {
@@ -89,7 +43,8 @@ pub(super) fn read(file: &str, text: &str) -> Result<Dump, ImportError> {
         .filter(|(_, line)| !line.is_empty() && !line.starts_with("cat: "))
         .collect();
     let mut furthest: Option<ParseStop> = None;
-    for form in forms() {
+    for lacked in LACKED {
+        let form: Vec<&str> = ALL.split(' ').filter(|name| !lacked.contains(name)).collect();
         match states(file, &lines, &form) {
             Ok(states) => return cpus(file, states),
             Err(stopped) => {
@@ -102,12 +57,12 @@ pub(super) fn read(file: &str, text: &str) -> Result<Dump, ImportError> {
     let Some(stopped) = furthest.filter(|stopped| stopped.states > 0 || stopped.line > 3) else {
         return Err(ImportError::whole(file, "it is none of the forms of a dump", FORMS));
     };
-    let help = "a state has 12 lines: above, below, default_status, desc, disable, latency, name, power, rejected, \
-                residency, time, usage (no `rejected` before Linux 5.10, no `default_status` before 5.6)";
-    Err(ImportError::new(file, stopped.line, &stopped.text, stopped.message, help))
+    let all = ALL.replace(' ', ", ");
+    let help = format!("a state has 12 lines: {all} (no `rejected` before Linux 5.10, no `default_status` before 5.6)");
+    Err(ImportError::new(file, stopped.line, &stopped.text, stopped.message, &help))
 }
 
-fn states(file: &str, lines: &[(u64, &str)], form: &[Field]) -> Result<Vec<State>, ParseStop> {
+fn states(file: &str, lines: &[(u64, &str)], form: &[&str]) -> Result<Vec<State>, ParseStop> {
     let mut states = Vec::new();
     for chunk in lines.chunks(form.len()) {
         let stopped = |line: u64, text: &str, message: String| ParseStop {
@@ -118,27 +73,27 @@ fn states(file: &str, lines: &[(u64, &str)], form: &[Field]) -> Result<Vec<State
         };
         let mut state = State { file: file.to_owned(), line: chunk[0].0, ..State::default() };
         for (field, (number, line)) in form.iter().zip(chunk) {
-            if !field.takes(line) {
-                let message = format!("`{}` cannot be a state's `{}`", printable(line), field.file());
+            if !takes(field, line) {
+                let message = format!("`{}` cannot be a state's `{}`", printable(line), field);
                 return Err(stopped(*number, line, message));
             }
             let count = line.parse::<u64>().ok();
-            match field {
-                Above => state.above = count,
-                Below => state.below = count,
-                Disable => state.disabled = count != Some(0),
-                Latency => state.latency_us = count,
-                Name => state.name = printable(line),
-                Rejected => state.rejected = count,
-                Residency => state.residency_us = count,
-                Time => state.time_us = count,
-                Usage => state.entered = count.unwrap_or(0),
-                DefaultStatus | Desc | Power => {}
+            match *field {
+                "above" => state.above = count,
+                "below" => state.below = count,
+                "disable" => state.disabled = count != Some(0),
+                "latency" => state.latency_us = count,
+                "name" => state.name = printable(line),
+                "rejected" => state.rejected = count,
+                "residency" => state.residency_us = count,
+                "time" => state.time_us = count,
+                "usage" => state.entered = count.unwrap_or(0),
+                _ => {}
             }
         }
         if chunk.len() < form.len() {
             let (number, line) = chunk[chunk.len() - 1];
-            let (last, missing) = (form[chunk.len() - 1].file(), form[chunk.len()].file());
+            let (last, missing) = (form[chunk.len() - 1], form[chunk.len()]);
             let message = format!("the text ends behind a state's `{last}`, before its `{missing}`: it is cut off");
             return Err(stopped(number, line, message));
         }
