@@ -53,16 +53,9 @@ impl Error {
 
     /// A file of a data set cannot be read. One that is damaged can be made again.
     pub(crate) fn of_rows(dataset: &Path, error: recording::Error) -> Self {
-        use recording::Error as E;
-        let (path, message) = match error {
-            E::Length { path, found, expected } => (path, format!("has {found} bytes where {expected} were written")),
-            E::Checksum { path, .. } => (path, "is not what was written: its CRC-32 is another".to_owned()),
-            E::Rows { path, found, expected } => (path, format!("has {found} rows where {expected} were written")),
-            E::Parquet { path, message } => (path, format!("is no whole Parquet file ({message})")),
-            other => return Self::Recording(other),
-        };
+        let recording::Error::Damaged { path, what } = error else { return Self::Recording(error) };
         let help = format!("run its chunk again: stopwatt sweep --resume {}", dataset.display());
-        Self::Folder { path, message, help }
+        Self::Folder { path, message: what, help }
     }
 
     pub(crate) fn folder(path: &Path, message: impl Into<String>, help: impl Into<String>) -> Self {

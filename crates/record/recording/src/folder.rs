@@ -48,7 +48,10 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
     }
     let version = marks.version.ok_or_else(|| wrong(format!("`version` is missing; it must be {FORMAT_VERSION}")))?;
     if version != i64::from(FORMAT_VERSION) {
-        return Err(Error::Version { path: path.to_owned(), found: version, supported: FORMAT_VERSION });
+        return Err(Error::wrong(
+            path,
+            format!("format version {version}; this program reads version {FORMAT_VERSION}"),
+        ));
     }
     let header: Header = document.read_measured()?;
     if !TIME_UNITS.contains(&header.time.unit.as_str()) {
@@ -119,7 +122,7 @@ impl Header {
 
 /// True if a recording is there that may be replaced; an error if something else is.
 pub(crate) fn is_replaceable(folder: &Path) -> Result<bool, Error> {
-    let not = |why: String| Error::NotARecording { path: folder.to_owned(), why };
+    let not = |why: String| Error::not_a_recording(folder, &why);
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),

@@ -1,7 +1,7 @@
 //! Reading a recording, with care: whole, or a few hundred thousand rows at a time.
 
 use crate::columns::{CAUSES, Column, EVENTS, MEASURES};
-use crate::error::Error;
+use crate::error::{A_RECORDING, Error};
 use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, read_header};
 use crate::header::{FileFacts, Header};
 use crate::names::Name;
@@ -60,7 +60,7 @@ impl Reader {
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, Error> {
         let folder = folder.as_ref();
         if folder.is_file() {
-            return Err(Error::NotAFolder { path: folder.to_owned() });
+            return Err(Error::wrong(folder, format!("is a file; {A_RECORDING}")));
         }
         let mut header = read_header(&folder.join(HEADER_FILE))?;
         let facts = Facts { header: folder.join(HEADER_FILE), of: std::mem::take(&mut header.files) };
@@ -266,12 +266,22 @@ fn held_at_once(folder: &Path, events: u64, measures: u64, causes: u64) -> Resul
     let sizes = [(events, size_of::<Event>()), (measures, size_of::<Measure>()), (causes, size_of::<CauseRow>())];
     let total = |of: &dyn Fn(&(u64, usize)) -> u64| sizes.iter().map(of).fold(0, u64::saturating_add);
     let bytes = total(&|&(rows, size)| rows.saturating_mul(size as u64));
-    let (path, rows) = (folder.to_owned(), total(&|&(rows, _)| rows));
+    let rows = total(&|&(rows, _)| rows);
+    let memory = |what: String| Error::Memory { path: folder.to_owned(), what };
     if bytes > MOST_HELD {
-        return Err(Error::TooLong { path, rows, mib: bytes >> 20, most_mib: MOST_HELD >> 20 });
+        return Err(memory(format!(
+            "its {rows} rows would take {} MiB of memory, and {} MiB are the most; record fewer iterations or less of the trace, \
+             or read its Parquet files with another program",
+            bytes >> 20,
+            MOST_HELD >> 20
+        )));
     }
     // Columns are decoded beside them, a group of rows at a time.
-    memory::must_have(bytes.saturating_add(bytes / 4)).map_err(|short| Error::Memory { path, rows, short })
+    memory::must_have(bytes.saturating_add(bytes / 4)).map_err(|short| {
+        memory(format!(
+            "too many rows for this machine's memory, {rows}: {short}; read its Parquet files with another program, or free memory"
+        ))
+    })
 }
 
 /// Function that opens a file's columns: with the runs of its rows, or without.
@@ -317,7 +327,9 @@ impl Facts {
         let table = open(path, columns)?;
         match facts.map(|facts| facts.rows).filter(|rows| *rows != table.rows()) {
             None => Ok(table),
-            Some(expected) => Err(Error::Rows { path: path.to_owned(), found: table.rows(), expected }),
+            Some(expected) => {
+                Err(Error::damaged(path, format!("has {} rows where {expected} were written", table.rows())))
+            }
         }
     }
 }
@@ -336,11 +348,11 @@ fn check(path: &Path, facts: &FileFacts) -> Result<(), Error> {
         }
     }
     if bytes != facts.bytes {
-        return Err(Error::Length { path: path.to_owned(), found: bytes, expected: facts.bytes });
+        return Err(Error::damaged(path, format!("has {bytes} bytes where {} were written", facts.bytes)));
     }
     let found = crc.finalize();
     if found != facts.crc32 {
-        return Err(Error::Checksum { path: path.to_owned(), found, expected: facts.crc32 });
+        return Err(Error::damaged(path, format!("has the CRC-32 {found:08x} where {:08x} was written", facts.crc32)));
     }
     Ok(())
 }

@@ -120,9 +120,9 @@ fn column_of<T: DataType, V>(
 /// # Errors
 /// The file is not there, is damaged, or has a column of another type.
 pub fn read(path: &Path) -> Result<Vec<Column>, Error> {
-    let bad = |error: ParquetError| Error::Parquet {
-        path: path.to_owned(),
-        message: document::printable_lines(&error.to_string()),
+    let bad = |error: ParquetError| {
+        let message = document::printable_lines(&error.to_string());
+        Error::damaged(path, format!("not a whole Parquet file ({message})"))
     };
     let file = disk::open(path).map_err(Error::io(path, "read"))?;
     let file = SerializedFileReader::new(file).map_err(bad)?;
@@ -138,12 +138,8 @@ pub fn read(path: &Path) -> Result<Vec<Column>, Error> {
             Physical::INT64 => Values::I64(Vec::new()),
             Physical::DOUBLE => Values::F64(Vec::new()),
             other => {
-                return Err(Error::ColumnType {
-                    path: path.to_owned(),
-                    column: "of the points",
-                    found: other.to_string(),
-                    expected: "a string, u64, i64 or f64".to_owned(),
-                });
+                let what = format!("column `of the points` is {other}; it must be a string, u64, i64 or f64");
+                return Err(Error::wrong(path, what));
             }
         };
         for group in 0..file.num_row_groups() {

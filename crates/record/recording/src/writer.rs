@@ -168,7 +168,7 @@ fn move_there(partial: &Partial, folder: &Path) -> Result<(), Error> {
 
 /// A path beside the folder, of this process alone.
 fn beside(folder: &Path, what: &str) -> Result<Partial, Error> {
-    Partial::beside(folder, what).map_err(|why| Error::NotARecording { path: folder.to_owned(), why: why.to_string() })
+    Partial::beside(folder, what).map_err(|why| Error::not_a_recording(folder, &why))
 }
 
 impl<R> Open<R> {

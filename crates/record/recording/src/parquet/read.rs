@@ -88,8 +88,7 @@ impl<R> TableReader<R> {
         let there = table.file.metadata().file_metadata().schema_descr();
         let place = (0..there.num_columns()).find(|&at| there.column(at).path().string() == POINT);
         let place = place.filter(|&at| there.column(at).physical_type() == Physical::INT64);
-        let expected = || format!("{POINT} (u64) and those of a recording");
-        let missing = || Error::MissingColumn { path: path.to_owned(), column: POINT, expected: expected() };
+        let missing = || no_column(path, POINT, &format!("{POINT} (u64) and those of a recording"));
         table.number = Some(place.ok_or_else(missing)?);
         Ok(table)
     }
@@ -111,16 +110,9 @@ impl<R> TableReader<R> {
             if let Some(place) = place {
                 check_type(path, column, &there.column(place))?;
             } else if !column.optional {
-                return Err(Error::MissingColumn {
-                    path: path.to_owned(),
-                    column: column.name,
-                    expected: columns
-                        .iter()
-                        .filter(|column| !column.optional)
-                        .map(|column| format!("{} ({})", column.name, column.kind().name()))
-                        .collect::<Vec<_>>()
-                        .join(", "),
-                });
+                let needed = columns.iter().filter(|column| !column.optional);
+                let needed = needed.map(|column| format!("{} ({})", column.name, column.kind().name()));
+                return Err(no_column(path, column.name, &needed.collect::<Vec<_>>().join(", ")));
             }
             places.push(place);
         }
@@ -147,12 +139,18 @@ impl<R> TableReader<R> {
 
     /// There are more of something than a recording may have.
     pub(crate) fn too_many(&self, what: &'static str) -> Error {
-        Error::TooMany { path: self.path.clone(), what }
+        Error::wrong(&self.path, format!("more than 65536 {what}; a recording has fewer"))
     }
 
     /// A row of the group that was read last, which has this many rows, has no finite value.
     pub(crate) fn not_finite(&self, row: usize, of: usize, value: f64) -> Error {
-        Error::NotFinite { path: self.path.clone(), value, row: self.rows_before - of + row }
+        let row = self.rows_before - of + row;
+        Error::wrong(
+            &self.path,
+            format!(
+                "column `value` is {value} in row {row}; a measure is a finite number, and one that was not taken has no row"
+            ),
+        )
     }
 
     /// Reads the next row group; names are interned in `names`. Returns the columns in our order
@@ -190,7 +188,9 @@ impl<R> TableReader<R> {
             if !column.nullable
                 && let Some(row) = first_null(&values)
             {
-                return Err(Error::Null { path, column: column.name, row: self.rows_before + row });
+                let (column, row) = (column.name, self.rows_before + row);
+                let only = "only cpu, cluster, core, subject and role may be null";
+                return Err(Error::wrong(&path, format!("column `{column}` is null in row {row}; {only}")));
             }
             all.push(values);
         }
@@ -209,7 +209,7 @@ impl<R> TableReader<R> {
 }
 
 fn bad(path: &Path, error: &ParquetError) -> Error {
-    Error::Parquet { path: path.to_owned(), message: printable(&error.to_string()) }
+    Error::damaged(path, format!("not a whole Parquet file ({})", printable(&error.to_string())))
 }
 
 fn check_type<R>(path: &Path, column: &Column<R>, found: &ColumnDescriptor) -> Result<(), Error> {
@@ -237,12 +237,11 @@ fn check_type<R>(path: &Path, column: &Column<R>, found: &ColumnDescriptor) -> R
         None if found.max_rep_level() > 0 => "a list".to_owned(),
         None => physical.to_string(),
     };
-    Err(Error::ColumnType {
-        path: path.to_owned(),
-        column: column.name,
-        found: is,
-        expected: column.kind().name().to_owned(),
-    })
+    Err(Error::wrong(path, format!("column `{}` is {is}; it must be {}", column.name, column.kind().name())))
+}
+
+fn no_column(path: &Path, column: &str, expected: &str) -> Error {
+    Error::wrong(path, format!("no column `{column}`; the columns are {expected}"))
 }
 
 fn nothing(kind: Kind, rows: usize) -> Values {

@@ -217,7 +217,7 @@ fn a_write_replaces_a_recording_and_nothing_else() {
     let others = scratch.join("others");
     fs::create_dir(&others).unwrap();
     fs::write(others.join("recording.toml"), "a = 1").unwrap();
-    assert!(matches!(recording(false).write(&others), Err(Error::NotARecording { .. })));
+    assert!(matches!(recording(false).write(&others), Err(Error::Wrong { .. })));
 
     let left: Vec<_> = fs::read_dir(&scratch.0).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left.len(), 3, "something was left behind: {left:?}");
@@ -262,7 +262,7 @@ fn a_flipped_bit_is_noticed() {
         let mut damaged = whole.clone();
         damaged[at] ^= 1;
         fs::write(to.join("events.parquet"), &damaged).unwrap();
-        assert!(matches!(Recording::read(&to), Err(Error::Checksum { .. })), "byte {at}");
+        assert!(matches!(Recording::read(&to), Err(Error::Damaged { .. })), "byte {at}");
     }
 }
 
@@ -423,7 +423,7 @@ fn what_the_header_says_of_the_files_is_held_against_them() {
     let scratch = Scratch::new("facts");
     let rows = with_header(&scratch, |text| text.replacen("rows = 1\n", "rows = 2\n", 1));
     let said = message(rows.unwrap_err());
-    assert!(said.contains("events.parquet: has 1 rows where recording.toml says 2"), "{said}");
+    assert!(said.contains("events.parquet: has 1 rows where 2 were written"), "{said}");
     let renamed = with_header(&scratch, |text| text.replacen("files.\"events.parquet\"", "files.\"event.parquet\"", 1));
     let said = message(renamed.unwrap_err());
     assert!(
