@@ -14,6 +14,7 @@
 //! [`Core::lse`]: crate::Core::lse
 
 pub mod atomic;
+pub mod counted;
 mod guard;
 mod locks;
 pub mod mpsc;

@@ -438,6 +438,74 @@ fn lost_wake_ups_are_found() {
     assert!(parked.unwrap().contains("everybody-wakes"));
 }
 
+/// What looks at counts is tried with every order of clones and drops; orders are those of std.
+#[test]
+fn counts_of_an_arc_are_operations() {
+    use interleavings::sync::{UnsafeCell, counted};
+    use std::cell::RefCell;
+    use std::rc::Rc;
+    let config = || Config { strategies: vec![Strategy::Dpor], ..Config::default() };
+    let seen = |test: fn() -> bool| {
+        let all = Rc::new(RefCell::new(std::collections::BTreeSet::new()));
+        let to = all.clone();
+        let tally = explore(&config(), move || {
+            to.borrow_mut().insert(test());
+        });
+        assert!(tally.complete);
+        all.take().into_iter().collect::<Vec<bool>>()
+    };
+    // Who drops first decides, though neither thread does anything else.
+    let unwrapped = seen(|| {
+        let value = counted::Arc::new(7);
+        let other = value.clone();
+        let thread = thread::spawn(move || drop(other));
+        let is_only = counted::Arc::try_unwrap(value).is_ok();
+        thread.join().unwrap();
+        is_only
+    });
+    assert_eq!(unwrapped, [false, true]);
+    let upgraded = seen(|| {
+        let value = counted::Arc::new(7);
+        let weak = counted::Arc::downgrade(&value);
+        let thread = thread::spawn(move || drop(value));
+        let is_there = weak.upgrade().is_some_and(|value| *value == 7);
+        thread.join().unwrap();
+        is_there && weak.upgrade().is_none() || !is_there
+    });
+    assert_eq!(upgraded, [true]);
+    // A look at the count orders nothing; `get_mut` does, and so does the last drop.
+    let after = |look: fn(&mut counted::Arc<UnsafeCell<u32>>) -> bool| {
+        found(&config(), move || {
+            let mut cell = counted::Arc::new(UnsafeCell::new(0));
+            let other = cell.clone();
+            let thread = thread::spawn(move || {
+                other.with_mut(|_| ());
+                drop(other);
+            });
+            if look(&mut cell) {
+                cell.with_mut(|_| ());
+            }
+            thread.join().unwrap();
+        })
+    };
+    assert!(after(|cell| counted::Arc::strong_count(cell) == 1).is_some_and(|text| text.contains("data-race")));
+    assert_eq!(after(|cell| counted::Arc::get_mut(cell).is_some()), None);
+    struct Last(UnsafeCell<u32>);
+    impl Drop for Last {
+        fn drop(&mut self) {
+            self.0.with_mut(|_| ());
+        }
+    }
+    let last = found(&config(), || {
+        let value = counted::Arc::new(Last(UnsafeCell::new(0)));
+        let other = value.clone();
+        let thread = thread::spawn(move || other.0.with_mut(|_| ()));
+        drop(value);
+        thread.join().unwrap();
+    });
+    assert_eq!(last, None);
+}
+
 /// A panic within a scope ends the run before what it lends is gone, whoever is still to act on it:
 /// the failure is the panic's, in every strategy.
 #[test]
