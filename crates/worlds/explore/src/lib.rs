@@ -34,7 +34,9 @@ pub use interleavings::subject::{
     Invariant, Kind, Limits, MOST_ACTIONS, MOST_CPUS, Machine, Operation, OperationIndex, RunResult, Script, Step,
     Strategy, Subject, Tally, TallyOf, Watchdog, explore_on, watch,
 };
-pub use of_psci::{Ask, Board, MachineOptions, Model, POWER_CONTROLLER, Psci, Scenario, ScenarioError, check};
+pub use of_psci::{
+    Ask, Board, Hook, MachineOptions, Model, POWER_CONTROLLER, Port, Psci, Scenario, ScenarioError, check, set_port,
+};
 pub use of_rcu::{Action, CLOCK, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
 
 interleavings::shared_word! {

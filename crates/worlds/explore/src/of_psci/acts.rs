@@ -1,5 +1,6 @@
 //! The actions of CPUs and of the power controller beside accesses of memory.
 
+use super::hook::Hook;
 use interleavings::subject::Act;
 
 /// A CPU tells the power controller that it goes down.
@@ -16,6 +17,12 @@ pub(crate) static RESET: Act = Act::new(14, "power", |_| "comes out of reset".to
 pub(crate) static STANDBY: Act = Act::new(15, "wait for an interrupt", |_| "waits for an interrupt".to_owned());
 /// A CPU opens the levels that had been down.
 pub(crate) static POWERED_UP: Act = Act::new(16, "power", |_| "opens what was down".to_owned());
+/// A CPU enters a hook of the port, by the hook's number.
+pub(crate) static HOOK: Act =
+    Act::new(31, "hook", |hook| format!("enters {} of the port", Hook::ALL[hook as usize % Hook::ALL.len()].name()));
+/// A hook closes the port of this cluster, and opens it.
+pub(crate) static CLOSE_PORT: Act = Act::new(32, "power", |cluster| format!("closes the port of cluster {cluster}"));
+pub(crate) static OPEN_PORT: Act = Act::new(33, "power", |cluster| format!("opens the port of cluster {cluster}"));
 /// A call returns, with this in X0.
 pub(crate) static RETURNED: Act = Act::new(19, "normal world", |x0| format!("gets {} back", x0 as i64)).ending();
 /// A CPU enters the normal world, at this address.

@@ -1,6 +1,7 @@
 //! The board that the PSCI library runs on: clusters, their power, and a power controller, on the
 //! explorer's machine.
 
+use super::hook::Hook;
 use super::ledger::{Breach, Ledger};
 use super::names::names;
 use super::options::MachineOptions;
@@ -83,6 +84,8 @@ pub(crate) struct CpuState {
     /// know; 0 for neither.
     pub(crate) on_since: Cell<u32>,
     pub(crate) off_since: Cell<u32>,
+    /// The hook of a port that it has entered last.
+    pub(crate) hook: Cell<Option<Hook>>,
     /// True while the context of the CPU is saved and not restored yet.
     pub(crate) saved: Cell<bool>,
 }
@@ -128,6 +131,7 @@ impl Board {
             turn_ons: RefCell::new(Vec::with_capacity(16)),
             on_since: Cell::new(0),
             off_since: Cell::new(0),
+            hook: Cell::new(None),
             saved: Cell::new(false),
         };
         Self {

@@ -3,6 +3,7 @@
 use super::acts::{POWER_OFF, POWER_OFF_WITH_CLUSTER, POWER_ON, RESET, WAIT_FOR_POWER_DOWN};
 use super::board::{Board, Command, FOR_COMMAND, FOR_POWER_DOWN, Power};
 use super::frame::DOWN;
+use super::hook::Hook;
 use interleavings::subject::{Invariant, Kind, Operation, Wait};
 
 impl Board {
@@ -31,7 +32,9 @@ impl Board {
         self.barrier_now();
         self.ledger.borrow_mut().rests(process, self.step_count());
         if self.is_going_down(process) {
-            if self.answer(Kind::WfiReturns, 2) == 1 {
+            // A CPU_OFF of a port has no way back.
+            let may_return = self.state().hook.get() != Some(Hook::Off);
+            if may_return && self.answer(Kind::WfiReturns, 2) == 1 {
                 self.commands.borrow_mut().retain(|command| !command.takes_down(process));
                 self.unblock_controller();
                 return;

@@ -33,9 +33,10 @@ pub(crate) const DENIED: u64 = -3i64 as u64;
 pub(crate) const INVALID_PARAMETERS: u64 = -2i64 as u64;
 const INTERNAL_FAILURE: u64 = -6i64 as u64;
 
-/// Refusals of the platform, as bits by the negative of their codes: NOT_SUPPORTED, DENIED and
-/// INVALID_ADDRESS.
+/// Refusals of the platform, as bits by the negative of their codes: NOT_SUPPORTED,
+/// INVALID_PARAMETERS, DENIED and INVALID_ADDRESS.
 pub(crate) const NOT_OFFERED: u64 = 1 << 1;
+const NO_STATE: u64 = 1 << 2;
 pub(crate) const VETO: u64 = 1 << 3;
 pub(crate) const WRONG_ENTRY: u64 = 1 << 9;
 
@@ -290,6 +291,13 @@ impl Ledger {
             return Ok(());
         }
         Err((Invariant::Answer, format!("CPU {cpu} goes down, and the platform was not asked, or has refused it")))
+    }
+
+    /// The platform refuses a state; its call then returns INVALID_PARAMETERS.
+    pub(crate) fn may_refuse(&mut self, cpu: usize) {
+        if matches!(self.cpus[cpu].asks, Request::Suspend { .. }) {
+            self.cpus[cpu].due |= NO_STATE;
+        }
     }
 
     pub(crate) fn power_on_failed(&mut self, cpu: usize) {

@@ -1,6 +1,7 @@
 //! The PSCI library, in either of its two compilations.
 
 use super::board::{Board, Entry};
+use super::hook::variables;
 use super::layout;
 use super::options::MachineOptions;
 use interleavings::subject::{CPUS_PER_CLUSTER, made_by};
@@ -84,6 +85,8 @@ macro_rules! library {
                 let words: Vec<_> = (0..2 * cpus).map(|_| $library::lock::BakeryWord::new()).collect();
                 (records, domain_records, words, SystemRecord::new())
             });
+            let of_port = variables();
+            let values = [values, vec![0; of_port * cpus]].concat();
             let board = Board::new(cpus, &values, options);
             let storage =
                 StorageRef { cpus: &mut records, domains: &mut domain_records, words: &words, system: &system };

@@ -1,5 +1,6 @@
 //! Names of the library's words and locks.
 
+use super::hook::name_of_variable;
 use interleavings::subject::{CPUS_PER_CLUSTER, Names};
 
 /// The words of a CPU's record that a domain's has not, in the order in which the library makes
@@ -77,8 +78,13 @@ fn word_of([cpus, ..]: [u16; 3], cell: u16) -> String {
     match at - 2 * cpus {
         0 => "the suspend mode".to_owned(),
         1 => "the mark that a CPU has suspended".to_owned(),
-        other => format!("word {other}"),
+        other => name_of_variable((other - 2) / cpus, (other - 2) % cpus).unwrap_or_else(|| format!("word {other}")),
     }
+}
+
+/// The number of words that the library has; those of a port follow.
+pub(crate) fn words_of_library(cpus: usize) -> usize {
+    cpus * WORDS_OF_CPU + (cpus.div_ceil(CPUS_PER_CLUSTER) + 1) * WORDS_OF_DOMAIN + 2 * cpus + 2
 }
 
 /// Domain 0 is the system; the clusters follow.
@@ -114,8 +120,9 @@ pub(crate) fn statistics(cpus: usize, owner: Owner, state: u8) -> [u16; 2] {
     [time as u16, time as u16 + 1]
 }
 
-/// The kinds of words: those of a CPU's record, of a domain's, of bakeries, and of the whole.
-pub(crate) const KINDS: usize = WORDS_OF_CPU + WORDS_OF_DOMAIN + 3;
+/// The kinds of words: those of a CPU's record, of a domain's, of bakeries, of the whole, and of a
+/// port.
+pub(crate) const KINDS: usize = WORDS_OF_CPU + WORDS_OF_DOMAIN + 4;
 
 /// The kind of a word.
 pub(crate) fn kind_of(cpus: usize, cell: u16) -> u16 {
@@ -140,7 +147,9 @@ pub(crate) fn name_of_kind(kind: u16) -> String {
         None => format!("a CPU's {}", word(&OF_CPU, at)),
         Some(at) if at < WORDS_OF_DOMAIN => format!("a domain's {}", word(&OF_DOMAIN, at)),
         Some(at) => {
-            ["a bakery word", "the suspend mode", "the mark that a CPU has suspended"][at - WORDS_OF_DOMAIN].to_owned()
+            let others =
+                ["a bakery word", "the suspend mode", "the mark that a CPU has suspended", "a word of the port"];
+            others[at - WORDS_OF_DOMAIN].to_owned()
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::acts::{POWER_DOWN, POWERED_UP, STANDBY, TURN_ON};
 use super::board::{Board, Command, FREQUENCY};
+use super::hook::Hook;
 use super::layout;
-use super::ledger::SYSTEM;
 use super::names::lock;
 use super::passed;
+use super::port::port;
 use super::reached;
 use crate::Word;
 use ::points::{Point, Sink};
@@ -116,14 +117,19 @@ impl Board {
         if !self.clusters[cluster].port.get() {
             self.fail(
                 Invariant::DomainUp,
-                format!("CPU {process} joins coherency while the port of cluster {cluster} is closed"),
+                format!(
+                    "CPU {process} joins coherency{} while the port of cluster {cluster} is closed",
+                    self.hook_of(process, "after")
+                ),
             );
         }
         self.memory_mut().join(process);
     }
 
-    fn announce(&self, states: [u8; 4], wakes: bool) {
-        self.act(Operation::Act { act: &POWER_DOWN, with: 0 });
+    fn announce(&self, mut states: [u8; 4], wakes: bool) {
+        if port().is_none() {
+            self.act(Operation::Act { act: &POWER_DOWN, with: 0 });
+        }
         let process = self.process();
         let result = self.ledger.borrow().may_go(process);
         self.hold(result);
@@ -132,23 +138,13 @@ impl Board {
         if self.resident.get() == Some(process as u8) && self.ledger.borrow().is_off(process) {
             self.fail(Invariant::Answer, format!("CPU {process} goes off, and the Trusted OS resides there"));
         }
-        let own = self.states[process].cluster;
         let cluster = layout::loses(1, states[1]);
-        if cluster {
-            self.check_holder("closes the cluster's port");
-            // Where CPUs stay coherent the hardware sees to it that a port is open for whoever
-            // needs it.
-            let looks = !self.options.coherent;
-            let runs = |&other: &usize| {
-                looks && other != process && self.states[other].cluster == own && self.memory().is_coherent(other)
-            };
-            if let Some(other) = (0..self.cpus().len()).find(runs) {
-                self.fail(
-                    Invariant::DomainUp,
-                    format!("CPU {process} closes the port of cluster {own} while CPU {other} runs in it"),
-                );
-            }
-            self.clusters[own].port.set(false);
+        let hook = if wakes { Hook::Suspend } else { Hook::Off };
+        let hooked = self.hook(hook, 0, &mut states[..3]).is_some();
+        if hooked {
+            self.check_told(cluster);
+        } else if cluster {
+            self.shut_port();
         }
         if layout::loses(2, states[2]) && !self.options.coherent {
             let runs = |&other: &usize| other != process && self.memory().is_coherent(other);
@@ -156,19 +152,57 @@ impl Board {
                 self.fail(Invariant::DomainUp, format!("CPU {process} takes the system down while CPU {other} runs"));
             }
         }
-        self.send(Command::Down { cpu: process as u8, cluster, wakes });
+        if !hooked {
+            self.send(Command::Down { cpu: process as u8, cluster, wakes });
+        }
     }
 
-    fn open(&self, states: [u8; 4], counts: bool) {
-        self.act(Operation::Act { act: &POWERED_UP, with: 0 });
+    /// The port of the cluster is closed: no other CPU may run in it.
+    pub(crate) fn shut_port(&self) {
+        self.check_holder("closes the cluster's port");
+        let process = self.process();
+        let own = self.states[process].cluster;
+        // Where CPUs stay coherent the hardware sees to it that a port is open for whoever needs
+        // it.
+        let looks = !self.options.coherent;
+        let runs = |&other: &usize| {
+            looks && other != process && self.states[other].cluster == own && self.memory().is_coherent(other)
+        };
+        if let Some(other) = (0..self.cpus().len()).find(runs) {
+            let by = self.hook_of(process, "in");
+            self.fail(
+                Invariant::DomainUp,
+                format!("CPU {process}{by} closes the port of cluster {own} while CPU {other} runs in it"),
+            );
+        }
+        self.clusters[own].port.set(false);
+    }
+
+    fn open(&self, mut states: [u8; 4], hook: Hook, counts: bool) {
+        if port().is_none() {
+            self.act(Operation::Act { act: &POWERED_UP, with: 0 });
+        }
         self.note_out(states, counts);
-        if layout::loses(1, states[1]) {
+        let hooked = self.hook(hook, 0, &mut states[..3]).is_some();
+        if !hooked && layout::loses(1, states[1]) {
             self.check_holder("opens the cluster's port");
             self.clusters[self.state().cluster].port.set(true);
         }
     }
 
     fn turn_on(&self, target: usize) -> bool {
+        match self.hook(Hook::On, layout::mpidr(target), &mut []) {
+            None => self.ask_for_power(target),
+            Some(0) => true,
+            Some(_) => {
+                self.ledger.borrow_mut().power_on_failed(self.process());
+                false
+            }
+        }
+    }
+
+    /// The power controller is asked to turn a CPU on; false if it refuses.
+    pub(crate) fn ask_for_power(&self, target: usize) -> bool {
         self.act(Operation::Act { act: &TURN_ON, with: target as u64 });
         if self.answer(Kind::PowerOnFails, 2) == 1 {
             self.ledger.borrow_mut().power_on_failed(self.process());
@@ -286,7 +320,7 @@ macro_rules! platform {
                 }
 
                 fn decode_power_state(&self, raw: u32) -> Result<SuspendRequest, Error> {
-                    let (states, last_at_level) = layout::decode(raw).ok_or(Error::InvalidParameters)?;
+                    let (states, last_at_level) = self.decode(raw).ok_or(Error::InvalidParameters)?;
                     let state = CompositeState { levels: states.map(LocalState) };
                     Ok(SuspendRequest { state, last_at_level })
                 }
@@ -312,8 +346,8 @@ macro_rules! platform {
                     PowerStateFormat::Extended
                 }
 
-                fn coordinate(&self, _: Level, requests: impl Iterator<Item = LocalState>) -> LocalState {
-                    LocalState(layout::coordinate(requests.map(|request| request.0)))
+                fn coordinate(&self, level: Level, requests: impl Iterator<Item = LocalState>) -> LocalState {
+                    LocalState(self.coordinated(level, requests.map(|request| request.0)))
                 }
 
                 fn stat_slot(&self, _: Level, state: LocalState) -> Option<usize> {
@@ -385,7 +419,7 @@ macro_rules! platform {
                 }
 
                 fn system_suspend_state(&self) -> Option<CompositeState> {
-                    (self.answered() != 2).then(|| composite(SYSTEM))
+                    (self.answered() != 2).then(|| composite(self.system_states()))
                 }
 
                 fn default_suspend_state(&self) -> Option<CompositeState> {
@@ -468,7 +502,7 @@ macro_rules! platform {
 
                 fn power_down_abandoned(&self, state: &CompositeState) {
                     self.state().saved.set(false);
-                    self.open(state.levels.map(|local| local.0), false);
+                    self.open(state.levels.map(|local| local.0), Hook::SuspendFinish, false);
                 }
 
                 fn standby(&self, state: &CompositeState) {
@@ -479,8 +513,9 @@ macro_rules! platform {
                     if self.turn_on(target.get()) { Ok(()) } else { Err(Error::InternalFailure) }
                 }
 
-                fn powered_up(&self, state: &CompositeState, _: PowerUp) {
-                    self.open(state.levels.map(|local| local.0), true);
+                fn powered_up(&self, state: &CompositeState, after: PowerUp) {
+                    let hook = if after == PowerUp::On { Hook::OnFinish } else { Hook::SuspendFinish };
+                    self.open(state.levels.map(|local| local.0), hook, true);
                 }
 
                 $($more)*

@@ -4,11 +4,13 @@ use super::acts::{ENTERED, RESET, RETURNED};
 use super::board::FREQUENCY;
 use super::board::{Board, Entry, Power, TurnOn};
 use super::frame::{BOOT, DOWN, SCRIPT};
+use super::hook::Hook;
 use super::layout;
 use super::ledger::{DENIED, Ledger, NOT_OFFERED, Request, States, VETO, WRONG_ENTRY};
 use super::library::{Answer, Landing, Library};
 use super::names::{kind_of, lock, statistics};
 use super::passed;
+use super::port::{Port, port};
 use super::reached;
 use super::scenario::{Ask, Scenario};
 use engine::Runner;
@@ -24,6 +26,8 @@ struct Snapshot {
     memory: Memory,
     ledger: Ledger,
     clusters: Vec<(bool, bool)>,
+    /// The port's own data.
+    data: Vec<u8>,
 }
 
 /// A board with the library, ready for one run after the other.
@@ -148,6 +152,9 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         board.ledger.replace(Ledger::new(count));
         let blank = Memory::blank_of(&board.memory());
         board.memory_mut().restore(&blank);
+        if let Some(port) = port() {
+            port.set_data(None);
+        }
         let everybody_off = (0..count).fold(0, |mask, cpu| mask | 1 << cpu);
         self.reset_cpus(everybody_off, &vec![(false, false); board.clusters.len()]);
         self.start(BOOT, everybody_off & !1);
@@ -159,12 +166,16 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
             memory: board.memory().clone(),
             ledger: board.ledger.borrow().clone(),
             clusters: board.clusters.iter().map(|cluster| (cluster.power.get(), cluster.port.get())).collect(),
+            data: port().map(Port::data).unwrap_or_default(),
         })
     }
 
     fn restore(&mut self, key: (u64, bool)) {
         let snapshot = &self.snapshots[&key];
         self.board.memory_mut().restore(&snapshot.memory);
+        if let Some(port) = port() {
+            port.set_data(Some(&snapshot.data));
+        }
         self.reset_cpus(key.0, &snapshot.clusters);
     }
 
@@ -178,6 +189,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
             cpu.turn_ons.borrow_mut().clear();
             cpu.on_since.set(u32::from(!is_off));
             cpu.off_since.set(u32::from(is_off));
+            cpu.hook.set(None);
             cpu.saved.set(false);
         }
         for (cluster, &(power, port)) in self.board.clusters.iter().zip(clusters) {
@@ -233,7 +245,8 @@ fn at_the_end(board: &Board) -> Option<Failure> {
     let stuck =
         |index: usize| board.states[index].power.get() == Power::On && board.cpus()[index].waits() != Wait::Done;
     if let Some(index) = (0..board.cpus().len()).find(|&index| stuck(index)) {
-        return fails(Invariant::EverybodyWakes, format!("nobody is left to go on: {}", board.describe_waits()), index);
+        let what = format!("nobody is left to go on{}: {}", board.hook_of(index, "after"), board.describe_waits());
+        return fails(Invariant::EverybodyWakes, what, index);
     }
     let memory = board.memory();
     let compared = board.ledger.borrow().compare(|owner, state| {
@@ -257,6 +270,7 @@ fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, pro
             let cluster = &board.clusters[board.state().cluster];
             cluster.port.set(true);
             board.memory_mut().join(process);
+            board.hook(Hook::SetUp, 0, &mut []);
             library.boot();
             let result = board.ledger.borrow_mut().is_out(process, false, None, board.step_count());
             board.hold(result);

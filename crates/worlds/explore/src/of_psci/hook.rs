@@ -1,0 +1,76 @@
+//! The platform hooks of a port, and the names of what it shares.
+
+use std::cell::RefCell;
+
+thread_local! {
+    static VARIABLES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// From now on a port of this thread has shared variables of these names.
+pub(crate) fn name_variables(names: &[String]) {
+    VARIABLES.replace(names.to_vec());
+}
+
+/// The number of shared variables of this thread's port.
+pub(crate) fn variables() -> usize {
+    VARIABLES.with_borrow(Vec::len)
+}
+
+/// The name of an element of one of them.
+pub(crate) fn name_of_variable(variable: usize, element: usize) -> Option<String> {
+    VARIABLES.with_borrow(|names| Some(format!("{}[{element}]", names.get(variable)?)))
+}
+
+/// A platform hook, with the number that it has in acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Hook {
+    /// CPU 0 boots, before the library does; in coherency.
+    SetUp,
+    /// CPU_ON: the argument is the target's MPIDR.
+    On,
+    /// A CPU goes off, with these states of its levels.
+    Off,
+    /// A CPU goes down to sleep.
+    Suspend,
+    /// A CPU comes up after a CPU_ON.
+    OnFinish,
+    /// A CPU comes up from its sleep, or does not go down.
+    SuspendFinish,
+    /// The states of a `power_state`, which is the argument.
+    Validate,
+    /// The state of a domain whose level is the argument, by what its CPUs ask for.
+    TargetState,
+    /// The states of SYSTEM_SUSPEND.
+    SystemState,
+}
+
+impl Hook {
+    /// All, in the order of their numbers.
+    pub const ALL: [Self; 9] = [
+        Self::SetUp,
+        Self::On,
+        Self::Off,
+        Self::Suspend,
+        Self::OnFinish,
+        Self::SuspendFinish,
+        Self::Validate,
+        Self::TargetState,
+        Self::SystemState,
+    ];
+
+    /// The hook's name in C.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SetUp => "setup",
+            Self::On => "pwr_domain_on",
+            Self::Off => "pwr_domain_off",
+            Self::Suspend => "pwr_domain_suspend",
+            Self::OnFinish => "pwr_domain_on_finish",
+            Self::SuspendFinish => "pwr_domain_suspend_finish",
+            Self::Validate => "validate_power_state",
+            Self::TargetState => "get_target_pwr_state",
+            Self::SystemState => "get_sys_suspend_power_state",
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! A port of others: its platform hooks answer in place of the board, and drive the board's
+//! hardware by the functions here, each of which is an operation of the CPU that runs.
+
+use super::acts::{CLOSE_PORT, HOOK, OPEN_PORT, POWER_DOWN};
+use super::board::{Board, Command};
+use super::hook::{Hook, name_variables, variables};
+use super::ledger::SYSTEM;
+use super::{layout, names};
+use interleavings::subject::{Invariant, MOST_CPUS, Operation};
+use std::cell::Cell;
+
+/// A port of others. All boards of a thread have the one that [`set_port`] names.
+pub trait Port {
+    /// Names of its shared variables; each is an array with an element for each CPU.
+    fn variables(&self) -> &[String];
+
+    /// True if the port has the hook; `On` to `SuspendFinish` it always has.
+    fn has(&self, hook: Hook) -> bool;
+
+    /// Calls a hook that it has, for the CPU that runs. `states` are those that the hook is told,
+    /// or makes.
+    fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> i32;
+
+    /// The port's own data, which is no shared variable.
+    fn data(&self) -> Vec<u8>;
+
+    /// Puts its own data back; `None` to what it was when the port was loaded.
+    fn set_data(&self, data: Option<&[u8]>);
+}
+
+thread_local! {
+    static PORT: Cell<Option<&'static dyn Port>> = const { Cell::new(None) };
+}
+
+/// From now on, boards of this thread have the hooks of a port, or their own again.
+pub fn set_port(port: Option<&'static dyn Port>) {
+    name_variables(port.map_or(&[], Port::variables));
+    PORT.set(port);
+}
+
+/// The port of this thread.
+pub(crate) fn port() -> Option<&'static dyn Port> {
+    PORT.get()
+}
+
+impl Board {
+    /// Calls a hook, if there is a port that has it.
+    pub(crate) fn hook(&self, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32> {
+        let port = port().filter(|port| port.has(hook))?;
+        self.act(Operation::Act { act: &HOOK, with: hook as u64 });
+        self.state().hook.set(Some(hook));
+        Some(port.call(self, hook, argument, states))
+    }
+
+    /// The hook that a CPU is in, or was in last, behind a preposition; nothing without a port.
+    pub(crate) fn hook_of(&self, cpu: usize, preposition: &str) -> String {
+        let hook = self.states[cpu].hook.get();
+        hook.map_or_else(String::new, |hook| format!(" {preposition} {}", hook.name()))
+    }
+
+    /// What a hook does breaks the invariant.
+    pub fn hook_fails(&self, invariant: Invariant, what: &str) -> ! {
+        let cpu = self.process();
+        self.fail(invariant, format!("CPU {cpu}{} {what}", self.hook_of(cpu, "in")))
+    }
+
+    /// The word of a variable of the port.
+    pub fn variable(&self, variable: u32, element: u32) -> u16 {
+        let (count, at, of, cpus) = (variables(), variable as usize, element as usize, self.cpus().len());
+        if at >= count || of >= cpus {
+            let what = format!("uses element {of} of variable {at}; there are {count} variables of {cpus} elements");
+            self.hook_fails(Invariant::Own, &what);
+        }
+        (names::words_of_library(cpus) + at * cpus + of) as u16
+    }
+
+    /// Closes the port of the own cluster.
+    pub fn close_port(&self) {
+        self.act(Operation::Act { act: &CLOSE_PORT, with: self.state().cluster as u64 });
+        self.shut_port();
+    }
+
+    /// Opens the port of the own cluster.
+    pub fn open_port(&self) {
+        self.act(Operation::Act { act: &OPEN_PORT, with: self.state().cluster as u64 });
+        self.check_holder("opens the cluster's port");
+        self.clusters[self.state().cluster].port.set(true);
+    }
+
+    /// Tells the power controller that the own CPU goes down at its next WFI, or with its cluster.
+    pub fn cut_power(&self, cluster: bool) {
+        self.act(Operation::Act { act: &POWER_DOWN, with: 0 });
+        let (process, own) = (self.process(), self.state().cluster);
+        if cluster && !self.options.coherent && self.clusters[own].port.get() {
+            self.hook_fails(
+                Invariant::DomainUp,
+                &format!("has cluster {own} powered down, and the cluster's port is open"),
+            );
+        }
+        self.commands.borrow_mut().retain(|command| !command.takes_down(process));
+        let wakes = self.state().hook.get() == Some(Hook::Suspend);
+        self.send(Command::Down { cpu: process as u8, cluster, wakes });
+    }
+
+    /// Asks the power controller to turn a CPU on; false if it refuses.
+    pub fn give_power(&self, cpu: u32) -> bool {
+        let cpus = self.cpus().len();
+        if cpu as usize >= cpus {
+            self.hook_fails(Invariant::Own, &format!("turns CPU {cpu} on, and there are CPUs 0 to {}", cpus - 1));
+        }
+        self.ask_for_power(cpu as usize)
+    }
+
+    /// The hook of a power-down has returned: it has done what it was told.
+    pub(crate) fn check_told(&self, cluster: bool) {
+        let (process, own) = (self.process(), self.state().cluster);
+        let told = self.commands.borrow().iter().copied().find(|command| command.takes_down(process));
+        let what = match told {
+            Some(Command::Down { cluster: told, .. }) if told == cluster => return,
+            Some(_) if cluster => format!("leaves cluster {own} on, and was told that it goes off"),
+            Some(_) => format!("takes cluster {own} down, and was told that it stays on"),
+            None => "does not tell the power controller that the CPU goes down".to_owned(),
+        };
+        self.hook_fails(Invariant::DomainState, &what);
+    }
+
+    /// The states of a `power_state`, and the level at which the caller is the last. A port may
+    /// refuse states that the board has, and may not take others.
+    pub(crate) fn decode(&self, raw: u32) -> Option<([u8; 4], u8)> {
+        let known = layout::decode(raw);
+        let mut states = [0; 3];
+        match (self.hook(Hook::Validate, raw.into(), &mut states), known) {
+            (None, _) => known,
+            (Some(0), Some((right, _))) if right[..3] == states => known,
+            (Some(0), Some(([cpu, cluster, system, _], _))) => {
+                let what = format!("takes {raw:#x} for {states:?}, and it is [{cpu}, {cluster}, {system}]");
+                self.hook_fails(Invariant::Answer, &what)
+            }
+            (Some(0), None) => {
+                self.hook_fails(Invariant::Answer, &format!("accepts {raw:#x}, which is no state of the board"))
+            }
+            (Some(_), _) => {
+                self.ledger.borrow_mut().may_refuse(self.process());
+                None
+            }
+        }
+    }
+
+    /// The state of a domain whose CPUs ask for `requests`.
+    pub(crate) fn coordinated(&self, level: u8, requests: impl Iterator<Item = u8>) -> u8 {
+        if !port().is_some_and(|port| port.has(Hook::TargetState)) {
+            return layout::coordinate(requests);
+        }
+        let (mut all, mut count) = ([0; MOST_CPUS], 0);
+        for request in requests {
+            all[count] = request;
+            count += 1;
+        }
+        self.hook(Hook::TargetState, level.into(), &mut all[..count]).unwrap_or_default() as u8
+    }
+
+    /// The states of SYSTEM_SUSPEND.
+    pub(crate) fn system_states(&self) -> [u8; 3] {
+        let mut states = SYSTEM;
+        self.hook(Hook::SystemState, 0, &mut states);
+        states
+    }
+}
