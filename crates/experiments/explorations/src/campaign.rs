@@ -2,7 +2,8 @@
 //! repeats them with other seeds, on many machines.
 
 use crate::coverage::add_coverage;
-use crate::record::{experiment, record};
+use crate::port::forget_hooks;
+use crate::record::{experiment, note_hooks, record};
 use crate::recorded::Recordable;
 use document::nearest;
 use experiment::setting::{CheckedSetting, Number, Or};
@@ -121,6 +122,7 @@ impl Experiment for ExploreRcu {
 }
 
 fn run<S: Recordable>(subject: &S, limits: Limits, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    forget_hooks();
     let settings = &request.settings;
     let (schedules, seed) = (settings.get(SCHEDULES), settings.get(SEED));
     let strategies = settings.get(STRATEGY).map_or_else(Strategy::in_turn, |strategy| vec![strategy]);
@@ -156,6 +158,7 @@ pub fn nothing_found<S: Recordable>(subject: &S, tally: &TallyOf<S>, seed: u64) 
     let mut header = Header::new(&experiment::<S>(), World::Explore.name(), "us");
     header.seed = seed;
     header.iterations = 1;
+    note_hooks(&mut header);
     let mut recording = Recording::new(header);
     add_coverage::<S>(&mut recording, tally);
     count(&mut recording, subject, tally);

@@ -1,5 +1,6 @@
 //! A run of the explorer as a recording.
 
+use crate::port::{HooksFile, hooks_file};
 use crate::recorded::Recordable;
 use crate::schedule::Schedule;
 use explore::{Account, CounterexampleIn, Deviation, Limits, Operation, Script, Step};
@@ -105,6 +106,7 @@ fn header<S: Recordable>(
     header
         .notes
         .push(format!("An explored run has no time: its timeline counts operations, and CPU {cpus} is {}.", S::LAST));
+    note_hooks(&mut header);
     header.complaints.push(sentence(&found.failure.what));
     let sentences = found.schedule.iter().map(|deviation| sentence(&narrator.deviation(steps, deviation)));
     let missed = (0..steps.len()).rev().filter_map(|at| narrator.missed(steps, at));
@@ -118,6 +120,13 @@ fn header<S: Recordable>(
         coverage: None,
     });
     header
+}
+
+/// Says whose hooks a run had.
+pub(crate) fn note_hooks(header: &mut Header) {
+    if let Some(HooksFile { file, crc32 }) = hooks_file() {
+        header.notes.push(format!("The platform's hooks are those of {} (CRC-32 {crc32}).", file.display()));
+    }
 }
 
 /// The lanes of calls and of operations, by the numbers that their points carry.

@@ -1,5 +1,6 @@
 //! A schedule as text.
 
+use crate::port::{HooksFile, hooks_file, use_hooks};
 use crate::recorded::Recordable;
 use document::Document;
 use explore::{
@@ -35,6 +36,9 @@ pub struct Schedule<M, C> {
     operation: OperationIndex,
     /// The hash of the run: another run with the same hash did the same.
     hash: String,
+    /// The hooks of a port that it had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hooks: Option<HooksFile>,
     machine: M,
     scenario: C,
     #[serde(default)]
@@ -66,6 +70,9 @@ pub enum ScheduleError {
     /// The fault is not there.
     #[error("there is no fault `{0}`")]
     Fault(String),
+    /// The hooks of the port are not there, or are others.
+    #[error("{0}")]
+    Hooks(String, String),
     /// The parts that do not fit together.
     #[error("{0}")]
     Scenario(String),
@@ -112,6 +119,7 @@ where
             process: found.failure.process,
             operation: found.failure.operation,
             hash: format!("{:016x}", found.hash),
+            hooks: hooks_file().cloned(),
             machine: found.machine,
             scenario: found.script.clone(),
             deviation: found.schedule.clone(),
@@ -155,6 +163,13 @@ where
         if let Some(deviation) = self.deviation.iter().find(|deviation| usize::from(deviation.process) > cpus) {
             let what = format!("a deviation is of process {}, and the scenario has {cpus} CPUs", deviation.process);
             return Err(ScheduleError::Scenario(what));
+        }
+        if let Some(HooksFile { file, crc32 }) = &self.hooks {
+            use_hooks(file).map_err(|wrong| ScheduleError::Hooks(wrong.message, wrong.help))?;
+            if !anyway && hooks_file().is_some_and(|now| now.crc32 != *crc32) {
+                let what = format!("{} has changed since: the same operations may mean something else", file.display());
+                return Err(ScheduleError::Hooks(what, "find it again with this port, or add --anyway".to_owned()));
+            }
         }
         let strategy: Strategy = self.strategy.parse().map_err(ScheduleError::Scenario)?;
         let hash = u64::from_str_radix(&self.hash, 16)

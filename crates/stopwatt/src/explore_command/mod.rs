@@ -32,6 +32,7 @@ pub enum Explore {
 
 /// Explores and prints; the answer is no if something was found.
 pub fn run(console: &Console, what: &Explore) -> miette::Result<Answer> {
+    explorations::forget_hooks();
     let printed = match what {
         Explore::Psci(options) => search::search(console, &options.plan()?)?,
         Explore::Rcu(options) => search::search(console, &options.plan()?)?,

@@ -62,6 +62,7 @@ pub struct SearchOptions {
   stopwatt explore psci --cpus 6 --for 60s
   stopwatt explore psci --fault rejected-cpu-on -o recordings/f
   stopwatt explore psci --strategy pct:3 --seed 7 --schedules 1000000
+  stopwatt explore psci --hooks port.so
   stopwatt explore psci --strategy dpor --scenario on-off.toml --for 5m
 
 A scenario is a TOML file; without one, each run draws its own:
@@ -80,6 +81,10 @@ pub struct PsciOptions {
     /// Give the library a fault: `stopwatt explore faults` lists them.
     #[arg(long, value_name = "NAME", value_parser = psci_fault, add = completion::names(|| psci_faults::FAULTS.iter().map(|fault| fault.name).collect()))]
     fault: Option<&'static Fault>,
+    /// Platform hooks of a port of TF-A's shape: a shared object in C, by stopwatt_hooks.h
+    /// (docs/explore-hooks.md).
+    #[arg(long, value_name = "FILE", conflicts_with = "fault")]
+    hooks: Option<PathBuf>,
     /// The kind of machine; may be given again [default: all in turn].
     #[arg(long, value_name = "KIND")]
     machine: Vec<MachineKind>,
@@ -151,6 +156,10 @@ impl PsciOptions {
         let machines: Vec<MachineOptions> = self.machine.iter().map(machine).collect();
         let machines = if machines.is_empty() { MachineOptions::all() } else { machines };
         let subject = Psci { cpus, machines, fault: self.fault };
+        if let Some(hooks) = &self.hooks {
+            self.search.check_for_hooks()?;
+            explorations::use_hooks(hooks).map_err(|wrong| miette!(help = wrong.help, "{}", wrong.message))?;
+        }
         self.search.plan(subject, scenario, Limits { steps: self.steps })
     }
 }
@@ -170,6 +179,22 @@ impl RcuOptions {
 }
 
 impl SearchOptions {
+    fn check_for_hooks(&self) -> miette::Result<()> {
+        if self.threads > 1 {
+            return Err(miette!(
+                help = "leave --threads out; several searches with other seeds may run at once",
+                "--hooks runs on one thread: the plain variables of the shared object are there once"
+            ));
+        }
+        if self.strategy.contains(&Strategy::Dpor) {
+            return Err(miette!(
+                help = "leave --strategy out, or name one that draws: random, pct:3, passing-over",
+                "dpor with --hooks would call a search complete that is not: it does not see the plain variables of C"
+            ));
+        }
+        Ok(())
+    }
+
     fn plan<S: Recordable>(&self, subject: S, scenario: Option<S::Actions>, limits: Limits) -> miette::Result<Plan<S>> {
         let strategies = match &self.strategy[..] {
             [] => Strategy::in_turn(),

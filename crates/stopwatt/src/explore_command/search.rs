@@ -51,6 +51,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 fn watch<S: Recordable>(console: &Console, cpus: usize) -> Watchdog {
     let notes = console.clone();
     explore::watch(PATIENCE, move |process, operation| {
+        if let Some(hook) = explorations::running_hook() {
+            notes.note(&format!(
+                "Error: {hook} has not returned and used nothing of the board for {PATIENCE:?}: it loops"
+            ));
+            std::process::exit(2);
+        }
         let who = explore::story::process(cpus, S::LAST, process);
         notes.note(&format!(
             "Error: {who} has made no operation since its operation {operation}, {PATIENCE:?} ago: the library loops"
@@ -136,7 +142,7 @@ fn rates_value<S: Recordable>(
     });
     json!({
         "schedules": tally.schedules, "steps": tally.steps, "seconds": seconds, "complete": tally.complete,
-        "stopped": is_stopped,
+        "stopped": is_stopped, "hooks": explorations::hooks_file(),
         "found": found,
     })
 }

@@ -21,7 +21,7 @@ pub(crate) fn name_of_variable(variable: usize, element: usize) -> Option<String
     VARIABLES.with_borrow(|names| Some(format!("{}[{element}]", names.get(variable)?)))
 }
 
-/// A platform hook, with the number that it has in acts.
+/// A platform hook; its number is its place in [`NAMES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Hook {
@@ -45,32 +45,27 @@ pub enum Hook {
     SystemState,
 }
 
-impl Hook {
-    /// All, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
-        Self::SetUp,
-        Self::On,
-        Self::Off,
-        Self::Suspend,
-        Self::OnFinish,
-        Self::SuspendFinish,
-        Self::Validate,
-        Self::TargetState,
-        Self::SystemState,
-    ];
+/// The names of the hooks in C, by their numbers.
+const NAMES: [&str; 9] = [
+    "setup",
+    "pwr_domain_on",
+    "pwr_domain_off",
+    "pwr_domain_suspend",
+    "pwr_domain_on_finish",
+    "pwr_domain_suspend_finish",
+    "validate_power_state",
+    "get_target_pwr_state",
+    "get_sys_suspend_power_state",
+];
 
+impl Hook {
     /// The hook's name in C.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::SetUp => "setup",
-            Self::On => "pwr_domain_on",
-            Self::Off => "pwr_domain_off",
-            Self::Suspend => "pwr_domain_suspend",
-            Self::OnFinish => "pwr_domain_on_finish",
-            Self::SuspendFinish => "pwr_domain_suspend_finish",
-            Self::Validate => "validate_power_state",
-            Self::TargetState => "get_target_pwr_state",
-            Self::SystemState => "get_sys_suspend_power_state",
-        }
+        Self::name_of(self as usize)
+    }
+
+    /// The name of the hook of a number.
+    pub const fn name_of(number: usize) -> &'static str {
+        NAMES[number % NAMES.len()]
     }
 }
