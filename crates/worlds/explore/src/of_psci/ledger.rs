@@ -293,11 +293,14 @@ impl Ledger {
         Err((Invariant::Answer, format!("CPU {cpu} goes down, and the platform was not asked, or has refused it")))
     }
 
-    /// The platform refuses a state; its call then returns INVALID_PARAMETERS.
-    pub(crate) fn may_refuse(&mut self, cpu: usize) {
-        if matches!(self.cpus[cpu].asks, Request::Suspend { .. }) {
-            self.cpus[cpu].due |= NO_STATE;
-        }
+    /// True if the present call of a CPU is CPU_SUSPEND.
+    pub(crate) fn suspends(&self, cpu: usize) -> bool {
+        matches!(self.cpus[cpu].asks, Request::Suspend { .. })
+    }
+
+    /// The platform refuses a state: the call may return INVALID_PARAMETERS.
+    pub(crate) fn refuses_state(&mut self, cpu: usize) {
+        self.cpus[cpu].due |= NO_STATE;
     }
 
     pub(crate) fn power_on_failed(&mut self, cpu: usize) {

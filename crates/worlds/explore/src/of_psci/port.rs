@@ -128,6 +128,10 @@ impl Board {
     /// refuse states that the board has, and may not take others.
     pub(crate) fn decode(&self, raw: u32) -> Option<([u8; 4], u8)> {
         let known = layout::decode(raw);
+        // Statistics are also kept of states that the port refuses.
+        if !self.ledger.borrow().suspends(self.process()) {
+            return known;
+        }
         let mut states = [0; 3];
         match (self.hook(Hook::Validate, raw.into(), &mut states), known) {
             (None, _) => known,
@@ -140,7 +144,7 @@ impl Board {
                 self.hook_fails(Invariant::Answer, &format!("accepts {raw:#x}, which is no state of the board"))
             }
             (Some(_), _) => {
-                self.ledger.borrow_mut().may_refuse(self.process());
+                self.ledger.borrow_mut().refuses_state(self.process());
                 None
             }
         }
