@@ -30,7 +30,7 @@ fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
         what: kind.words().to_owned(),
         count,
     });
-    let [word, actor] = S::names();
+    let [word, actor] = S::NAMES;
     let (mut both_orders, mut one_order, mut one_way) = (0, 0, Vec::new());
     for (of, first, second, both) in coverage.pairs() {
         if both {
@@ -74,7 +74,7 @@ fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
 fn never<S: Recordable>(reached: &[u64]) -> (Vec<String>, Vec<String>) {
     let mut called: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let (mut taken, mut inside) = (Vec::new(), true);
-    for (place, &count) in S::places().iter().zip(reached) {
+    for (place, &count) in S::PLACES.iter().zip(reached) {
         if place.kind == "called" {
             inside = count > 0;
             if count == 0 {

@@ -2,21 +2,25 @@
 //! what is said if it crashes.
 #![expect(unsafe_code, reason = "a shared object is called by its C interface, and calls back")]
 
-use explore::{Board, Hook, Invariant, Operation, Port, set_port};
+use explore::{Board, Hook, Invariant, MOST_CPUS, Operation, Port, set_port};
 use interleavings::subject::{AtomicOrder, Fence, Order};
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+use nix::unistd::write;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::slice;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
+use std::sync::Once;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 use worker_process::Wrong;
 use worker_process::shared_object::{tables, text};
 
 const ABI: u32 = 1;
 const SYMBOL: &CStr = c"stopwatt_psci_hooks";
 const VARIABLES_MAX: usize = 64;
+const HELP: &str = "a shared object with hooks: cc -O2 -shared -fPIC port.c -o port.so; docs/explore-hooks.md has one";
 
 /// The file of the hooks that are in use, and its sum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,13 +32,13 @@ pub struct HooksFile {
     pub crc32: String,
 }
 
-/// The file of the hooks in use, which is never freed.
-static FILE: AtomicPtr<HooksFile> = AtomicPtr::new(ptr::null_mut());
+/// The file of the hooks in use, which is never freed, and what is said to run: it itself, as it is
+/// loaded, and then each hook on each CPU.
+static FILE: AtomicPtr<(HooksFile, Vec<String>)> = AtomicPtr::new(ptr::null_mut());
 
-/// The hook that runs, counted from 1 (0 is none), above the number of its CPU in the low byte.
-static RUNNING: AtomicU32 = AtomicU32::new(0);
-/// The shared object is being loaded.
-const LOADS: u32 = u32::MAX;
+/// The text of what runs, counted from 1; 0 if our own code does.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+const LOADS: usize = 1;
 
 thread_local! {
     static BOARD: Cell<*const Board> = const { Cell::new(ptr::null()) };
@@ -102,12 +106,16 @@ fn on_board<R>(act: impl FnOnce(&Board) -> R) -> R {
     let running = RUNNING.swap(0, Relaxed);
     // SAFETY: a hook runs on this thread only while `call` borrows the board that it has put here.
     match unsafe { BOARD.get().as_ref() } {
-        Some(board) if running != 0 && running != LOADS => {
+        Some(board) if running > LOADS => {
             let result = act(board);
             RUNNING.store(running, Relaxed);
             result
         }
-        _ => end(running, "uses the board outside of its hooks"),
+        _ => {
+            RUNNING.store(running.max(LOADS), Relaxed);
+            tell("uses", "the board outside of its hooks");
+            unreachable!("the program has ended")
+        }
     }
 }
 
@@ -116,7 +124,7 @@ struct LoadedPort {
     table: Table,
     variables: Vec<String>,
     /// Its writable memory: address and bytes of each piece, and what was there first.
-    pieces: Vec<(usize, usize)>,
+    pieces: Vec<Piece>,
     first: Vec<u8>,
 }
 
@@ -125,19 +133,9 @@ impl Port for LoadedPort {
         &self.variables
     }
 
-    fn has(&self, hook: Hook) -> bool {
-        match hook {
-            Hook::SetUp => self.table.setup.is_some(),
-            Hook::Validate => self.table.validate.is_some(),
-            Hook::TargetState => self.table.target_state.is_some(),
-            Hook::SystemState => self.table.system_state.is_some(),
-            _ => true,
-        }
-    }
-
-    fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> i32 {
+    fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32> {
         BOARD.set(board);
-        RUNNING.store((hook as u32 + 1) << 8 | board.process() as u32, Relaxed);
+        RUNNING.store(LOADS + 1 + hook as usize * MOST_CPUS + board.process(), Relaxed);
         let (table, at, count) = (&self.table, states.as_mut_ptr(), states.len() as c_uint);
         // SAFETY: the functions are of these types by the interface, and the states are as many as
         // it says.
@@ -154,12 +152,12 @@ impl Port for LoadedPort {
             }
         };
         RUNNING.store(0, Relaxed);
-        result.unwrap_or_default()
+        result
     }
 
     fn data(&self) -> Vec<u8> {
         // SAFETY: the pieces are mapped as long as the process lives, and no hook runs.
-        let bytes = |&(at, count): &(usize, usize)| unsafe { slice::from_raw_parts(at as *const u8, count) };
+        let bytes = |&(at, count): &Piece| unsafe { slice::from_raw_parts(at as *const u8, count) };
         self.pieces.iter().flat_map(bytes).copied().collect()
     }
 
@@ -174,41 +172,30 @@ impl Port for LoadedPort {
     }
 }
 
-/// The pieces of memory that a shared object may write, by an address within it.
-struct Pieces {
-    of: usize,
-    writable: Vec<(usize, usize)>,
-    has_thread_locals: bool,
-}
+/// Address and bytes of memory.
+type Piece = (usize, usize);
 
-impl Pieces {
-    fn of(address: usize) -> Self {
-        let mut pieces = Self { of: address, writable: Vec::new(), has_thread_locals: false };
-        // SAFETY: the function gets the pieces back, and nobody else has them meanwhile.
-        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut pieces).cast()) };
-        pieces
-    }
-}
-
-/// Looks at a shared object; 1 ends the search.
-unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: libc::size_t, pieces: *mut c_void) -> c_int {
-    // SAFETY: the loader passes an object of its list, and `Pieces::of` its pieces.
-    let (object, pieces) = unsafe { (&*object, &mut *pieces.cast::<Pieces>()) };
+/// Finds what a shared object may write; `of` has an address in it, and gets the pieces. 1 ends the
+/// search.
+unsafe extern "C" fn find_pieces(object: *mut libc::dl_phdr_info, _: libc::size_t, of: *mut c_void) -> c_int {
+    // SAFETY: the loader passes an object of its list, and `use_hooks` what it had.
+    let (object, (address, pieces)) = unsafe { (&*object, &mut *of.cast::<(usize, Vec<Piece>)>()) };
     // SAFETY: so many segments lie there.
     let segments = unsafe { slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()) };
-    let start = |segment: &libc::Elf64_Phdr| (object.dlpi_addr + segment.p_vaddr) as usize;
-    let end = |segment: &libc::Elf64_Phdr| start(segment) + segment.p_memsz as usize;
+    let range = |segment: &libc::Elf64_Phdr| {
+        let start = (object.dlpi_addr + segment.p_vaddr) as usize;
+        start..start + segment.p_memsz as usize
+    };
     let of = |kind: u32| segments.iter().filter(move |segment| segment.p_type == kind);
-    if !of(libc::PT_LOAD).any(|segment| (start(segment)..end(segment)).contains(&pieces.of)) {
+    if !of(libc::PT_LOAD).any(|segment| range(segment).contains(address)) {
         return 0;
     }
     // What lies there is not written any more.
-    let fixed = of(libc::PT_GNU_RELRO).map(|segment| start(segment)..end(segment)).next().unwrap_or(0..0);
-    for segment in of(libc::PT_LOAD).filter(|segment| segment.p_flags & libc::PF_W != 0) {
-        let from = if fixed.contains(&start(segment)) { fixed.end } else { start(segment) };
-        pieces.writable.push((from, end(segment).saturating_sub(from)));
+    let fixed = of(libc::PT_GNU_RELRO).map(range).next().unwrap_or(0..0);
+    for piece in of(libc::PT_LOAD).filter(|segment| segment.p_flags & libc::PF_W != 0).map(range) {
+        let from = if fixed.contains(&piece.start) { fixed.end } else { piece.start };
+        pieces.push((from, piece.end.saturating_sub(from)));
     }
-    pieces.has_thread_locals = of(libc::PT_TLS).next().is_some();
     1
 }
 
@@ -225,117 +212,94 @@ pub fn forget_hooks() {
 pub fn use_hooks(file: &Path) -> Result<(), Wrong> {
     forget_hooks();
     let shown = file.display();
-    let named = HooksFile { file: file.canonicalize().unwrap_or(file.to_owned()), crc32: String::new() };
-    FILE.store(Box::leak(Box::new(named.clone())), Relaxed);
+    let bytes = std::fs::read(file).map_err(|error| Wrong::new(format!("{shown}: {error}"), HELP))?;
+    let hooks = (0..Hook::NUMBER).flat_map(|hook| (0..MOST_CPUS).map(move |cpu| (Hook::name_of(hook), cpu)));
+    let texts = hooks.map(|(hook, cpu)| format!("{shown}: {hook} on CPU {cpu}"));
+    let texts = [format!("{shown}, as it was loaded,")].into_iter().chain(texts).collect();
+    let named = HooksFile {
+        file: file.canonicalize().unwrap_or(file.to_owned()),
+        crc32: format!("{:08x}", crc32fast::hash(&bytes)),
+    };
+    FILE.store(Box::leak(Box::new((named, texts))), Relaxed);
     tell_crashes();
     RUNNING.store(LOADS, Relaxed);
     // SAFETY: the process is there for this search alone, and the types are those of the header.
-    let mut tables = unsafe { tables::<Table>(file, SYMBOL, ABI, "stopwatt_hooks.h") }?;
-    let none = || Wrong::new(format!("{shown} has no hooks"), "stopwatt_psci_hooks(0) has to return a table");
-    let table = tables.next().ok_or_else(none)??;
+    let table = unsafe { tables::<Table>(file, SYMBOL, ABI, "stopwatt_hooks.h") };
+    let table = table.map(|mut tables| tables.next());
     RUNNING.store(0, Relaxed);
+    let table = table?.unwrap_or_else(|| Err(Wrong::new(format!("{shown}: stopwatt_psci_hooks(0) is NULL"), HELP)))?;
     let there = [table.on.is_some()].into_iter().chain(table.down_and_up.iter().map(Option::is_some));
-    if let Some(missing) = (Hook::On as usize..).zip(there).find_map(|(at, there)| (!there).then_some(at)) {
-        let what = format!("{shown} has no hook `{}`", Hook::name_of(missing));
-        return Err(Wrong::new(what, "a port has pwr_domain_on, _off, _suspend, _on_finish and _suspend_finish"));
-    }
-    if table.hardware.is_null() {
-        return Err(Wrong::new(
-            format!("{shown} has no `hardware`"),
-            "name the variable that gets the board's calls: .hardware = &hw",
-        ));
+    let mut missing =
+        (Hook::On as usize..).map(Hook::name_of).zip(there).chain([("hardware", !table.hardware.is_null())]);
+    if let Some((missing, _)) = missing.find(|&(_, there)| !there) {
+        let what = format!("{shown}: `{missing}` of its table is NULL");
+        return Err(Wrong::new(what, "stopwatt_hooks.h says which members may be NULL"));
     }
     // SAFETY: by the interface a list of texts that ends with NULL.
     let name = |at: usize| unsafe { text(*table.variables.add(at)) };
     let count = if table.variables.is_null() { 0 } else { VARIABLES_MAX };
     let variables = (0..count).map_while(name).collect();
-    let pieces = Pieces::of(table.on.map_or(0, |hook| hook as usize));
-    if pieces.has_thread_locals {
-        let what = format!("{shown} has thread-local variables, which cannot start each run anew");
-        return Err(Wrong::new(what, "use plain variables: CPUs are no threads here"));
-    }
     // SAFETY: by the interface a variable of the port.
     unsafe { *table.hardware = &raw const HARDWARE };
-    let mut port = LoadedPort { table, variables, pieces: pieces.writable, first: Vec::new() };
+    let mut pieces: (usize, Vec<Piece>) = (table.on.map_or(0, |hook| hook as usize), Vec::new());
+    // SAFETY: the function gets the pieces back, and nobody else has them meanwhile.
+    unsafe { libc::dl_iterate_phdr(Some(find_pieces), (&raw mut pieces).cast()) };
+    let mut port = LoadedPort { table, variables, pieces: pieces.1, first: Vec::new() };
     port.first = port.data();
-    let bytes =
-        std::fs::read(file).map_err(|error| Wrong::new(format!("{shown}: {error}"), "a file that can be read"))?;
-    let crc32 = format!("{:08x}", crc32fast::hash(&bytes));
-    FILE.store(Box::leak(Box::new(HooksFile { crc32, ..named })), Relaxed);
     set_port(Some(Box::leak(Box::new(port))));
     Ok(())
 }
 
-/// The file of the hooks in use.
-pub fn hooks_file() -> Option<&'static HooksFile> {
+fn in_use() -> Option<&'static (HooksFile, Vec<String>)> {
     // SAFETY: null, or what is never freed.
     unsafe { FILE.load(Relaxed).as_ref() }
 }
 
-/// The hook that runs at the moment, with its CPU, and the file of it.
-pub fn running_hook() -> Option<String> {
-    let running = RUNNING.load(Relaxed);
-    let hook = Hook::name_of((running >> 8).checked_sub(1)? as usize);
-    Some(format!("{}: {hook} on CPU {}", hooks_file()?.file.display(), running & 0xff))
+/// The file of the hooks in use.
+pub fn hooks_file() -> Option<&'static HooksFile> {
+    in_use().map(|(file, _)| file)
+}
+
+/// The hook that runs at the moment, with its CPU, and the file of it; it counts as over from then
+/// on.
+pub fn running_hook() -> Option<&'static str> {
+    let running = RUNNING.swap(0, Relaxed).checked_sub(1)?;
+    in_use().and_then(|(_, texts)| texts.get(running)).map(String::as_str)
 }
 
 /// From now on, a hook that crashes or ends the program is named.
 fn tell_crashes() {
-    static ONCE: std::sync::Once = std::sync::Once::new();
+    static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT] {
-            // SAFETY: the handler does what a handler may, on the stack for signals: that of the
-            // hook may be full.
-            unsafe {
-                let mut action: libc::sigaction = std::mem::zeroed();
-                action.sa_sigaction = crashed as extern "C" fn(c_int) as usize;
-                action.sa_flags = libc::SA_ONSTACK;
-                libc::sigaction(signal, &action, ptr::null_mut());
-            }
+        // On the stack for signals, since that of the hook may be full; once, so that a crash of
+        // ours goes its way.
+        let flags = SaFlags::SA_ONSTACK | SaFlags::SA_RESETHAND;
+        let action = SigAction::new(SigHandler::Handler(crashed), flags, SigSet::empty());
+        for signal in [Signal::SIGSEGV, Signal::SIGBUS, Signal::SIGILL, Signal::SIGFPE, Signal::SIGABRT] {
+            // SAFETY: the handler does nothing that allocates or locks.
+            let _ = unsafe { sigaction(signal, &action) };
         }
-        // SAFETY: the function does what it may at that time.
+        // SAFETY: a function that may be called at that time.
         unsafe { libc::atexit(ended) };
     });
 }
 
 extern "C" fn crashed(signal: c_int) {
-    let running = RUNNING.swap(0, Relaxed);
-    match signal {
-        _ if running == 0 => {}
-        libc::SIGSEGV => end(running, "crashed with SIGSEGV"),
-        libc::SIGABRT => end(running, "aborted"),
-        libc::SIGFPE => end(running, "crashed with SIGFPE"),
-        _ => end(running, "crashed"),
-    }
-    // SAFETY: both may be called in a handler.
-    unsafe {
-        libc::signal(signal, libc::SIG_DFL);
-        libc::raise(signal);
-    }
+    tell("ended with", Signal::try_from(signal).map_or("a signal", Signal::as_str));
 }
 
 extern "C" fn ended() {
-    let running = RUNNING.swap(0, Relaxed);
-    if running != 0 {
-        end(running, "ended the program");
-    }
+    tell("ended", "the program");
 }
 
-/// Ends the program with a sentence about the hook, without anything that allocates or locks.
-fn end(running: u32, how: &str) -> ! {
-    let file = hooks_file().and_then(|file| file.file.to_str()).unwrap_or("the port");
-    let cpu = (running & 0xff) as u8 % 100;
-    let digits = [b'0' + cpu / 10, b'0' + cpu % 10];
-    let hook = Hook::name_of((running >> 8).wrapping_sub(1) as usize).as_bytes();
-    let at: [&[u8]; 3] = match running {
-        0 => [b"it", b"", b""],
-        LOADS => [b"it", b", as it was loaded,", b""],
-        _ => [hook, b" on CPU ", &digits[usize::from(cpu < 10)..]],
-    };
-    for part in [b"\nError: ", file.as_bytes(), b": ", at[0], at[1], at[2], b" ", how.as_bytes(), b"\n"] {
-        // SAFETY: so many bytes lie there.
-        unsafe { libc::write(2, part.as_ptr().cast(), part.len()) };
+/// Ends the program with a sentence about the hook that runs, if one does; nothing of it allocates
+/// or locks.
+fn tell(did: &str, what: &str) {
+    if let Some(hook) = running_hook() {
+        for part in ["\nError: ", hook, " ", did, " ", what, "\n"] {
+            let _ = write(std::io::stderr(), part.as_bytes());
+        }
+        // SAFETY: nothing that the program would still do matters.
+        unsafe { libc::_exit(2) }
     }
-    // SAFETY: nothing that the program would still do matters.
-    unsafe { libc::_exit(2) }
 }

@@ -29,7 +29,7 @@ pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sy
     fn fault(&self) -> Option<&'static Fault>;
 
     /// All faults that it can have.
-    fn faults() -> &'static [Fault];
+    const FAULTS: &'static [Fault];
 
     /// Says what is wrong with what CPUs are to do.
     ///
@@ -58,10 +58,10 @@ pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sy
     }
 
     /// The branches of the library.
-    fn places() -> &'static [Place];
+    const PLACES: &'static [Place];
 
     /// The name of a kind of word, and of who loads or stores, as pairs of operations have them.
-    fn names() -> [fn(u16) -> String; 2];
+    const NAMES: [fn(u16) -> String; 2];
 
     /// Puts a run into words.
     fn narrator(machine: Self::Kind, script: &Self::Actions) -> Narrator<'_, Self::Actions>;
@@ -73,6 +73,9 @@ impl Recordable for Psci {
 
     const LAST: &'static str = POWER_CONTROLLER;
     const SOURCES: u64 = psci_faults::SOURCES;
+    const FAULTS: &'static [Fault] = psci_faults::FAULTS;
+    const PLACES: &'static [Place] = psci_faults::PLACES;
+    const NAMES: [fn(u16) -> String; 2] = [Psci::name_of_word, Psci::name_of_actor];
 
     fn with(cpus: usize, machine: MachineOptions, fault: Option<&'static Fault>) -> Self {
         Self { cpus, machines: vec![machine], fault }
@@ -84,18 +87,6 @@ impl Recordable for Psci {
 
     fn fault(&self) -> Option<&'static Fault> {
         self.fault
-    }
-
-    fn faults() -> &'static [Fault] {
-        psci_faults::FAULTS
-    }
-
-    fn places() -> &'static [Place] {
-        psci_faults::PLACES
-    }
-
-    fn names() -> [fn(u16) -> String; 2] {
-        [Psci::name_of_word, Psci::name_of_actor]
     }
 
     fn check(script: &Scenario) -> Result<(), String> {
@@ -123,6 +114,9 @@ impl Recordable for Rcu {
 
     const LAST: &'static str = CLOCK;
     const SOURCES: u64 = rcu_faults::SOURCES;
+    const FAULTS: &'static [Fault] = rcu_faults::FAULTS;
+    const PLACES: &'static [Place] = rcu_faults::PLACES;
+    const NAMES: [fn(u16) -> String; 2] = [Rcu::name_of_word, Rcu::name_of_actor];
 
     fn with(cpus: usize, mode: Mode, fault: Option<&'static Fault>) -> Self {
         Self { cpus, modes: vec![mode], fault }
@@ -134,18 +128,6 @@ impl Recordable for Rcu {
 
     fn fault(&self) -> Option<&'static Fault> {
         self.fault
-    }
-
-    fn faults() -> &'static [Fault] {
-        rcu_faults::FAULTS
-    }
-
-    fn places() -> &'static [Place] {
-        rcu_faults::PLACES
-    }
-
-    fn names() -> [fn(u16) -> String; 2] {
-        [Rcu::name_of_word, Rcu::name_of_actor]
     }
 
     fn check(script: &KernelScenario) -> Result<(), String> {

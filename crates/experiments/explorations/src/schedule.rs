@@ -70,9 +70,6 @@ pub enum ScheduleError {
     /// The fault is not there.
     #[error("there is no fault `{0}`")]
     Fault(String),
-    /// The hooks of the port are not there, or are others.
-    #[error("{0}")]
-    Hooks(String, String),
     /// The parts that do not fit together.
     #[error("{0}")]
     Scenario(String),
@@ -157,7 +154,7 @@ where
         let fault = self
             .fault
             .as_ref()
-            .map(|name| seeded::find(S::faults(), name).ok_or_else(|| ScheduleError::Fault(name.clone())));
+            .map(|name| seeded::find(S::FAULTS, name).ok_or_else(|| ScheduleError::Fault(name.clone())));
         S::check(&self.scenario).and_then(|()| S::check_machine(&self.machine)).map_err(ScheduleError::Scenario)?;
         let cpus = self.scenario.cpus();
         if let Some(deviation) = self.deviation.iter().find(|deviation| usize::from(deviation.process) > cpus) {
@@ -165,10 +162,10 @@ where
             return Err(ScheduleError::Scenario(what));
         }
         if let Some(HooksFile { file, crc32 }) = &self.hooks {
-            use_hooks(file).map_err(|wrong| ScheduleError::Hooks(wrong.message, wrong.help))?;
+            use_hooks(file).map_err(|wrong| ScheduleError::Scenario(wrong.message))?;
             if !anyway && hooks_file().is_some_and(|now| now.crc32 != *crc32) {
-                let what = format!("{} has changed since: the same operations may mean something else", file.display());
-                return Err(ScheduleError::Hooks(what, "find it again with this port, or add --anyway".to_owned()));
+                let why = "has changed since: find it again with this port, or add --anyway";
+                return Err(ScheduleError::Scenario(format!("{} {why}", file.display())));
             }
         }
         let strategy: Strategy = self.strategy.parse().map_err(ScheduleError::Scenario)?;

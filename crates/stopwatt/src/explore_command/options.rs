@@ -180,16 +180,10 @@ impl RcuOptions {
 
 impl SearchOptions {
     fn check_for_hooks(&self) -> miette::Result<()> {
-        if self.threads > 1 {
+        if self.threads > 1 || self.strategy.contains(&Strategy::Dpor) {
             return Err(miette!(
-                help = "leave --threads out; several searches with other seeds may run at once",
-                "--hooks runs on one thread: the plain variables of the shared object are there once"
-            ));
-        }
-        if self.strategy.contains(&Strategy::Dpor) {
-            return Err(miette!(
-                help = "leave --strategy out, or name one that draws: random, pct:3, passing-over",
-                "dpor with --hooks would call a search complete that is not: it does not see the plain variables of C"
+                help = "leave --threads and --strategy dpor out",
+                "--hooks runs on one thread, and draws: the plain variables of C are there once, and dpor, which does not see them, would call a search complete that is not"
             ));
         }
         Ok(())

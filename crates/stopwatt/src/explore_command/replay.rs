@@ -73,7 +73,6 @@ fn replay_of<S: Recordable>(
         ScheduleError::Sources { .. } => {
             miette!(help = "find it again with this program, or add --anyway", "{}: {error}", cannot())
         }
-        ScheduleError::Hooks(what, help) => miette!(help = help, "{}: {what}", cannot()),
         error => miette!("{}: {error}", cannot()),
     };
     let subject = subject_of(text).map_err(refused)?;

@@ -51,15 +51,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 fn watch<S: Recordable>(console: &Console, cpus: usize) -> Watchdog {
     let notes = console.clone();
     explore::watch(PATIENCE, move |process, operation| {
-        if let Some(hook) = explorations::running_hook() {
-            notes.note(&format!(
-                "Error: {hook} has not returned and used nothing of the board for {PATIENCE:?}: it loops"
-            ));
-            std::process::exit(2);
-        }
-        let who = explore::story::process(cpus, S::LAST, process);
+        let who = || explore::story::process(cpus, S::LAST, process);
+        let who = explorations::running_hook().map_or_else(who, str::to_owned);
         notes.note(&format!(
-            "Error: {who} has made no operation since its operation {operation}, {PATIENCE:?} ago: the library loops"
+            "Error: {who} has made no operation since its operation {operation}, {PATIENCE:?} ago: it loops"
         ));
         std::process::exit(2);
     })

@@ -59,6 +59,9 @@ const NAMES: [&str; 9] = [
 ];
 
 impl Hook {
+    /// The number of hooks.
+    pub const NUMBER: usize = NAMES.len();
+
     /// The hook's name in C.
     pub const fn name(self) -> &'static str {
         Self::name_of(self as usize)

@@ -14,12 +14,9 @@ pub trait Port {
     /// Names of its shared variables; each is an array with an element for each CPU.
     fn variables(&self) -> &[String];
 
-    /// True if the port has the hook; `On` to `SuspendFinish` it always has.
-    fn has(&self, hook: Hook) -> bool;
-
-    /// Calls a hook that it has, for the CPU that runs. `states` are those that the hook is told,
-    /// or makes.
-    fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> i32;
+    /// Calls a hook for the CPU that runs; `None` if it has none. `states` are those that the hook
+    /// is told, or makes.
+    fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32>;
 
     /// The port's own data, which is no shared variable.
     fn data(&self) -> Vec<u8>;
@@ -46,10 +43,17 @@ pub(crate) fn port() -> Option<&'static dyn Port> {
 impl Board {
     /// Calls a hook, if there is a port that has it.
     pub(crate) fn hook(&self, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32> {
-        let port = port().filter(|port| port.has(hook))?;
-        self.act(Operation::Act { act: &HOOK, with: hook as u64 });
-        self.state().hook.set(Some(hook));
-        Some(port.call(self, hook, argument, states))
+        let port = port()?;
+        let last = self.state().hook.replace(Some(hook));
+        // The hooks behind these only answer.
+        if hook as usize <= Hook::SuspendFinish as usize {
+            self.act(Operation::Act { act: &HOOK, with: hook as u64 });
+        }
+        let result = port.call(self, hook, argument, states);
+        if result.is_none() {
+            self.state().hook.set(last);
+        }
+        result
     }
 
     /// The hook that a CPU is in, or was in last, behind a preposition; nothing without a port.
@@ -136,12 +140,9 @@ impl Board {
         match (self.hook(Hook::Validate, raw.into(), &mut states), known) {
             (None, _) => known,
             (Some(0), Some((right, _))) if right[..3] == states => known,
-            (Some(0), Some(([cpu, cluster, system, _], _))) => {
-                let what = format!("takes {raw:#x} for {states:?}, and it is [{cpu}, {cluster}, {system}]");
-                self.hook_fails(Invariant::Answer, &what)
-            }
-            (Some(0), None) => {
-                self.hook_fails(Invariant::Answer, &format!("accepts {raw:#x}, which is no state of the board"))
+            (Some(0), _) => {
+                let right = if known.is_some() { "stands for others" } else { "is no state of the board" };
+                self.hook_fails(Invariant::Answer, &format!("takes {raw:#x} for {states:?}, and it {right}"))
             }
             (Some(_), _) => {
                 self.ledger.borrow_mut().refuses_state(self.process());
@@ -152,7 +153,7 @@ impl Board {
 
     /// The state of a domain whose CPUs ask for `requests`.
     pub(crate) fn coordinated(&self, level: u8, requests: impl Iterator<Item = u8>) -> u8 {
-        if !port().is_some_and(|port| port.has(Hook::TargetState)) {
+        if port().is_none() {
             return layout::coordinate(requests);
         }
         let (mut all, mut count) = ([0; MOST_CPUS], 0);
@@ -160,7 +161,8 @@ impl Board {
             all[count] = request;
             count += 1;
         }
-        self.hook(Hook::TargetState, level.into(), &mut all[..count]).unwrap_or_default() as u8
+        let state = self.hook(Hook::TargetState, level.into(), &mut all[..count]);
+        state.map_or_else(|| layout::coordinate(all[..count].iter().copied()), |state| state as u8)
     }
 
     /// The states of SYSTEM_SUSPEND.
