@@ -6,7 +6,7 @@ use crate::port::forget_hooks;
 use crate::record::{experiment, note_hooks, record};
 use crate::recorded::Recordable;
 use document::nearest;
-use experiment::setting::{CheckedSetting, Number, Or};
+use experiment::setting::{CheckedSetting, Number, Or, Setting};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy, TallyOf};
 use recording::{Header, Recording, metrics};
@@ -53,39 +53,45 @@ const fn fault(find: fn(&str) -> Result<&'static Fault, String>) -> CheckedSetti
     CheckedSetting::new("fault", "NAME", find, "Give the library a fault: `stopwatt explore faults` lists them.")
 }
 
-const PSCI_FAULT: CheckedSetting<&'static Fault> = fault(|name| find(psci_faults::FAULTS, name));
+const PSCI_FAULT: CheckedSetting<&'static Fault> = fault(|name| find_fault(psci_faults::FAULTS, name));
 
-const RCU_FAULT: CheckedSetting<&'static Fault> = fault(|name| find(rcu_faults::FAULTS, name));
+const RCU_FAULT: CheckedSetting<&'static Fault> = fault(|name| find_fault(rcu_faults::FAULTS, name));
 
-static PSCI: About = About {
-    name: "explore-psci",
-    summary: "Schedules of the PSCI library from a seed, until one breaks an invariant",
-    details: DETAILS,
-    worlds: WORLDS,
-    settings: &[&SCHEDULES, &SEED, &PSCI_CPUS, &STRATEGY, &PSCI_FAULT],
-    cases: &[],
-    examples: EXAMPLES,
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
-};
+static PSCI: About = about(
+    "explore-psci",
+    "Schedules of the PSCI library from a seed, until one breaks an invariant",
+    &[&SCHEDULES, &SEED, &PSCI_CPUS, &STRATEGY, &PSCI_FAULT],
+);
 
-static RCU: About = About {
-    name: "explore-rcu",
-    summary: "Schedules of the RCU library from a seed, until one breaks an invariant",
-    details: DETAILS,
-    worlds: WORLDS,
-    settings: &[&SCHEDULES, &SEED, &RCU_CPUS, &STRATEGY, &RCU_FAULT],
-    cases: &[],
-    examples: EXAMPLES,
-    sweep_defaults: &[],
-    shipped_sweeps: &[],
-};
+static RCU: About = about(
+    "explore-rcu",
+    "Schedules of the RCU library from a seed, until one breaks an invariant",
+    &[&SCHEDULES, &SEED, &RCU_CPUS, &STRATEGY, &RCU_FAULT],
+);
 
-fn find(faults: &'static [Fault], name: &str) -> Result<&'static Fault, String> {
+const fn about(name: &'static str, summary: &'static str, settings: &'static [&'static dyn Setting]) -> About {
+    About {
+        name,
+        summary,
+        details: DETAILS,
+        worlds: WORLDS,
+        settings,
+        cases: &[],
+        examples: EXAMPLES,
+        sweep_defaults: &[],
+        shipped_sweeps: &[],
+    }
+}
+
+/// The fault of a name.
+///
+/// # Errors
+/// There is none; the nearest one, and how to list them.
+pub fn find_fault(faults: &'static [Fault], name: &str) -> Result<&'static Fault, String> {
     seeded::find(faults, name).ok_or_else(|| {
         let near = nearest(name, faults.iter().map(|fault| fault.name));
-        let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
-        format!("{near}stopwatt explore faults lists them")
+        let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        format!("there is no fault `{name}`{near}; `stopwatt explore faults` lists them")
     })
 }
 

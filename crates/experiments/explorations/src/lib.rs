@@ -12,7 +12,7 @@ mod record;
 mod recorded;
 mod schedule;
 
-pub use campaign::{ExplorePsci, ExploreRcu, nothing_found};
+pub use campaign::{ExplorePsci, ExploreRcu, find_fault, nothing_found};
 pub use coverage::add_coverage;
 pub use port::{HooksFile, forget_hooks, hooks_file, running_hook, use_hooks};
 pub use record::{READABLE, experiment, record};

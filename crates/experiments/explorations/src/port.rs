@@ -72,7 +72,7 @@ macro_rules! hardware {
 hardware! {
     cpus(board) -> u32 { board.cpus().len() as u32 }
     cpu(board) -> u32 { board.process() as u32 }
-    load(board, at: u32, of: u32, order: u32) -> u64 { board.load(board.variable(at, of), order_of(order)) }
+    load(board, at: u32, of: u32, order: u32) -> u64 { board.load_variable(at, of, order_of(order)) }
     store(board, at: u32, of: u32, value: u64, order: u32) { board.store(board.variable(at, of), value, order_of(order)) }
     fetch_add(board, at: u32, of: u32, value: u64) -> u64 {
         board.fetch_add(board.variable(at, of), value, AtomicOrder::AcquireRelease, |sum| sum)
@@ -122,17 +122,12 @@ fn on_board<R>(act: impl FnOnce(&Board) -> R) -> R {
 /// A port that stays loaded.
 struct LoadedPort {
     table: Table,
-    variables: Vec<String>,
     /// Its writable memory: address and bytes of each piece, and what was there first.
     pieces: Vec<Piece>,
     first: Vec<u8>,
 }
 
 impl Port for LoadedPort {
-    fn variables(&self) -> &[String] {
-        &self.variables
-    }
-
     fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32> {
         BOARD.set(board);
         RUNNING.store(LOADS + 1 + hook as usize * MOST_CPUS + board.process(), Relaxed);
@@ -201,7 +196,7 @@ unsafe extern "C" fn find_pieces(object: *mut libc::dl_phdr_info, _: libc::size_
 
 /// From now on, the board answers as it does without a port.
 pub fn forget_hooks() {
-    set_port(None);
+    set_port(None, Vec::new());
     FILE.store(ptr::null_mut(), Relaxed);
 }
 
@@ -244,9 +239,9 @@ pub fn use_hooks(file: &Path) -> Result<(), Wrong> {
     let mut pieces: (usize, Vec<Piece>) = (table.on.map_or(0, |hook| hook as usize), Vec::new());
     // SAFETY: the function gets the pieces back, and nobody else has them meanwhile.
     unsafe { libc::dl_iterate_phdr(Some(find_pieces), (&raw mut pieces).cast()) };
-    let mut port = LoadedPort { table, variables, pieces: pieces.1, first: Vec::new() };
+    let mut port = LoadedPort { table, pieces: pieces.1, first: Vec::new() };
     port.first = port.data();
-    set_port(Some(Box::leak(Box::new(port))));
+    set_port(Some(Box::leak(Box::new(port))), variables);
     Ok(())
 }
 

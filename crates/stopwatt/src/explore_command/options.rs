@@ -3,8 +3,8 @@
 use crate::completion;
 use crate::report_command::TellingOptions;
 use clap::{Args, ValueEnum};
-use document::{Document, nearest};
-use explorations::{Recordable, experiment};
+use document::Document;
+use explorations::{Recordable, experiment, find_fault};
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Script, Strategy};
 use miette::miette;
 use seeded::Fault;
@@ -244,19 +244,11 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn psci_fault(name: &str) -> Result<&'static Fault, String> {
-    fault(psci_faults::FAULTS, name)
+    find_fault(psci_faults::FAULTS, name)
 }
 
 fn rcu_fault(name: &str) -> Result<&'static Fault, String> {
-    fault(rcu_faults::FAULTS, name)
-}
-
-fn fault(faults: &'static [Fault], name: &str) -> Result<&'static Fault, String> {
-    seeded::find(faults, name).ok_or_else(|| {
-        let near = nearest(name, faults.iter().map(|fault| fault.name));
-        let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-        format!("there is no fault `{name}`{near}; `stopwatt explore faults` lists them")
-    })
+    find_fault(rcu_faults::FAULTS, name)
 }
 
 fn mode(name: &str) -> Result<Mode, String> {

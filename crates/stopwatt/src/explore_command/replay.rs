@@ -55,9 +55,10 @@ pub(super) fn replay(console: &Console, options: &ReplayOptions) -> miette::Resu
         )
     })?;
     let text = &Document::new("the schedule", facts.schedule.as_str());
-    match subject_of(text).into_diagnostic().wrap_err_with(cannot)?.as_str() {
-        Rcu::NAME => replay_of::<Rcu>(console, options, text, header.seed),
-        _ => replay_of::<Psci>(console, options, text, header.seed),
+    match subject_of(text).into_diagnostic().wrap_err_with(cannot)? {
+        subject if subject == Rcu::NAME => replay_of::<Rcu>(console, options, text, header.seed),
+        subject if subject == Psci::NAME => replay_of::<Psci>(console, options, text, header.seed),
+        subject => Err(miette!("{}: {}", cannot(), ScheduleError::Subject(subject))),
     }
 }
 
@@ -75,10 +76,6 @@ fn replay_of<S: Recordable>(
         }
         error => miette!("{}: {error}", cannot()),
     };
-    let subject = subject_of(text).map_err(refused)?;
-    if subject != S::NAME {
-        return Err(refused(ScheduleError::Subject(subject)));
-    }
     let schedule: Schedule<S::Kind, S::Actions> = Schedule::read(text).map_err(refused)?;
     let (subject, found, limits) = schedule.open::<S>(options.anyway).map_err(refused)?;
     let (ran, account) = subject.account(&found, limits);

@@ -86,6 +86,10 @@ pub(crate) struct CpuState {
     pub(crate) off_since: Cell<u32>,
     /// The hook of a port that it has entered last.
     pub(crate) hook: Cell<Option<Hook>>,
+    /// The word of a port that it loaded last in there, and its value; and whether it had a CPU
+    /// turned on.
+    pub(crate) loaded: Cell<Option<(u16, u64)>>,
+    pub(crate) gave: Cell<bool>,
     /// True while the context of the CPU is saved and not restored yet.
     pub(crate) saved: Cell<bool>,
 }
@@ -132,6 +136,8 @@ impl Board {
             on_since: Cell::new(0),
             off_since: Cell::new(0),
             hook: Cell::new(None),
+            loaded: Cell::new(None),
+            gave: Cell::new(false),
             saved: Cell::new(false),
         };
         Self {

@@ -7,8 +7,8 @@ thread_local! {
 }
 
 /// From now on a port of this thread has shared variables of these names.
-pub(crate) fn name_variables(names: &[String]) {
-    VARIABLES.replace(names.to_vec());
+pub(crate) fn name_variables(names: Vec<String>) {
+    VARIABLES.set(names);
 }
 
 /// The number of shared variables of this thread's port.
@@ -62,12 +62,7 @@ impl Hook {
     /// The number of hooks.
     pub const NUMBER: usize = NAMES.len();
 
-    /// The hook's name in C.
-    pub const fn name(self) -> &'static str {
-        Self::name_of(self as usize)
-    }
-
-    /// The name of the hook of a number.
+    /// The name in C of the hook of a number.
     pub const fn name_of(number: usize) -> &'static str {
         NAMES[number % NAMES.len()]
     }

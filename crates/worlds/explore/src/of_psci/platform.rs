@@ -191,21 +191,19 @@ impl Board {
     }
 
     fn turn_on(&self, target: usize) -> bool {
-        match self.hook(Hook::On, layout::mpidr(target), &mut []) {
-            None => self.ask_for_power(target),
-            Some(0) => true,
-            Some(_) => {
-                self.ledger.borrow_mut().power_on_failed(self.process());
-                false
-            }
+        let result = self.hook(Hook::On, layout::mpidr(target), &mut []);
+        result.iter().for_each(|&result| self.check_given(target, result));
+        let succeeds = result.map_or_else(|| self.ask_for_power(target), |result| result == 0);
+        if !succeeds {
+            self.ledger.borrow_mut().power_on_failed(self.process());
         }
+        succeeds
     }
 
     /// The power controller is asked to turn a CPU on; false if it refuses.
     pub(crate) fn ask_for_power(&self, target: usize) -> bool {
         self.act(Operation::Act { act: &TURN_ON, with: target as u64 });
         if self.answer(Kind::PowerOnFails, 2) == 1 {
-            self.ledger.borrow_mut().power_on_failed(self.process());
             return false;
         }
         self.send(Command::On { cpu: target as u8 });

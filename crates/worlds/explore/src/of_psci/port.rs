@@ -6,14 +6,11 @@ use super::board::{Board, Command};
 use super::hook::{Hook, name_variables, variables};
 use super::ledger::SYSTEM;
 use super::{layout, names};
-use interleavings::subject::{Invariant, MOST_CPUS, Operation};
+use interleavings::subject::{Invariant, MOST_CPUS, Operation, Order};
 use std::cell::Cell;
 
 /// A port of others. All boards of a thread have the one that [`set_port`] names.
 pub trait Port {
-    /// Names of its shared variables; each is an array with an element for each CPU.
-    fn variables(&self) -> &[String];
-
     /// Calls a hook for the CPU that runs; `None` if it has none. `states` are those that the hook
     /// is told, or makes.
     fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32>;
@@ -29,9 +26,10 @@ thread_local! {
     static PORT: Cell<Option<&'static dyn Port>> = const { Cell::new(None) };
 }
 
-/// From now on, boards of this thread have the hooks of a port, or their own again.
-pub fn set_port(port: Option<&'static dyn Port>) {
-    name_variables(port.map_or(&[], Port::variables));
+/// From now on, boards of this thread have the hooks of a port, or their own again. `variables` names
+/// what the port shares: each is an array with an element for each CPU.
+pub fn set_port(port: Option<&'static dyn Port>, variables: Vec<String>) {
+    name_variables(variables);
     PORT.set(port);
 }
 
@@ -44,22 +42,28 @@ impl Board {
     /// Calls a hook, if there is a port that has it.
     pub(crate) fn hook(&self, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32> {
         let port = port()?;
-        let last = self.state().hook.replace(Some(hook));
+        let state = self.state();
+        let last = state.hook.replace(Some(hook));
         // The hooks behind these only answer.
         if hook as usize <= Hook::SuspendFinish as usize {
+            state.loaded.set(None);
+            state.gave.set(false);
             self.act(Operation::Act { act: &HOOK, with: hook as u64 });
         }
         let result = port.call(self, hook, argument, states);
         if result.is_none() {
-            self.state().hook.set(last);
+            state.hook.set(last);
         }
         result
     }
 
     /// The hook that a CPU is in, or was in last, behind a preposition; nothing without a port.
     pub(crate) fn hook_of(&self, cpu: usize, preposition: &str) -> String {
-        let hook = self.states[cpu].hook.get();
-        hook.map_or_else(String::new, |hook| format!(" {preposition} {}", hook.name()))
+        let Some(hook) = self.states[cpu].hook.get() else { return String::new() };
+        let loaded = self.states[cpu].loaded.get();
+        let loaded = loaded
+            .map(|(word, value)| format!(", which loaded {}: {value:#x} last,", self.settings().names().cell(word)));
+        format!(" {preposition} {}{}", Hook::name_of(hook as usize), loaded.unwrap_or_default())
     }
 
     /// What a hook does breaks the invariant.
@@ -70,12 +74,19 @@ impl Board {
 
     /// The word of a variable of the port.
     pub fn variable(&self, variable: u32, element: u32) -> u16 {
-        let (count, at, of, cpus) = (variables(), variable as usize, element as usize, self.cpus().len());
-        if at >= count || of >= cpus {
-            let what = format!("uses element {of} of variable {at}; there are {count} variables of {cpus} elements");
-            self.hook_fails(Invariant::Own, &what);
+        let (at, of, cpus) = (variable as usize, element as usize, self.cpus().len());
+        if at >= variables() || of >= cpus {
+            self.hook_fails(Invariant::Own, &format!("uses element {of} of variable {at}, which there is not"));
         }
         (names::words_of_library(cpus) + at * cpus + of) as u16
+    }
+
+    /// Loads a variable of the port.
+    pub fn load_variable(&self, variable: u32, element: u32, order: Order) -> u64 {
+        let word = self.variable(variable, element);
+        let value = self.load(word, order);
+        self.state().loaded.set(Some((word, value)));
+        value
     }
 
     /// Closes the port of the own cluster.
@@ -108,11 +119,24 @@ impl Board {
 
     /// Asks the power controller to turn a CPU on; false if it refuses.
     pub fn give_power(&self, cpu: u32) -> bool {
-        let cpus = self.cpus().len();
-        if cpu as usize >= cpus {
-            self.hook_fails(Invariant::Own, &format!("turns CPU {cpu} on, and there are CPUs 0 to {}", cpus - 1));
+        if cpu as usize >= self.cpus().len() {
+            self.hook_fails(Invariant::Own, &format!("turns CPU {cpu} on, which there is not"));
         }
-        self.ask_for_power(cpu as usize)
+        let given = self.ask_for_power(cpu as usize);
+        self.state().gave.set(given);
+        given
+    }
+
+    /// `pwr_domain_on` has returned: it has done what it says.
+    pub(crate) fn check_given(&self, target: usize, result: i32) {
+        let (gave, says) = (self.state().gave.get(), result == 0);
+        if gave != says {
+            let did = if gave { "turns" } else { "does not turn" };
+            self.hook_fails(
+                Invariant::OneCpuOnWins,
+                &format!("returns {result}, and the power controller {did} CPU {target} on"),
+            );
+        }
     }
 
     /// The hook of a power-down has returned: it has done what it was told.

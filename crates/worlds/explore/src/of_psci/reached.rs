@@ -123,13 +123,8 @@ pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) ->
         (Call::Affinity | Call::ClusterAffinity, Some(2)) => IS_PENDING,
         (Call::Count | Call::Residency | Call::Other, Some(0)) => NONE,
         (Call::Count | Call::Residency | Call::Other, Some(1..)) => SOME,
-        (Call::Suspend | Call::DefaultSuspend | Call::SystemSuspend, Some(0)) => {
-            if early {
-                EARLY
-            } else {
-                ABANDONED
-            }
-        }
+        (Call::Suspend | Call::DefaultSuspend | Call::SystemSuspend, Some(0)) if early => EARLY,
+        (Call::Suspend | Call::DefaultSuspend | Call::SystemSuspend, Some(0)) => ABANDONED,
         (_, Some(0)) => SUCCESS,
         (_, Some(-3)) if vetoed => VETOED,
         (_, Some(-3)) => DENIED,
