@@ -19,6 +19,7 @@ use worker_process::shared_object::{tables, text};
 
 const ABI: u32 = 1;
 const SYMBOL: &CStr = c"stopwatt_psci_hooks";
+const ORDERS: [Order; 2] = [Order::Relaxed, Order::Ordered];
 const VARIABLES_MAX: usize = 64;
 const HELP: &str = "a shared object with hooks: cc -O2 -shared -fPIC port.c -o port.so; docs/explore-hooks.md has one";
 
@@ -72,8 +73,8 @@ macro_rules! hardware {
 hardware! {
     cpus(board) -> u32 { board.cpus().len() as u32 }
     cpu(board) -> u32 { board.process() as u32 }
-    load(board, at: u32, of: u32, order: u32) -> u64 { board.load_variable(at, of, order_of(order)) }
-    store(board, at: u32, of: u32, value: u64, order: u32) { board.store(board.variable(at, of), value, order_of(order)) }
+    load(board, at: u32, of: u32, order: u32) -> u64 { board.load_variable(at, of, ORDERS[order.min(1) as usize]) }
+    store(board, at: u32, of: u32, value: u64, order: u32) { board.store(board.variable(at, of), value, ORDERS[order.min(1) as usize]) }
     fetch_add(board, at: u32, of: u32, value: u64) -> u64 {
         board.fetch_add(board.variable(at, of), value, AtomicOrder::AcquireRelease, |sum| sum)
     }
@@ -95,10 +96,6 @@ hardware! {
             board.hook_fails(Invariant::Own, &format!("fails a check of the port: {what}"))
         }
     }
-}
-
-fn order_of(order: u32) -> Order {
-    if order == 0 { Order::Relaxed } else { Order::Ordered }
 }
 
 /// Does what a hook asks of the board.

@@ -79,7 +79,7 @@ pub struct PsciOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=explore::MOST_CPUS as i64))]
     cpus: Option<u8>,
     /// Give the library a fault: `stopwatt explore faults` lists them.
-    #[arg(long, value_name = "NAME", value_parser = psci_fault, add = completion::names(|| psci_faults::FAULTS.iter().map(|fault| fault.name).collect()))]
+    #[arg(long, value_name = "NAME", value_parser = |name: &str| find_fault(psci_faults::FAULTS, name), add = completion::names(|| psci_faults::FAULTS.iter().map(|fault| fault.name).collect()))]
     fault: Option<&'static Fault>,
     /// Platform hooks of a port of TF-A's shape: a shared object in C, by stopwatt_hooks.h
     /// (docs/explore-hooks.md).
@@ -127,7 +127,7 @@ pub struct RcuOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=explore::MOST_CPUS as i64))]
     cpus: Option<u8>,
     /// Give the library a fault: `stopwatt explore faults` lists them.
-    #[arg(long, value_name = "NAME", value_parser = rcu_fault, add = completion::names(|| rcu_faults::FAULTS.iter().map(|fault| fault.name).collect()))]
+    #[arg(long, value_name = "NAME", value_parser = |name: &str| find_fault(rcu_faults::FAULTS, name), add = completion::names(|| rcu_faults::FAULTS.iter().map(|fault| fault.name).collect()))]
     fault: Option<&'static Fault>,
     /// The way in which RCU is configured; may be given again [default: all in turn].
     #[arg(long, value_name = "MODE", value_parser = mode)]
@@ -241,14 +241,6 @@ fn cpus(asked: Option<u8>, scenario: Option<&impl Script>, otherwise: usize) -> 
 fn duration(text: &str) -> Result<Duration, String> {
     let parsed = humantime::parse_duration(text).ok().filter(|duration| !duration.is_zero());
     parsed.ok_or_else(|| format!("`{text}` is no time; 60s or 5m would be right"))
-}
-
-fn psci_fault(name: &str) -> Result<&'static Fault, String> {
-    find_fault(psci_faults::FAULTS, name)
-}
-
-fn rcu_fault(name: &str) -> Result<&'static Fault, String> {
-    find_fault(rcu_faults::FAULTS, name)
 }
 
 fn mode(name: &str) -> Result<Mode, String> {

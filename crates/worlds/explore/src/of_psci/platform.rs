@@ -139,8 +139,7 @@ impl Board {
             self.fail(Invariant::Answer, format!("CPU {process} goes off, and the Trusted OS resides there"));
         }
         let cluster = layout::loses(1, states[1]);
-        let hook = if wakes { Hook::Suspend } else { Hook::Off };
-        let hooked = self.hook(hook, 0, &mut states[..3]).is_some();
+        let hooked = self.hook(if wakes { Hook::Suspend } else { Hook::Off }, 0, &mut states[..3]).is_some();
         if hooked {
             self.check_told(cluster);
         } else if cluster {
@@ -266,56 +265,33 @@ macro_rules! platform {
             }
 
             impl<T: Scalar> SharedCell<T, Board> for Word<T> {
-                fn load_relaxed(&self, board: &Board) -> T {
-                    T::from_word(board.load(self.number(), Order::Relaxed))
-                }
-
-                fn store_relaxed(&self, board: &Board, value: T) {
-                    board.store(self.number(), value.to_word(), Order::Relaxed);
-                }
-
-                fn clean(&self, board: &Board) {
-                    board.maintain(self.number(), false);
-                }
-
-                fn clean_invalidate(&self, board: &Board) {
-                    board.maintain(self.number(), true);
-                }
+                fn load_relaxed(&self, board: &Board) -> T { T::from_word(board.load(self.number(), Order::Relaxed)) }
+                fn store_relaxed(&self, board: &Board, value: T) { board.store(self.number(), value.to_word(), Order::Relaxed); }
+                fn clean(&self, board: &Board) { board.maintain(self.number(), false); }
+                fn clean_invalidate(&self, board: &Board) { board.maintain(self.number(), true); }
             }
 
             impl Platform for Board {
                 type Shared<T: Scalar> = Word<T>;
 
-                fn this_cpu(&self) -> CpuIndex {
-                    CpuIndex(self.process() as u16)
-                }
+                fn this_cpu(&self) -> CpuIndex { CpuIndex(self.process() as u16) }
 
                 fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> {
                     layout::cpu_by_mpidr(mpidr, self.cpus().len()).map(|cpu| CpuIndex(cpu as u16))
                 }
 
-                fn counter_frequency(&self) -> u64 {
-                    FREQUENCY
-                }
-
-                fn coherent_power_down(&self) -> bool {
-                    self.options.coherent
-                }
+                fn counter_frequency(&self) -> u64 { FREQUENCY }
+                fn coherent_power_down(&self) -> bool { self.options.coherent }
 
                 fn lock_kind(&self) -> LockKind {
                     if self.options.ticket { LockKind::Ticket } else { LockKind::Bakery }
                 }
 
                 fn message_order(&self) -> MessageOrder {
-                    match self.options.outside_locks {
-                        true => MessageOrder::OutsideLocks,
-                        false => MessageOrder::InsideLocks,
-                    }
+                    if self.options.outside_locks { MessageOrder::OutsideLocks } else { MessageOrder::InsideLocks }
                 }
 
-                fn is_power_down(&self, level: Level, state: LocalState) -> bool {
-                    layout::loses(level, state.0)
-                }
+                fn is_power_down(&self, level: Level, state: LocalState) -> bool { layout::loses(level, state.0) }
 
                 fn decode_power_state(&self, raw: u32) -> Result<SuspendRequest, Error> {
                     let (states, last_at_level) = self.decode(raw).ok_or(Error::InvalidParameters)?;
@@ -323,9 +299,7 @@ macro_rules! platform {
                     Ok(SuspendRequest { state, last_at_level })
                 }
 
-                fn off_state(&self) -> CompositeState {
-                    CompositeState { levels: layout::OFF.map(LocalState) }
-                }
+                fn off_state(&self) -> CompositeState { CompositeState { levels: layout::OFF.map(LocalState) } }
 
                 fn optional_calls(&self) -> OptionalCalls {
                     let there = self.answered() != passed::NOT_OFFERED;
@@ -340,65 +314,39 @@ macro_rules! platform {
                     }
                 }
 
-                fn power_state_format(&self) -> PowerStateFormat {
-                    PowerStateFormat::Extended
-                }
+                fn power_state_format(&self) -> PowerStateFormat { PowerStateFormat::Extended }
 
                 fn coordinate(&self, level: Level, requests: impl Iterator<Item = LocalState>) -> LocalState {
                     LocalState(self.coordinated(level, requests.map(|request| request.0)))
                 }
 
-                fn stat_slot(&self, _: Level, state: LocalState) -> Option<usize> {
-                    Some(layout::slot(state.0))
-                }
-
-                fn is_valid_entry_point(&self, address: u64) -> bool {
-                    address & layout::WRONG_ADDRESS == 0
-                }
+                fn stat_slot(&self, _: Level, state: LocalState) -> Option<usize> { Some(layout::slot(state.0)) }
+                fn is_valid_entry_point(&self, address: u64) -> bool { address & layout::WRONG_ADDRESS == 0 }
 
                 fn suspend_mode_change(&self) -> SuspendModeChange {
-                    match self.options.lse {
-                        true => SuspendModeChange::BeforeAnySuspend,
-                        false => SuspendModeChange::WhileNobodySleeps,
-                    }
+                    use SuspendModeChange::{BeforeAnySuspend, WhileNobodySleeps};
+                    if self.options.lse { BeforeAnySuspend } else { WhileNobodySleeps }
                 }
 
                 fn caller_endianness(&self) -> Option<Endianness> {
                     self.is_big().map(|big| if big { Endianness::Big } else { Endianness::Little })
                 }
 
-                fn system_reset2(&self, _: u32, _: u64) -> Error {
-                    error(self)
-                }
-
-                fn hibernate(&self) -> Error {
-                    error(self)
-                }
+                fn system_reset2(&self, _: u32, _: u64) -> Error { error(self) }
+                fn hibernate(&self) -> Error { error(self) }
 
                 fn mem_protect(&self, _: bool) -> Result<bool, Error> {
                     if self.answered() < 2 { Ok(self.answered() == 1) } else { Err(Error::InternalFailure) }
                 }
 
-                fn mem_protect_check_range(&self, _: u64, _: u64) -> bool {
-                    self.answered() == 0
+                fn mem_protect_check_range(&self, _: u64, _: u64) -> bool { self.answered() == 0 }
+
+                fn node_hw_state(&self, _: CpuIndex, _: Level) -> Result<HwState, Error> {
+                    [Ok(HwState::On), Ok(HwState::Standby), Err(Error::InternalFailure)][self.answered().min(2) as usize]
                 }
 
-                fn node_hw_state(
-                    &self,
-                    _: CpuIndex,
-                    _: Level,
-                ) -> Result<HwState, Error> {
-                    [Ok(HwState::On), Ok(HwState::Standby), Err(Error::InternalFailure)]
-                        [self.answered().min(2) as usize]
-                }
-
-                fn may_read_stamps(&self) -> bool {
-                    self.answered() == 0
-                }
-
-                fn smccc_arch_feature(&self, _: u32) -> i32 {
-                    self.answered() as i32 - 1
-                }
+                fn may_read_stamps(&self) -> bool { self.answered() == 0 }
+                fn smccc_arch_feature(&self, _: u32) -> i32 { self.answered() as i32 - 1 }
 
                 fn smccc_arch_call(&self, _: u32, _: [u64; 3]) -> Option<[u64; 4]> {
                     (self.answered() != 0).then(|| [self.answered().into(), 0, 0, 0])
@@ -412,9 +360,7 @@ macro_rules! platform {
                     if self.answered() == 0 { Ok(()) } else { Err(error(self)) }
                 }
 
-                fn power_down_allowed(&self, _: &CompositeState, _: PowerDown) -> bool {
-                    self.allows_power_down()
-                }
+                fn power_down_allowed(&self, _: &CompositeState, _: PowerDown) -> bool { self.allows_power_down() }
 
                 fn system_suspend_state(&self) -> Option<CompositeState> {
                     (self.answered() != 2).then(|| composite(self.system_states()))
@@ -425,10 +371,8 @@ macro_rules! platform {
                 }
 
                 fn trusted_os(&self) -> TrustedOs {
-                    match self.resident.get() {
-                        Some(cpu) => TrustedOs::Migratable(CpuIndex(cpu.into())),
-                        None => TrustedOs::Absent,
-                    }
+                    let home = |cpu: u8| TrustedOs::Migratable(CpuIndex(cpu.into()));
+                    self.resident.get().map_or(TrustedOs::Absent, home)
                 }
 
                 fn barrier(&self) {
@@ -438,13 +382,8 @@ macro_rules! platform {
                     self.barrier_now();
                 }
 
-                fn wait_for_event(&self) {
-                    self.wait_for_an_event();
-                }
-
-                fn send_event(&self) {
-                    self.send_an_event();
-                }
+                fn wait_for_event(&self) { self.wait_for_an_event(); }
+                fn send_event(&self) { self.send_an_event(); }
 
                 fn save_context(&self) {
                     self.act(Operation::Own);
@@ -458,29 +397,12 @@ macro_rules! platform {
                     }
                 }
 
-                fn interrupt_pending(&self) -> bool {
-                    self.is_interrupted()
-                }
-
-                fn interrupts_off(&self) {
-                    self.act(Operation::Own);
-                }
-
-                fn interrupts_on(&self) {
-                    self.act(Operation::Own);
-                }
-
-                fn interrupts_init(&self) {
-                    self.act(Operation::Own);
-                }
-
-                fn flush_caches(&self, level: Level) {
-                    self.flush(level);
-                }
-
-                fn caches_on(&self) {
-                    self.turn_caches_on();
-                }
+                fn interrupt_pending(&self) -> bool { self.is_interrupted() }
+                fn interrupts_off(&self) { self.act(Operation::Own); }
+                fn interrupts_on(&self) { self.act(Operation::Own); }
+                fn interrupts_init(&self) { self.act(Operation::Own); }
+                fn flush_caches(&self, level: Level) { self.flush(level); }
+                fn caches_on(&self) { self.turn_caches_on(); }
 
                 fn warm_reset(&self) {
                     self.act(Operation::Own);
@@ -494,18 +416,14 @@ macro_rules! platform {
                     self.announce(state.levels.map(|local| local.0), why == PowerDown::Suspend);
                 }
 
-                fn wait_for_power_down(&self) {
-                    Board::wait_for_power_down(self);
-                }
+                fn wait_for_power_down(&self) { Board::wait_for_power_down(self); }
 
                 fn power_down_abandoned(&self, state: &CompositeState) {
                     self.state().saved.set(false);
                     self.open(state.levels.map(|local| local.0), Hook::SuspendFinish, false);
                 }
 
-                fn standby(&self, state: &CompositeState) {
-                    self.keep_contents(state.levels.map(|local| local.0));
-                }
+                fn standby(&self, state: &CompositeState) { self.keep_contents(state.levels.map(|local| local.0)); }
 
                 fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
                     if self.turn_on(target.get()) { Ok(()) } else { Err(Error::InternalFailure) }

@@ -129,8 +129,8 @@ impl Board {
 
     /// `pwr_domain_on` has returned: it has done what it says.
     pub(crate) fn check_given(&self, target: usize, result: i32) {
-        let (gave, says) = (self.state().gave.get(), result == 0);
-        if gave != says {
+        let gave = self.state().gave.get();
+        if gave != (result == 0) {
             let did = if gave { "turns" } else { "does not turn" };
             self.hook_fails(
                 Invariant::OneCpuOnWins,

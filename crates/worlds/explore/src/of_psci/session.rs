@@ -152,9 +152,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         board.ledger.replace(Ledger::new(count));
         let blank = Memory::blank_of(&board.memory());
         board.memory_mut().restore(&blank);
-        if let Some(port) = port() {
-            port.set_data(None);
-        }
+        port().iter().for_each(|port| port.set_data(None));
         let everybody_off = (0..count).fold(0, |mask, cpu| mask | 1 << cpu);
         self.reset_cpus(everybody_off, &vec![(false, false); board.clusters.len()]);
         self.start(BOOT, everybody_off & !1);
@@ -173,9 +171,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
     fn restore(&mut self, key: (u64, bool)) {
         let snapshot = &self.snapshots[&key];
         self.board.memory_mut().restore(&snapshot.memory);
-        if let Some(port) = port() {
-            port.set_data(Some(&snapshot.data));
-        }
+        port().iter().for_each(|port| port.set_data(Some(&snapshot.data)));
         self.reset_cpus(key.0, &snapshot.clusters);
     }
 
