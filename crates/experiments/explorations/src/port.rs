@@ -93,7 +93,7 @@ hardware! {
         if holds == 0 {
             // SAFETY: the interface asks for a text.
             let what = unsafe { text(what) }.unwrap_or_default();
-            board.hook_fails(Invariant::Own, &format!("fails a check of the port: {what}"))
+            board.hook_fails(Invariant::Own, &format!("fails a check: {what}"))
         }
     }
 }

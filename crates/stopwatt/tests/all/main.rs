@@ -10,6 +10,7 @@ mod damaged;
 mod dataplane;
 mod documents;
 mod explore;
+mod explore_hooks;
 mod floors;
 mod hints;
 mod idle;

@@ -18,8 +18,7 @@ pub(crate) static STANDBY: Act = Act::new(15, "wait for an interrupt", |_| "wait
 /// A CPU opens the levels that had been down.
 pub(crate) static POWERED_UP: Act = Act::new(16, "power", |_| "opens what was down".to_owned());
 /// A CPU enters a hook of the port, by the hook's number.
-pub(crate) static HOOK: Act =
-    Act::new(31, "hook", |hook| format!("enters {} of the port", Hook::name_of(hook as usize)));
+pub(crate) static HOOK: Act = Act::new(31, "hook", |hook| format!("enters the hook {}", Hook::name_of(hook as usize)));
 /// A hook closes the port of this cluster, and opens it.
 pub(crate) static CLOSE_PORT: Act = Act::new(32, "power", |cluster| format!("closes the port of cluster {cluster}"));
 pub(crate) static OPEN_PORT: Act = Act::new(33, "power", |cluster| format!("opens the port of cluster {cluster}"));

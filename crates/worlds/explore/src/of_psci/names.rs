@@ -148,7 +148,7 @@ pub(crate) fn name_of_kind(kind: u16) -> String {
         Some(at) if at < WORDS_OF_DOMAIN => format!("a domain's {}", word(&OF_DOMAIN, at)),
         Some(at) => {
             let others =
-                ["a bakery word", "the suspend mode", "the mark that a CPU has suspended", "a word of the port"];
+                ["a bakery word", "the suspend mode", "the mark that a CPU has suspended", "a variable of the hooks"];
             others[at - WORDS_OF_DOMAIN].to_owned()
         }
     }
