@@ -8,7 +8,7 @@ use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction
 use nix::unistd::write;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::slice;
@@ -18,7 +18,6 @@ use worker_process::Wrong;
 use worker_process::shared_object::{tables, text};
 
 const ABI: u32 = 1;
-const SYMBOL: &CStr = c"stopwatt_psci_hooks";
 const ORDERS: [Order; 2] = [Order::Relaxed, Order::Ordered];
 const VARIABLES_MAX: usize = 64;
 const HELP: &str = "a shared object with hooks: cc -O2 -shared -fPIC port.c -o port.so; docs/explore-hooks.md has one";
@@ -216,7 +215,7 @@ pub fn use_hooks(file: &Path) -> Result<(), Wrong> {
     tell_crashes();
     RUNNING.store(LOADS, Relaxed);
     // SAFETY: the process is there for this search alone, and the types are those of the header.
-    let table = unsafe { tables::<Table>(file, SYMBOL, ABI, "stopwatt_hooks.h") };
+    let table = unsafe { tables::<Table>(file, c"stopwatt_psci_hooks", ABI, "stopwatt_hooks.h") };
     let table = table.map(|mut tables| tables.next());
     RUNNING.store(0, Relaxed);
     let table = table?.unwrap_or_else(|| Err(Wrong::new(format!("{shown}: stopwatt_psci_hooks(0) is NULL"), HELP)))?;

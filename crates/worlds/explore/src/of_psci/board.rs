@@ -86,10 +86,10 @@ pub(crate) struct CpuState {
     pub(crate) off_since: Cell<u32>,
     /// The hook of a port that it has entered last.
     pub(crate) hook: Cell<Option<Hook>>,
-    /// The word of a port that it loaded last in there, and its value; and whether it had a CPU
-    /// turned on.
+    /// The word of a port that it loaded last in there, and its value; and whether a CPU was
+    /// turned on, where it asked for that.
     pub(crate) loaded: Cell<Option<(u16, u64)>>,
-    pub(crate) gave: Cell<bool>,
+    pub(crate) gave: Cell<Option<bool>>,
     /// True while the context of the CPU is saved and not restored yet.
     pub(crate) saved: Cell<bool>,
 }
@@ -137,7 +137,7 @@ impl Board {
             off_since: Cell::new(0),
             hook: Cell::new(None),
             loaded: Cell::new(None),
-            gave: Cell::new(false),
+            gave: Cell::new(None),
             saved: Cell::new(false),
         };
         Self {

@@ -303,8 +303,8 @@ impl Ledger {
         self.cpus[cpu].due |= NO_STATE;
     }
 
-    pub(crate) fn power_on_failed(&mut self, cpu: usize) {
-        self.cpus[cpu].power_on_failed = true;
+    pub(crate) fn power_on_failed(&mut self, cpu: usize, failed: bool) {
+        self.cpus[cpu].power_on_failed = failed;
     }
 
     /// The library looks whether an interrupt is pending.

@@ -190,23 +190,24 @@ impl Board {
     }
 
     fn turn_on(&self, target: usize) -> bool {
-        let result = self.hook(Hook::On, layout::mpidr(target), &mut []);
-        result.iter().for_each(|&result| self.check_given(target, result));
-        let succeeds = result.map_or_else(|| self.ask_for_power(target), |result| result == 0);
-        if !succeeds {
-            self.ledger.borrow_mut().power_on_failed(self.process());
+        match self.hook(Hook::On, layout::mpidr(target), &mut []) {
+            None => self.ask_for_power(target),
+            Some(result) => {
+                self.check_given(target, result);
+                result == 0
+            }
         }
-        succeeds
     }
 
     /// The power controller is asked to turn a CPU on; false if it refuses.
     pub(crate) fn ask_for_power(&self, target: usize) -> bool {
         self.act(Operation::Act { act: &TURN_ON, with: target as u64 });
-        if self.answer(Kind::PowerOnFails, 2) == 1 {
-            return false;
+        let fails = self.answer(Kind::PowerOnFails, 2) == 1;
+        self.ledger.borrow_mut().power_on_failed(self.process(), fails);
+        if !fails {
+            self.send(Command::On { cpu: target as u8 });
         }
-        self.send(Command::On { cpu: target as u8 });
-        true
+        !fails
     }
 
     fn keep_contents(&self, states: [u8; 4]) {

@@ -47,7 +47,7 @@ impl Board {
         // The hooks behind these only answer.
         if hook as usize <= Hook::SuspendFinish as usize {
             state.loaded.set(None);
-            state.gave.set(false);
+            state.gave.set(None);
             self.act(Operation::Act { act: &HOOK, with: hook as u64 });
         }
         let result = port.call(self, hook, argument, states);
@@ -123,15 +123,16 @@ impl Board {
             self.hook_fails(Invariant::Own, &format!("turns CPU {cpu} on, which there is not"));
         }
         let given = self.ask_for_power(cpu as usize);
-        self.state().gave.set(given);
+        self.state().gave.set(Some(given));
         given
     }
 
     /// `pwr_domain_on` has returned: it has done what it says.
     pub(crate) fn check_given(&self, target: usize, result: i32) {
         let gave = self.state().gave.get();
-        if gave != (result == 0) {
-            let did = if gave { "turns" } else { "does not turn" };
+        if gave != Some(result == 0) {
+            let did =
+                ["was not asked to turn", "refuses to turn", "turns"][gave.map_or(0, |gave| 1 + usize::from(gave))];
             self.hook_fails(
                 Invariant::OneCpuOnWins,
                 &format!("returns {result}, and the power controller {did} CPU {target} on"),
