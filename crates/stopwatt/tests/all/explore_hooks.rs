@@ -1,4 +1,5 @@
-//! `stopwatt explore psci --hooks`: hooks of a port in C, with faults, without one, and what is none.
+//! `stopwatt explore psci --hooks`: hooks of a port in C, with faults, without one, and what is
+//! none.
 
 use crate::common::{error_of, root, shared_object, stopwatt_in};
 use serde_json::Value;

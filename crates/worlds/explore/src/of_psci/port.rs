@@ -26,8 +26,8 @@ thread_local! {
     static PORT: Cell<Option<&'static dyn Port>> = const { Cell::new(None) };
 }
 
-/// From now on, boards of this thread have the hooks of a port, or their own again. `variables` names
-/// what the port shares: each is an array with an element for each CPU.
+/// From now on, boards of this thread have the hooks of a port, or their own again. `variables`
+/// names what the port shares: each is an array with an element for each CPU.
 pub fn set_port(port: Option<&'static dyn Port>, variables: Vec<String>) {
     name_variables(variables);
     PORT.set(port);
