@@ -1,10 +1,9 @@
 //! What other people's crates a build takes: lock files in step, and licences and sources that
 //! `deny.toml` allows.
 
-use crate::tools::{cargo, root, said};
+use crate::tools::{cargo, git, root, table};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::process::Command;
 
 /// The registry that crates may come from.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
@@ -14,7 +13,7 @@ const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 /// # Errors
 /// A lock file is stale, or a crate has a licence or a source that is not allowed.
 pub fn check() -> Result<(), String> {
-    let listed = said(Command::new("git").args(["ls-files", "*Cargo.lock"]).current_dir(root()))?;
+    let listed = git(&["ls-files", "*Cargo.lock"])?;
     let allowed = allowed()?;
     let (mut wrong, mut known) = (BTreeSet::new(), BTreeSet::new());
     for lock in listed.lines() {
@@ -52,11 +51,9 @@ fn text(value: &Value) -> &str {
 /// The licences of `deny.toml`.
 fn allowed() -> Result<Vec<String>, String> {
     let path = root().join("deny.toml");
-    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
-    let table: toml::Table = file.parse().map_err(|error: toml::de::Error| wrong(&error))?;
+    let table = table(&path)?;
     let allow = table.get("licenses").and_then(|licences| licences.get("allow")?.as_array());
-    let allow = allow.ok_or_else(|| wrong(&"[licenses] has no `allow`"))?;
+    let allow = allow.ok_or_else(|| format!("{}: [licenses] has no `allow`", path.display()))?;
     Ok(allow.iter().filter_map(|licence| licence.as_str().map(str::to_owned)).collect())
 }
 

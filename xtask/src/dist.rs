@@ -5,7 +5,8 @@
 //! copies of a few bytes take twice as long (ADR 0031).
 
 use crate::needs;
-use crate::tools::{cargo, check, root, said};
+use crate::python::environment;
+use crate::tools::{cargo, check, copy, create, entries, read, root, said, write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -70,7 +71,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     // As the compiler sees it: its paths are cut out of what is built.
     let root = root().canonicalize().map_err(|error| format!("{}: {error}", root().display()))?;
     let (work, out) = (root.join("target/dist-work"), root.join("target/dist"));
-    let tools = tools(&work)?;
+    // An environment with what links and packs.
+    let tools = work.join("tools");
+    environment(&tools, &root.join("xtask/dist/requirements.txt"))?;
     build(&root, &tools, &plan, &work.join("one"), &out)?;
     if plan.twice {
         let again = work.join("again");
@@ -87,22 +90,6 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     println!("in {}:", out.display());
     check(Command::new("ls").arg("-l").arg(&out))
-}
-
-/// An environment with what links and packs.
-fn tools(work: &Path) -> Result<PathBuf, String> {
-    let folder = work.join("tools");
-    let list = root().join("xtask/dist/requirements.txt");
-    let (wanted, there) = (read(&list)?, folder.join("installed.txt"));
-    if read(&there).is_ok_and(|there| there == wanted) {
-        return Ok(folder);
-    }
-    let _ = std::fs::remove_dir_all(&folder);
-    check(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-    let mut install = Command::new(folder.join("bin/python"));
-    check(install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(&list))?;
-    write(&there, &wanted)?;
-    Ok(folder)
 }
 
 fn build(root: &Path, tools: &Path, plan: &Plan, work: &Path, out: &Path) -> Result<(), String> {
@@ -301,26 +288,6 @@ fn try_wheel(work: &Path, out: &Path) -> Result<(), String> {
 }
 
 fn names(folder: &Path) -> Result<Vec<String>, String> {
-    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut names: Vec<String> =
-        entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect();
-    names.retain(|name| name != "SHA256SUMS");
-    names.sort();
-    Ok(names)
-}
-
-fn create(folder: &Path) -> Result<(), String> {
-    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
-}
-
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    std::fs::copy(from, to).map(drop).map_err(|error| format!("{} to {}: {error}", from.display(), to.display()))
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+    let names = entries(folder)?.into_iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    Ok(names.filter(|name| name != "SHA256SUMS").collect())
 }

@@ -2,7 +2,7 @@
 //! `xtask/judges.toml` lists it.
 
 use crate::stages::LIBRARIES;
-use crate::tools::{cargo, root};
+use crate::tools::{cargo, root, table};
 use std::process::Command;
 use std::time::Instant;
 
@@ -16,9 +16,7 @@ struct Judge {
 /// The judges of a list, in their order.
 fn read(list: &str) -> Result<Vec<Judge>, String> {
     let path = root().join("xtask/judges.toml");
-    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(&error))?;
+    let table = table(&path)?;
     let packages = LIBRARIES.map(|library| format!("--package {library}")).join(" ");
     let judges = table.get(list).and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
     let judge = |judge: &toml::Value| {
@@ -27,7 +25,8 @@ fn read(list: &str) -> Result<Vec<Judge>, String> {
         let words = text("run")?.replace("LIBRARIES", &packages).split_whitespace().map(str::to_owned).collect();
         Some(Judge { name, asks, words })
     };
-    judges.iter().map(|one| judge(one).ok_or_else(|| wrong(&"each needs `name`, `asks` and `run`"))).collect()
+    let wrong = || format!("{}: each needs `name`, `asks` and `run`", path.display());
+    judges.iter().map(|one| judge(one).ok_or_else(wrong)).collect()
 }
 
 /// Runs the named judges of a list, or all, and prints a table of verdicts.

@@ -1,9 +1,8 @@
 //! The limits of the house: how much code there is, how large the program is, how long builds and
 //! tests take. `xtask/limits.toml` has them, and CONTRIBUTING.md shows them.
 
-use crate::tools::said;
+use crate::tools::{self, entries, git};
 use std::path::Path;
-use std::process::Command;
 
 /// Lines of a function above which it is counted.
 const LONG_FUNCTION: usize = 70;
@@ -20,14 +19,13 @@ struct Limit {
 /// Reads the limits.
 fn read(root: &Path) -> Result<Vec<Limit>, String> {
     let path = root.join("xtask/limits.toml");
-    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(&error))?;
+    let table = tools::table(&path)?;
     let limit = |(name, value): (String, toml::Value)| {
         let number = |key: &str| value.get(key).and_then(|value| value.as_integer().map(|value| value as f64));
         let what = value.get("what").and_then(toml::Value::as_str).map(str::to_owned);
         let found = what.zip(number("limit")).zip(number("aim"));
-        let ((what, limit), aim) = found.ok_or_else(|| wrong(&format!("[{name}] needs `what`, `limit` and `aim`")))?;
+        let ((what, limit), aim) =
+            found.ok_or_else(|| format!("{}: [{name}] needs `what`, `limit` and `aim`", path.display()))?;
         Ok(Limit { name, what, limit, aim })
     };
     table.into_iter().map(limit).collect()
@@ -88,11 +86,11 @@ fn held(limit: &Limit, value: f64) -> Option<String> {
 
 /// Lines of product code, and the functions of more than [`LONG_FUNCTION`] lines, by file and line.
 fn count(root: &Path) -> Result<(usize, Vec<String>), String> {
-    let listed = git(root, &["ls-files", "*.rs"])?;
+    let listed = git(&["ls-files", "*.rs"])?;
     let is_product = |name: &&str| !["/tests/", "/benches/", "/examples/"].iter().any(|folder| name.contains(folder));
     let (mut lines, mut long) = (0, Vec::new());
     for name in listed.lines().filter(is_product).filter(|name| root.join(name).exists()) {
-        let text = std::fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))?;
+        let text = tools::read(&root.join(name))?;
         let tests =
             text.find("\n#[cfg(test)]\nmod tests").or_else(|| text.find("\n#[cfg(test)]\npub(crate) mod tests"));
         let product = &text[..tests.unwrap_or(text.len())];
@@ -137,8 +135,7 @@ fn table(limits: &[Limit]) -> String {
 
 /// A complaint if CONTRIBUTING.md shows other limits.
 fn shown(root: &Path, limits: &[Limit]) -> Result<Option<String>, String> {
-    let path = root.join("CONTRIBUTING.md");
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = tools::read(&root.join("CONTRIBUTING.md"))?;
     let wanted = table(limits);
     let wrong = || format!("CONTRIBUTING.md does not show the limits as xtask/limits.toml has them:\n{wanted}");
     Ok((!text.contains(&wanted)).then(wrong))
@@ -147,8 +144,8 @@ fn shown(root: &Path, limits: &[Limit]) -> Result<Option<String>, String> {
 /// Complaints about limits that are above what they once were, unless a decision names the figure.
 fn raised(root: &Path, limits: &[Limit]) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
-    for commit in git(root, &["log", "--format=%H", "--", "xtask/limits.toml"])?.lines() {
-        let Ok(text) = git(root, &["show", &format!("{commit}:xtask/limits.toml")]) else { continue };
+    for commit in git(&["log", "--format=%H", "--", "xtask/limits.toml"])?.lines() {
+        let Ok(text) = git(&["show", &format!("{commit}:xtask/limits.toml")]) else { continue };
         let Ok(table) = text.parse::<toml::Table>() else { continue };
         for limit in limits {
             let before = table.get(&limit.name).and_then(|value| value.get("limit")?.as_integer());
@@ -167,15 +164,9 @@ fn raised(root: &Path, limits: &[Limit]) -> Result<Vec<String>, String> {
 
 /// True if a decision names a limit and its figure.
 fn is_decided(root: &Path, limit: &Limit) -> Result<bool, String> {
-    let folder = root.join("docs/adr");
-    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let texts = entries.filter_map(|entry| std::fs::read_to_string(entry.ok()?.path()).ok());
+    let mut texts = entries(&root.join("docs/adr"))?.into_iter().filter_map(|path| tools::read(&path).ok());
     let figure = format!("{:.0}", limit.limit);
-    Ok(texts.into_iter().any(|text| text.contains(&limit.name) && text.contains(&figure)))
-}
-
-fn git(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    said(Command::new("git").args(arguments).current_dir(root))
+    Ok(texts.any(|text| text.contains(&limit.name) && text.contains(&figure)))
 }
 
 #[cfg(test)]

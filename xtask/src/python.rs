@@ -1,7 +1,7 @@
 //! The Python package: a wheel, installed into a fresh environment, and the tests of it; the
 //! documentation site, which shows the package.
 
-use crate::tools::{cargo, check, said};
+use crate::tools::{cargo, check, entries, read, said, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -57,22 +57,27 @@ pub fn tools_python(root: &Path) -> PathBuf {
 /// Python or a package is missing and cannot be installed.
 pub fn tools(root: &Path) -> Result<PathBuf, String> {
     let folder = root.join("target/python/tools");
-    let list = root.join("python/requirements.txt");
-    let wanted = std::fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
-    let installed = folder.join("installed.txt");
-    if std::fs::read_to_string(&installed).is_ok_and(|there| there == wanted) {
-        return Ok(folder);
+    environment(&folder, &root.join("python/requirements.txt")).map(|()| folder)
+}
+
+/// An environment with the packages of a list, made anew when the list changes.
+///
+/// # Errors
+/// Python or a package is missing and cannot be installed.
+pub fn environment(folder: &Path, list: &Path) -> Result<(), String> {
+    let (wanted, installed) = (read(list)?, folder.join("installed.txt"));
+    if read(&installed).is_ok_and(|there| there == wanted) {
+        return Ok(());
     }
-    let _ = std::fs::remove_dir_all(&folder);
-    check(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    let _ = std::fs::remove_dir_all(folder);
+    check(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
     let mut install = Command::new(folder.join("bin/python"));
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(&list);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(list);
     check(&mut install).map_err(|error| {
         let packages: Vec<&str> = wanted.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
         format!("{error}\nthe Python packages could not be installed; missing here are: {}", packages.join(" "))
     })?;
-    std::fs::write(&installed, wanted).map_err(|error| format!("{}: {error}", installed.display()))?;
-    Ok(folder)
+    write(&installed, &wanted)
 }
 
 /// Builds the wheel for this machine.
@@ -84,9 +89,7 @@ fn wheel(root: &Path, tools: &Path) -> Result<PathBuf, String> {
     // The interpreter of the environment; an abi3 wheel takes any.
     build.env("VIRTUAL_ENV", tools);
     check(&mut build)?;
-    let mut wheels = std::fs::read_dir(&out).map_err(|error| format!("{}: {error}", out.display()))?;
-    let wheel = wheels.next().and_then(Result::ok).ok_or_else(|| format!("no wheel in {}", out.display()))?;
-    Ok(wheel.path())
+    entries(&out)?.pop().ok_or_else(|| format!("no wheel in {}", out.display()))
 }
 
 /// A fresh environment with the wheel; the tools' packages are seen from it, and are not installed
@@ -101,8 +104,7 @@ fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
     install.args(["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]).arg(wheel);
     check(&mut install)?;
     let (ours, theirs) = (packages(&python)?, packages(&tools.join("bin/python"))?);
-    let link = Path::new(&ours).join("tools.pth");
-    std::fs::write(&link, theirs + "\n").map_err(|error| format!("{}: {error}", link.display()))?;
+    write(&Path::new(&ours).join("tools.pth"), &(theirs + "\n"))?;
     Ok(python)
 }
 

@@ -1,10 +1,9 @@
 //! `cargo xtask quick`: what a small change needs before it is committed. Nothing is installed.
 
-use crate::tools::{cargo, check, cpu_seconds_of_children, root, said, slow_tests};
+use crate::tools::{cargo, check, cpu_seconds_of_children, git, read, root, said, slow_tests};
 use crate::{limits, runner, words};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
 /// Beginnings of the names of tests that need what `cargo xtask test` installs.
@@ -56,20 +55,10 @@ fn chosen(packages: &BTreeSet<String>) -> Vec<&str> {
     packages.iter().flat_map(|name| ["-p", name]).collect()
 }
 
-/// The lines that a program prints.
-fn lines(command: &mut Command) -> Result<Vec<String>, String> {
-    Ok(said(command)?.lines().map(str::to_owned).collect())
-}
-
-fn git(arguments: &[&str]) -> Result<Vec<String>, String> {
-    lines(Command::new("git").args(arguments).current_dir(root()))
-}
-
 /// The workspace's packages with files that differ from `main`, or that are not committed.
 fn changed() -> Result<BTreeSet<String>, String> {
-    let mut files = git(&["diff", "--name-only", "main"])?;
-    files.extend(git(&["ls-files", "--others", "--exclude-standard"])?);
-    Ok(files.iter().filter_map(|file| package_of(&root(), Path::new(file))).collect())
+    let files = git(&["diff", "--name-only", "main"])? + &git(&["ls-files", "--others", "--exclude-standard"])?;
+    Ok(files.lines().filter_map(|file| package_of(&root(), Path::new(file))).collect())
 }
 
 /// The package that a file belongs to; `None` for documents, data and the firmware's workspace.
@@ -77,7 +66,7 @@ fn package_of(root: &Path, file: &Path) -> Option<String> {
     let of_another_workspace = ["firmware", "bench"].iter().any(|folder| file.starts_with(folder));
     let manifest =
         file.ancestors().skip(1).map(|folder| root.join(folder).join("Cargo.toml")).find(|path| path.is_file())?;
-    let text = std::fs::read_to_string(manifest).ok()?;
+    let text = read(&manifest).ok()?;
     if of_another_workspace {
         return None;
     }
@@ -102,8 +91,8 @@ fn above(changed: &BTreeSet<String>) -> Result<BTreeSet<String>, String> {
             package,
         ];
         // Only what lies in the checkout has its path behind the version.
-        let ours = lines(&mut cargo(&tree))?;
-        let ours = ours.iter().filter(|line| line.contains("(/")).filter_map(|line| line.split(' ').next());
+        let ours = said(&mut cargo(&tree))?;
+        let ours = ours.lines().filter(|line| line.contains("(/")).filter_map(|line| line.split(' ').next());
         found.extend(ours.map(str::to_owned));
     }
     found.retain(|name| !changed.contains(name) && name != "stopwatt-python");

@@ -1,7 +1,7 @@
 //! The stages of `cargo xtask test`.
 
 use crate::runner::{self, Outcome, Program};
-use crate::tools::{built, cargo, check, cpu_seconds_of_children, root, said, slow_tests};
+use crate::tools::{built, cargo, check, copy, cpu_seconds_of_children, create, entries, read, root, said, slow_tests};
 use crate::{dependencies, limits, needs, python as package, words};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -135,15 +135,10 @@ fn summary(times: &[(&str, (Instant, f64))]) -> Result<f64, String> {
 
 /// The bytes of all files below a folder.
 fn bytes_below(folder: &Path) -> Result<u64, String> {
-    let wrong = |error| format!("{}: {error}", folder.display());
     let mut sum = 0;
-    for entry in std::fs::read_dir(folder).map_err(wrong)? {
-        let entry = entry.map_err(wrong)?;
-        let about = entry.metadata().map_err(wrong)?;
-        sum += match about.is_dir() {
-            true => bytes_below(&entry.path())?,
-            false => about.len(),
-        };
+    for path in entries(folder)? {
+        let about = path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))?;
+        sum += if about.is_dir() { bytes_below(&path)? } else { about.len() };
     }
     Ok(sum)
 }
@@ -162,11 +157,9 @@ const COLUMNS: usize = 100;
 fn documents() -> Result<(), String> {
     let mut wrong = Vec::new();
     for folder in ["", "docs", "docs/adr", "python"] {
-        let folder = root().join(folder);
-        let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let paths = entries(&root().join(folder))?.into_iter();
         for path in paths.filter(|path| path.extension().is_some_and(|ending| ending == "md")) {
-            let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let text = read(&path)?;
             wrong.extend(too_long(&text).map(|line| format!("{}:{line}", path.display())));
         }
     }
@@ -198,11 +191,9 @@ fn lints() -> Result<(), String> {
 /// `xtask/web/package-lock.json` pins.
 fn web_packages() -> Result<PathBuf, String> {
     let (from, to) = (root().join("xtask/web"), root().join("target/web"));
-    let at = |path: &Path| path.display().to_string();
-    std::fs::create_dir_all(&to).map_err(|error| format!("cannot make {}: {error}", at(&to)))?;
+    create(&to)?;
     for name in ["package.json", "package-lock.json", ".npmrc"] {
-        let copied = std::fs::copy(from.join(name), to.join(name));
-        copied.map_err(|error| format!("cannot copy {}: {error}", at(&from.join(name))))?;
+        copy(&from.join(name), &to.join(name))?;
     }
     // Not `npm ci`: a registry may lack the builds for other systems, which the lock then does not
     // name either.
@@ -435,16 +426,16 @@ pub fn screenshots() -> Result<(), String> {
     // Named from the root, where cargo runs: the page shows its command.
     let folder = Path::new("target/xtask-screenshots");
     let (page, pictures) = (folder.join("latency.html"), folder.join("pictures"));
-    std::fs::create_dir_all(root().join(folder)).map_err(|error| format!("{}: {error}", folder.display()))?;
+    create(&root().join(folder))?;
     let mut run = cargo(&["run", "--quiet", "--release", "--", "run", "psci-latency"]);
     check(run.arg("-o").arg(folder.join("recording")).arg("--report").arg(&page).stdout(std::process::Stdio::null()))?;
     let mut take = cargo(&["run", "--quiet", "--release", "-p", "stopwatt", "--example", "screenshots", "--"]);
     check(take.arg(&page).arg(&pictures))?;
     let docs = root().join("docs/pictures");
-    std::fs::create_dir_all(&docs).map_err(|error| format!("{}: {error}", docs.display()))?;
+    create(&docs)?;
     for (from, to) in [("light-1280-timeline.png", "timeline.png"), ("dark-1280-timeline.png", "timeline-dark.png")] {
         let to = docs.join(to);
-        std::fs::copy(root().join(&pictures).join(from), &to).map_err(|error| format!("{}: {error}", to.display()))?;
+        copy(&root().join(&pictures).join(from), &to)?;
         println!("{}", to.display());
     }
     Ok(())

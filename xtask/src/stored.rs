@@ -1,12 +1,7 @@
 //! `cargo xtask stored`: makes the stored recording of a story.
 
-use crate::tools::{cargo, check, root};
-use std::fs;
+use crate::tools::{cargo, check, read, root, table, write};
 use std::path::{Path, PathBuf};
-
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
-}
 
 /// Makes a stored recording anew: by the command that is given, or by the one that it names.
 ///
@@ -21,8 +16,7 @@ pub fn stored(arguments: &[String]) -> Result<(), String> {
     let folder = PathBuf::from("crates/results/report/tests/recordings").join(name);
     let command = match given {
         [] => {
-            let path = root().join(&folder).join("recording.toml");
-            let table: toml::Table = read(&path)?.parse().map_err(|error| format!("{}: {error}", path.display()))?;
+            let table = table(&root().join(&folder).join("recording.toml"))?;
             let words = table.get("run").and_then(|run| run.get("command")?.as_array()).cloned().unwrap_or_default();
             words.iter().skip(1).filter_map(|word| word.as_str().map(str::to_owned)).collect()
         }
@@ -54,5 +48,5 @@ fn forget_machine(path: &Path) -> Result<(), String> {
             None => format!("{line}\n"),
         })
         .collect();
-    fs::write(path, format!("{before}\n[run]\n{kept}")).map_err(|error| format!("{}: {error}", path.display()))
+    write(path, &format!("{before}\n[run]\n{kept}"))
 }

@@ -39,6 +39,44 @@ pub fn said(command: &mut Command) -> Result<String, String> {
     }
 }
 
+/// Git, in the checkout: what it prints.
+pub fn git(arguments: &[&str]) -> Result<String, String> {
+    said(Command::new("git").args(arguments).current_dir(root()))
+}
+
+/// A file's text.
+pub fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Writes a file.
+pub fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Makes a folder and those above it.
+pub fn create(folder: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+/// Copies a file.
+pub fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    std::fs::copy(from, to).map(drop).map_err(|error| format!("{} to {}: {error}", from.display(), to.display()))
+}
+
+/// The files and folders of a folder, by name.
+pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// A TOML file of the checkout.
+pub fn table(path: &Path) -> Result<toml::Table, String> {
+    read(path)?.parse().map_err(|error| format!("{}: {error}", path.display()))
+}
+
 /// A program below the folder that cargo builds into.
 pub fn built(program: &str) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join(program)
@@ -58,11 +96,9 @@ pub fn cpu_seconds_of_children() -> f64 {
 /// `xtask/slow.toml` that `cargo xtask judge` runs (`judged`), or those that stay (`kept`).
 pub fn slow_tests(table: &str) -> Result<Vec<(String, String)>, String> {
     let path = root().join("xtask/slow.toml");
-    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
-    let all: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(&error))?;
-    let table =
-        all.get(table).and_then(toml::Value::as_table).ok_or_else(|| wrong(&format!("there is no [{table}]")))?;
+    let all = self::table(&path)?;
+    let missing = || format!("{}: there is no [{table}]", path.display());
+    let table = all.get(table).and_then(toml::Value::as_table).ok_or_else(missing)?;
     let reason = |(name, reason): (&String, &toml::Value)| Some((name.clone(), reason.as_str()?.to_owned()));
     Ok(table.iter().filter_map(reason).collect())
 }

@@ -1,7 +1,7 @@
 //! The form of Rust files that rustfmt does not see to: the width of comments, and imports in one
 //! block, which rustfmt then sorts.
 
-use std::fs;
+use crate::tools::{entries, read, write};
 use std::path::{Path, PathBuf};
 
 /// Columns at which comments wrap.
@@ -44,15 +44,11 @@ pub fn wrap(root: &Path) -> Result<(), String> {
         let wrapped = wrapped(&text);
         if wrapped != text {
             changed += 1;
-            fs::write(&path, wrapped).map_err(|error| format!("{}: {error}", path.display()))?;
+            write(&path, &wrapped)?;
         }
     }
     println!("{changed} files changed");
     Ok(())
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// The Rust files.
@@ -60,9 +56,7 @@ fn files(root: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let mut open: Vec<PathBuf> = FOLDERS.iter().map(|folder| root.join(folder)).collect();
     while let Some(folder) = open.pop() {
-        let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        for entry in entries.filter_map(Result::ok) {
-            let path = entry.path();
+        for path in entries(&folder)? {
             if path.is_dir() && !path.ends_with("target") {
                 open.push(path);
             } else if path.extension().is_some_and(|ending| ending == "rs") {
