@@ -70,17 +70,7 @@ static RCU: About = about(
 );
 
 const fn about(name: &'static str, summary: &'static str, settings: &'static [&'static dyn Setting]) -> About {
-    About {
-        name,
-        summary,
-        details: DETAILS,
-        worlds: WORLDS,
-        settings,
-        cases: &[],
-        examples: EXAMPLES,
-        sweep_defaults: &[],
-        shipped_sweeps: &[],
-    }
+    About { name, summary, details: DETAILS, worlds: WORLDS, settings, examples: EXAMPLES, ..About::BARE }
 }
 
 /// The fault of a name.
