@@ -220,8 +220,10 @@ class Explore:
     """The schedule's deviations from the plainest run, in order."""
     missed: list[str]
     """Loads that missed a newer value, the last first."""
+    cause: Optional[str]
+    """The cause, in a sentence, where more is known than what broke."""
     causes: list[str]
-    """What the run saw that others had stored, what took the place of its own first."""
+    """What the run saw that others had stored and that is not usual, what took the place of its own first."""
     coverage: Optional[ExploreCoverage]
     """The reach of the runs; `None` where it was not watched."""
     schedule: Optional[str]

@@ -23,8 +23,8 @@ pub struct Exploration<'r> {
     pub missed: Vec<String>,
     /// The cause, in a sentence, where more is known than what broke.
     pub cause: Option<String>,
-    /// What the run saw that others had stored and that is not usual, what took the place of its own
-    /// first.
+    /// What the run saw that others had stored and that is not usual, what took the place of its
+    /// own first.
     pub causes: Vec<String>,
     /// The reach of the runs; `None` where it was not watched.
     pub coverage: Option<facts::Coverage>,

@@ -18,7 +18,8 @@ pub struct Lanes {
     pub(crate) to: u64,
     /// Units in a microsecond.
     per_us: f64,
-    /// True if what is a microsecond elsewhere is an operation of an explored run, which has no time.
+    /// True if what is a microsecond elsewhere is an operation of an explored run, which has no
+    /// time.
     pub(crate) is_order: bool,
     /// True if only operations that led to what broke are left.
     is_folded: bool,
@@ -190,7 +191,8 @@ impl Lanes {
         time.saturating_sub(self.from) as f64 / self.per_us
     }
 
-    /// The microseconds, or the operations, of a unit in which a length is read best; and that unit.
+    /// The microseconds, or the operations, of a unit in which a length is read best; and that
+    /// unit.
     pub(crate) fn unit(&self, length: f64) -> (f64, &'static str) {
         if self.is_order { (1.0, "operations") } else { unit_of_us(length) }
     }
@@ -242,8 +244,9 @@ impl Lanes {
 }
 
 /// The part of the time that is shown: all of it if it has few enough stretches, and else as much
-/// at its end, where a run breaks, or about the middle, or about the middle one of the machine's own
-/// stretches where there are any: they are rare, and what happens then is what one wants to see.
+/// at its end, where a run breaks, or about the middle, or about the middle one of the machine's
+/// own stretches where there are any: they are rare, and what happens then is what one wants to
+/// see.
 fn window(lanes: &[&CpuLane<'_>], most_stretches: usize, at_the_end: bool) -> Option<(u64, u64)> {
     let mut ends: Vec<u64> = lanes.iter().flat_map(|lane| &lane.stretches).map(|stretch| stretch.to).collect();
     ends.sort_unstable();

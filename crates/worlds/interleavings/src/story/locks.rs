@@ -82,8 +82,8 @@ impl Locks<'_> {
         })
     }
 
-    /// The store with which the one who took the lock in a turn lets it go: it says so only later. If
-    /// the run ends before, it is the one to the word with whose store it took the lock.
+    /// The store with which the one who took the lock in a turn lets it go: it says so only later.
+    /// If the run ends before, it is the one to the word with whose store it took the lock.
     fn let_go_at(&self, turn: usize) -> Option<usize> {
         let LockStep { step: taken, process, .. } = self.of[turn];
         if let Some(release) = self.release(turn) {

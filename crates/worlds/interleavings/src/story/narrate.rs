@@ -173,8 +173,8 @@ impl<'s, C: Script> Narrator<'s, C> {
             .collect()
     }
 
-    /// The number of the step that a deviation is drawn at: where it is, or else the last one of its
-    /// process before, if the run ends there.
+    /// The number of the step that a deviation is drawn at: where it is, or else the last one of
+    /// its process before, if the run ends there.
     pub fn step_of(&self, steps: &[Step], deviation: &Deviation) -> Option<usize> {
         let own = || steps.iter().enumerate().filter(|(_, step)| step.process == deviation.process);
         let at = own().find(|(_, step)| step.operation >= deviation.operation).or_else(|| own().last());
