@@ -177,7 +177,7 @@ impl<'s, C: Script> Narrator<'s, C> {
     /// its process before, if the run ends there.
     pub fn step_of(&self, steps: &[Step], deviation: &Deviation) -> Option<usize> {
         let own = || steps.iter().enumerate().filter(|(_, step)| step.process == deviation.process);
-        let at = own().find(|(_, step)| step.operation >= deviation.operation).or_else(|| own().last());
+        let at = own().find(|(_, step)| step.operation >= deviation.operation).or_else(|| own().next_back());
         at.map(|(at, _)| at)
     }
 
