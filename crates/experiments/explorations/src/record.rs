@@ -3,6 +3,7 @@
 use crate::port::{HooksFile, hooks_file};
 use crate::recorded::Recordable;
 use crate::schedule::Schedule;
+use explore::story::{step_of, that_matter};
 use explore::{Account, CounterexampleIn, Deviation, Limits, Operation, Script, Step};
 use recording::{Header, Lane, Recording, facts};
 use std::collections::BTreeMap;
@@ -24,7 +25,6 @@ pub fn record<S: Recordable>(
     seed: u64,
 ) -> Recording {
     let steps = &account.steps[..];
-    let narrator = S::narrator(found.machine, &found.script);
     let operations = names_of_operations(steps);
     let cpus = subject.cpus();
     let mut header = header(subject, found, account, limits, seed);
@@ -35,9 +35,9 @@ pub fn record<S: Recordable>(
     let [call, operation] = ["call", "operation"].map(|name| recording.point_with_argument(name, name));
     let [call_end, operation_end] = ["call-end", "operation-end"].map(|name| recording.point(name));
     let mut calling = vec![false; cpus + 1];
-    let first = narrator.that_matter(account, &found.schedule, FIRST_SHOWN);
+    let first = that_matter(account, cpus, &found.schedule, FIRST_SHOWN);
     // Of a long run, what matters: nobody reads more.
-    for at in narrator.that_matter(account, &found.schedule, READABLE) {
+    for at in that_matter(account, cpus, &found.schedule, READABLE) {
         let (time, step) = (at as u64, &steps[at]);
         if first.binary_search(&at).is_ok() {
             let point = recording.point(LED.0);
@@ -59,7 +59,7 @@ pub fn record<S: Recordable>(
             recording.event(series, 0, cpu, time, time, point, 0);
         }
         for (number, deviation) in (1..).zip(&found.schedule) {
-            if narrator.step_of(steps, deviation) == Some(at) {
+            if step_of(steps, deviation) == Some(at) {
                 let point = recording.point(&deviation_point(number));
                 recording.event(series, 0, cpu, time, time, point, deviation.value as u32);
             }

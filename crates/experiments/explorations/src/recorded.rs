@@ -28,8 +28,8 @@ pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sy
     /// The fault that the library has.
     fn fault(&self) -> Option<&'static Fault>;
 
-    /// All faults that it can have.
-    const FAULTS: &'static [Fault];
+    /// All faults that it can have: what is static there, not a copy of it.
+    const FAULTS: &'static &'static [Fault];
 
     /// Says what is wrong with what CPUs are to do.
     ///
@@ -58,7 +58,7 @@ pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sy
     }
 
     /// The branches of the library.
-    const PLACES: &'static [Place];
+    const PLACES: &'static &'static [Place];
 
     /// The name of a kind of word, and of who loads or stores, as pairs of operations have them.
     const NAMES: [fn(u16) -> String; 2];
@@ -73,8 +73,8 @@ impl Recordable for Psci {
 
     const LAST: &'static str = POWER_CONTROLLER;
     const SOURCES: u64 = psci_faults::SOURCES;
-    const FAULTS: &'static [Fault] = psci_faults::FAULTS;
-    const PLACES: &'static [Place] = psci_faults::PLACES;
+    const FAULTS: &'static &'static [Fault] = &psci_faults::FAULTS;
+    const PLACES: &'static &'static [Place] = &psci_faults::PLACES;
     const NAMES: [fn(u16) -> String; 2] = [Psci::name_of_word, Psci::name_of_actor];
 
     fn with(cpus: usize, machine: MachineOptions, fault: Option<&'static Fault>) -> Self {
@@ -114,8 +114,8 @@ impl Recordable for Rcu {
 
     const LAST: &'static str = CLOCK;
     const SOURCES: u64 = rcu_faults::SOURCES;
-    const FAULTS: &'static [Fault] = rcu_faults::FAULTS;
-    const PLACES: &'static [Place] = rcu_faults::PLACES;
+    const FAULTS: &'static &'static [Fault] = &rcu_faults::FAULTS;
+    const PLACES: &'static &'static [Place] = &rcu_faults::PLACES;
     const NAMES: [fn(u16) -> String; 2] = [Rcu::name_of_word, Rcu::name_of_actor];
 
     fn with(cpus: usize, mode: Mode, fault: Option<&'static Fault>) -> Self {

@@ -9,7 +9,8 @@ use clap::Args;
 use console::Console;
 use document::Document;
 use explorations::{Recordable, Schedule, ScheduleError, subject_of};
-use explore::{Account, CounterexampleIn, Psci, Rcu, Subject};
+use explore::story::that_matter;
+use explore::{Account, CounterexampleIn, Psci, Rcu, Script, Subject};
 use miette::{Context, IntoDiagnostic, miette};
 use published::Published;
 use recording::Reader;
@@ -111,7 +112,7 @@ fn replay_of<S: Recordable>(
 fn operations<S: Recordable>(found: &CounterexampleIn<S>, account: &Account) -> String {
     let narrator = S::narrator(found.machine, &found.script);
     let steps = &account.steps;
-    let matter = narrator.that_matter(account, &found.schedule, explorations::READABLE);
+    let matter = that_matter(account, found.script.cpus(), &found.schedule, explorations::READABLE);
     let line = |&at: &usize| {
         let step = &steps[at];
         let who = narrator.process(step.process);

@@ -170,7 +170,7 @@ fn a_long_run_is_cut_to_what_matters() {
     let long = runs.into_iter().find(|(_, steps)| steps.len() > 2_000);
     let (found, steps) = long.expect("some run has more than 2000 operations");
     let account = Account { steps: steps.clone(), ..Account::default() };
-    let kept = Rcu::narrator(&found.script, found.machine).that_matter(&account, &found.schedule, 2_000);
+    let kept = explore::story::that_matter(&account, found.script.cpus(), &found.schedule, 2_000);
     assert!(kept.len() <= 2_000 && kept.len() * 2 < steps.len() + 2_000, "{} of {}", kept.len(), steps.len());
     assert!(kept.is_sorted() && kept.last().is_some_and(|&last| last + 50 > steps.len()), "{:?}", kept.last());
     // Of 2000 that would be the last, many are loads that nobody needs: those are left out.

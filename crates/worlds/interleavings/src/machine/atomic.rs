@@ -88,14 +88,13 @@ impl Machine {
         before
     }
 
-    #[inline(always)]
     fn start_atomic(&self, cell: u16, order: AtomicOrder, did: Operation, with: u64) {
         if order.releases() {
             self.settle();
         } else {
             self.settle_word(cell)
         }
-        self.operate(did);
+        self.operation(did);
         self.mix_stored(with);
         let process = self.process();
         if process < self.cpus.len() {

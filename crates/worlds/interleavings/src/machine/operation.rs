@@ -16,7 +16,7 @@ impl Machine {
         self.operate(did);
     }
 
-    /// As [`Machine::operation`], for the machine's own.
+    /// As [`Machine::operation`], for the loads and stores, which are most operations.
     #[inline(always)]
     pub(super) fn operate(&self, did: Operation) {
         let process = self.process();

@@ -13,7 +13,7 @@ impl Machine {
         if fence != Fence::Stores {
             self.settle();
         }
-        self.operate(Operation::Fence { fence });
+        self.operation(Operation::Fence { fence });
         let process = self.process();
         {
             let mut memory = self.memory.borrow_mut();
@@ -32,7 +32,7 @@ impl Machine {
     /// Cleans the line of a word by address, and with `invalidate` takes it out of the caches.
     pub fn maintain(&self, cell: u16, invalidate: bool) {
         self.settle();
-        self.operate(Operation::Maintain { cell, invalidate });
+        self.operation(Operation::Maintain { cell, invalidate });
         self.with_memory(|memory, process, asked| memory.maintain(process, cell, invalidate, asked));
     }
 
@@ -48,7 +48,7 @@ impl Machine {
         if did != Operation::Own {
             self.settle();
         }
-        self.operate(did);
+        self.operation(did);
         self.cpu().forget_polled();
     }
 

@@ -1,6 +1,6 @@
 //! Explorations: many runs of a subject, until one breaks an invariant.
 
-use super::account::{Account, Sight, sights};
+use super::account::{Account, Sights};
 use super::counterexample::Counterexample;
 use super::coverage::{Access, Counter, Coverage, Kinds};
 use super::run::{RunResult, Runs};
@@ -9,7 +9,6 @@ use super::shrink::shrink;
 use crate::limits::Limits;
 use crate::machine::{ChoiceSource, Dpor, Step, Strategy};
 use engine::SplitMix64;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
@@ -67,8 +66,8 @@ pub trait Subject: Testbed {
             let ran = session.run(&found.script, ChoiceSource::Schedule(&found.schedule));
             let cause = ran.failure.as_ref().and_then(|failure| session.cause(failure));
             let (steps, seen) = (session.steps(), sights(session));
-            let (mut usual, mut sound) = (BTreeMap::<Sight, u32>::new(), 0);
             let mut script = found.script.clone();
+            let mut sound = Vec::new();
             for seed in 0..USUAL {
                 let mut random = SplitMix64::fork(found.hash, seed);
                 // First the plainest run of the same script, then runs of others.
@@ -80,17 +79,10 @@ pub trait Subject: Testbed {
                     }
                 };
                 if session.run(&script, by).failure.is_none() {
-                    sound += 1;
-                    let of_run: BTreeSet<Sight> = sights(session).into_iter().map(|(_, sight)| sight).collect();
-                    of_run.into_iter().for_each(|sight| *usual.entry(sight).or_default() += 1);
+                    sound.push(sights(session));
                 }
             }
-            let last: BTreeMap<(u8, u16), Sight> = seen.into_iter().collect();
-            // Where nearly every run fails nobody knows what is usual.
-            let is_unusual =
-                |(_, sight): &(_, Sight)| sound >= ENOUGH && usual.get(sight).is_none_or(|&runs| runs < OFTEN);
-            let unusual = last.into_iter().filter(is_unusual).map(|(of, _)| of).collect();
-            (ran, Account { steps, cause, unusual })
+            (ran, Account { steps, cause, unusual: seen.unusual(&sound) })
         })
     }
 
@@ -129,6 +121,13 @@ pub trait Subject: Testbed {
         });
         best
     }
+}
+
+/// What the last run saw, whose steps were kept.
+fn sights<C>(session: &dyn Runs<C>) -> Sights {
+    let mut sights = Sights::default();
+    session.accesses(&mut |access| sights.note(access));
+    sights
 }
 
 /// The finding of an exploration of a subject.
@@ -219,11 +218,8 @@ impl<M, C> Default for Tally<M, C> {
 /// A schedule of that number of deviations is read without pains.
 const READABLE: usize = 8;
 
-/// Runs of which those that break nothing show what is usual, the least number of those, and how
-/// many of them must have shown it.
+/// Runs of which those that break nothing show what is usual.
 const USUAL: u64 = 3_000;
-const ENOUGH: u32 = 100;
-const OFTEN: u32 = 3;
 
 /// Other scripts that are tried for the sake of a shorter schedule.
 const OTHERS: u64 = 20_000;

@@ -133,7 +133,7 @@ impl<'s, C: Script> Narrator<'s, C> {
     /// Causes of a failure: the last values that the failed process loaded and that another one had
     /// stored, the latest first, and what those stores had overwritten; of `unusual` processes and
     /// words alone. Values that took the place of its own come first.
-    pub fn causes(&self, steps: &[Step], unusual: &BTreeSet<(u8, u16)>) -> Vec<String> {
+    pub fn causes(&self, steps: &[Step], unusual: &[(u8, u16)]) -> Vec<String> {
         let Some(last) = steps.last() else { return Vec::new() };
         // Of each word its last store, and what that took the place of; of each process its action.
         let mut stores: BTreeMap<u16, (usize, Option<usize>)> = BTreeMap::new();
@@ -171,59 +171,6 @@ impl<'s, C: Script> Narrator<'s, C> {
             .take(if found.first().is_some_and(|&(took_own, ..)| took_own) { CAUSES_SHOWN } else { CAUSES_SHOWN / 2 })
             .map(|&(_, load, store, before)| self.cause(steps, load, store, before))
             .collect()
-    }
-
-    /// The number of the step that a deviation is drawn at: where it is, or else the last one of
-    /// its process before, if the run ends there.
-    pub fn step_of(&self, steps: &[Step], deviation: &Deviation) -> Option<usize> {
-        let own = || steps.iter().enumerate().filter(|(_, step)| step.process == deviation.process);
-        let at = own().find(|(_, step)| step.operation >= deviation.operation).or_else(|| own().next_back());
-        at.map(|(at, _)| at)
-    }
-
-    /// The numbers of the steps that matter, in order, `most` at most: all of a run that has no
-    /// more. Of a longer one calls, what the hardware did, and, from the failure back, loads of who
-    /// failed, the stores that they saw, what those who stored had loaded before, and so on;
-    /// deviations and the cause are always among them, of the rest the latest.
-    pub fn that_matter(&self, account: &Account, schedule: &[Deviation], most: usize) -> Vec<usize> {
-        let steps = &account.steps[..];
-        let Some(last) = steps.last().filter(|_| steps.len() > most) else { return (0..steps.len()).collect() };
-        // Processes whose loads matter, and words whose last store before here does.
-        let cpus = self.script.cpus() as u8;
-        let mut processes = if last.process == cpus { (0..cpus).collect() } else { vec![last.process] };
-        let mut cells = BTreeSet::new();
-        let deviations: Vec<usize> = schedule.iter().filter_map(|by| self.step_of(steps, by)).collect();
-        let (mut always, mut told, mut aside) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, step) in steps.iter().enumerate().rev() {
-            let matters = match step.did {
-                Operation::Load { .. } => false,
-                Operation::Loaded { cell, .. } => processes.contains(&step.process) && cells.insert(cell),
-                Operation::Store { cell, .. } | Operation::Update { cell, .. } => {
-                    let seen = cells.remove(&cell);
-                    if seen && !processes.contains(&step.process) {
-                        processes.push(step.process);
-                    }
-                    seen
-                }
-                Operation::Action { .. } | Operation::Act { .. } => true,
-                _ => {
-                    aside.extend(processes.contains(&step.process).then_some(at));
-                    false
-                }
-            };
-            let shows = at + 1 == steps.len() || account.cause.as_ref().is_some_and(|cause| cause.step == at);
-            if shows || deviations.contains(&at) {
-                always.push(at);
-            } else if matters {
-                told.push(at);
-            }
-        }
-        let mut kept: Vec<usize> = always.into_iter().chain(told).chain(aside).collect();
-        kept.dedup();
-        kept.truncate(most);
-        kept.sort_unstable();
-        kept.dedup();
-        kept
     }
 
     /// A load of a value, the store of it, and the store that this one took the place of.
@@ -273,4 +220,57 @@ impl<'s, C: Script> Narrator<'s, C> {
     fn step_past(&self, past: &Step) -> String {
         format!("{} (its operation {})", self.step(past), past.operation)
     }
+}
+
+/// The number of the step that a deviation is drawn at: where it is, or else the last one of
+/// its process before, if the run ends there.
+pub fn step_of(steps: &[Step], deviation: &Deviation) -> Option<usize> {
+    let own = || steps.iter().enumerate().filter(|(_, step)| step.process == deviation.process);
+    let at = own().find(|(_, step)| step.operation >= deviation.operation).or_else(|| own().next_back());
+    at.map(|(at, _)| at)
+}
+
+/// The numbers of the steps of a run on so many CPUs that matter, in order, `most` at most: all of a run that has no
+/// more. Of a longer one calls, what the hardware did, and, from the failure back, loads of who
+/// failed, the stores that they saw, what those who stored had loaded before, and so on;
+/// deviations and the cause are always among them, of the rest the latest.
+pub fn that_matter(account: &Account, cpus: usize, schedule: &[Deviation], most: usize) -> Vec<usize> {
+    let steps = &account.steps[..];
+    let Some(last) = steps.last().filter(|_| steps.len() > most) else { return (0..steps.len()).collect() };
+    // Processes whose loads matter, and words whose last store before here does.
+    let cpus = cpus as u8;
+    let mut processes = if last.process == cpus { (0..cpus).collect() } else { vec![last.process] };
+    let mut cells = BTreeSet::new();
+    let deviations: Vec<usize> = schedule.iter().filter_map(|by| step_of(steps, by)).collect();
+    let (mut always, mut told, mut aside) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, step) in steps.iter().enumerate().rev() {
+        let matters = match step.did {
+            Operation::Load { .. } => false,
+            Operation::Loaded { cell, .. } => processes.contains(&step.process) && cells.insert(cell),
+            Operation::Store { cell, .. } | Operation::Update { cell, .. } => {
+                let seen = cells.remove(&cell);
+                if seen && !processes.contains(&step.process) {
+                    processes.push(step.process);
+                }
+                seen
+            }
+            Operation::Action { .. } | Operation::Act { .. } => true,
+            _ => {
+                aside.extend(processes.contains(&step.process).then_some(at));
+                false
+            }
+        };
+        let shows = at + 1 == steps.len() || account.cause.as_ref().is_some_and(|cause| cause.step == at);
+        if shows || deviations.contains(&at) {
+            always.push(at);
+        } else if matters {
+            told.push(at);
+        }
+    }
+    let mut kept: Vec<usize> = always.into_iter().chain(told).chain(aside).collect();
+    kept.dedup();
+    kept.truncate(most);
+    kept.sort_unstable();
+    kept.dedup();
+    kept
 }
