@@ -88,7 +88,7 @@ fn faults_of_other_kinds_are_named_with_their_hook() {
         (
             "flag",
             "own",
-            "in pwr_domain_on_finish, which loaded off[",
+            "in pwr_domain_on_finish (which loaded off[",
             vec![
                 (
                     turns_on,

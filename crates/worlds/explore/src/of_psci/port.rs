@@ -62,7 +62,7 @@ impl Board {
         let Some(hook) = self.states[cpu].hook.get() else { return String::new() };
         let loaded = self.states[cpu].loaded.get();
         let loaded = loaded
-            .map(|(word, value)| format!(", which loaded {}: {value:#x} last,", self.settings().names().cell(word)));
+            .map(|(word, value)| format!(" (which loaded {}: {value:#x} last)", self.settings().names().cell(word)));
         format!(" {preposition} {}{}", Hook::name_of(hook as usize), loaded.unwrap_or_default())
     }
 
