@@ -5,7 +5,7 @@ use crate::recorded::Recordable;
 use crate::schedule::Schedule;
 use explore::story::{step_of, that_matter};
 use explore::{Account, CounterexampleIn, Deviation, Limits, Operation, Script, Step};
-use recording::{Header, Lane, Recording, facts};
+use recording::{Header, Lane, Recording, Series, facts};
 use std::collections::BTreeMap;
 
 /// The experiment's name in recordings.
@@ -39,11 +39,10 @@ pub fn record<S: Recordable>(
     // Of a long run, what matters: nobody reads more.
     for at in that_matter(account, cpus, &found.schedule, READABLE) {
         let (time, step) = (at as u64, &steps[at]);
-        if first.binary_search(&at).is_ok() {
-            let point = recording.point(LED.0);
-            recording.event(series, 0, u16::from(step.process), time, time, point, 0);
-        }
         let cpu = u16::from(step.process);
+        if first.binary_search(&at).is_ok() {
+            mark(&mut recording, series, (cpu, time), LED.0, 0);
+        }
         let process = usize::from(step.process);
         if let Operation::Action { number } = step.did {
             let before: usize = (0..process).map(|cpu| found.script.actions(cpu)).sum();
@@ -55,20 +54,17 @@ pub fn record<S: Recordable>(
             calling[process] = true;
         }
         if account.cause.as_ref().is_some_and(|cause| cause.step == at) {
-            let point = recording.point(CAUSE.0);
-            recording.event(series, 0, cpu, time, time, point, 0);
+            mark(&mut recording, series, (cpu, time), CAUSE.0, 0);
         }
         for (number, deviation) in (1..).zip(&found.schedule) {
             if step_of(steps, deviation) == Some(at) {
-                let point = recording.point(&deviation_point(number));
-                recording.event(series, 0, cpu, time, time, point, deviation.value as u32);
+                mark(&mut recording, series, (cpu, time), &deviation_point(number), deviation.value as u32);
             }
         }
         recording.event(series, 0, cpu, time, time, operation, operations[step.did.kind()]);
         recording.event(series, 0, cpu, time + 1, time + 1, operation_end, 0);
         if let Operation::Loaded { newest: Some(_), early: false, .. } = step.did {
-            let point = recording.point(STALE.0);
-            recording.event(series, 0, cpu, time, time, point, 0);
+            mark(&mut recording, series, (cpu, time), STALE.0, 0);
         }
         let ends = matches!(step.did, Operation::Act { act, .. } if act.ends_action);
         if ends && std::mem::take(&mut calling[process]) {
@@ -76,8 +72,7 @@ pub fn record<S: Recordable>(
         }
     }
     if let (Some(last), Some(time)) = (steps.last(), steps.len().checked_sub(1)) {
-        let point = recording.point(BROKEN.0);
-        recording.event(series, 0, u16::from(last.process), time as u64, time as u64, point, 0);
+        mark(&mut recording, series, (u16::from(last.process), time as u64), BROKEN.0, 0);
     }
     for (metric, unit, value) in [
         ("deviations", "", found.schedule.len() as f64),
@@ -87,6 +82,12 @@ pub fn record<S: Recordable>(
         recording.measure(series, 0, metric, unit, value);
     }
     recording
+}
+
+/// Marks a moment of a CPU.
+fn mark(recording: &mut Recording, series: Series, (cpu, time): (u16, u64), point: &str, argument: u32) {
+    let point = recording.point(point);
+    recording.event(series, 0, cpu, time, time, point, argument);
 }
 
 /// The header of a finding, but for its lanes.

@@ -230,10 +230,10 @@ pub fn step_of(steps: &[Step], deviation: &Deviation) -> Option<usize> {
     at.map(|(at, _)| at)
 }
 
-/// The numbers of the steps of a run on so many CPUs that matter, in order, `most` at most: all of a run that has no
-/// more. Of a longer one calls, what the hardware did, and, from the failure back, loads of who
-/// failed, the stores that they saw, what those who stored had loaded before, and so on;
-/// deviations and the cause are always among them, of the rest the latest.
+/// The numbers of the steps of a run on so many CPUs that matter, in order, `most` at most: all of
+/// a run that has no more. Of a longer one calls, what the hardware did, and, from the failure
+/// back, loads of who failed, the stores that they saw, what those who stored had loaded before,
+/// and so on; deviations and the cause are always among them, of the rest the latest.
 pub fn that_matter(account: &Account, cpus: usize, schedule: &[Deviation], most: usize) -> Vec<usize> {
     let steps = &account.steps[..];
     let Some(last) = steps.last().filter(|_| steps.len() > most) else { return (0..steps.len()).collect() };

@@ -116,7 +116,7 @@ pub(super) fn lanes(lanes: &Lanes, colours: &Colours<'_>) -> Markup {
             @for mark in &row.marks {
                 @let title = format!("{}, {}", mark.what, lanes.length(lanes.us(mark.at)));
                 i.mark.telling[mark.is_telling] style=(scale.between_style(time(mark.at), time(mark.at))) title=(title) {
-                    @if lanes.is_order && mark.is_telling { b { (mark.number().unwrap_or("!")) } }
+                    @if lanes.is_order && mark.is_telling { span.mark-number { (mark.number().unwrap_or("!")) } }
                 }
             }
         };
