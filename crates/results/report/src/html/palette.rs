@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 /// The classes of the style sheet's colours. The last one is grey; where there are more names than
 /// colours it is that of all others.
-const CLASSES: [&str; 11] = ["m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10"];
+const CLASSES: [&str; 8] = ["m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7"];
 const OTHER: usize = CLASSES.len() - 1;
 /// The class of what no colour tells apart.
 const PLAIN: &str = "mp";
@@ -144,13 +144,13 @@ mod tests {
     #[test]
     fn of_many_names_those_that_take_most_have_colours_and_the_rest_is_grey() {
         let part = |number: usize| (format!("owner-{number}"), Figure { value: number as f64, published: None });
-        let bar = Bar { name: String::new(), parts: (1..=16).map(part).collect() };
+        let bar = Bar { name: String::new(), parts: (1..=13).map(part).collect() };
         let blocks = [Block::Picture(Picture::new("", "", "", Drawing::Bars(vec![bar])))];
         let palette = Palette::new(&blocks);
         let classes: std::collections::BTreeSet<&str> =
-            (1..=16).map(|number| palette.name_class(&format!("owner-{number}"))).collect();
+            (1..=13).map(|number| palette.name_class(&format!("owner-{number}"))).collect();
         assert_eq!(classes.len(), CLASSES.len());
-        assert!(!palette.is_other("owner-16") && palette.is_other("owner-6") && palette.is_other("owner-1"));
+        assert!(!palette.is_other("owner-13") && palette.is_other("owner-6") && palette.is_other("owner-1"));
         assert!(!Palette::new(&[curves(&["a", "b", "c", "d", "e", "f", "g", "h"])]).is_other("h"));
     }
 }

@@ -153,10 +153,9 @@ impl Operation {
             Self::Load { .. } | Self::Loaded { .. } => "load",
             Self::Store { .. } => "store",
             Self::Update { .. } => "atomic",
-            Self::Barrier | Self::Fence { .. } => "barrier",
-            Self::WaitForEvent | Self::SendEvent => "event",
+            Self::Barrier | Self::Fence { .. } | Self::WaitForEvent | Self::SendEvent => "barrier or event",
             Self::Maintain { .. } | Self::Flush { .. } | Self::CachesOn => "caches",
-            Self::Own => "own hardware",
+            Self::Own => "hardware",
             Self::Action { .. } => "normal world",
             Self::Act { act, .. } => act.kind,
         }
