@@ -72,30 +72,31 @@ impl Locks<'_> {
         })
     }
 
-    /// The last store of a process before a step, and its word; of an update, the word alone.
-    fn last_store(&self, process: u8, before: usize) -> Option<(usize, u16, bool)> {
-        let own = self.steps[..before].iter().enumerate().rev().filter(|(_, step)| step.process == process);
-        own.map(|(at, step)| (at, step.did)).find_map(|(at, did)| match did {
-            Operation::Store { cell, .. } => Some((at, cell, true)),
-            Operation::Update { cell, .. } => Some((at, cell, false)),
+    /// The word that a process changes in a step, if it does.
+    fn changes(step: &Step, process: u8) -> Option<u16> {
+        match step.did {
+            Operation::Store { cell, .. } | Operation::Update { cell, .. } if step.process == process => Some(cell),
             _ => None,
-        })
+        }
     }
 
-    /// The store with which the one who took the lock in a turn lets it go: it says so only later.
-    /// If the run ends before, it is the one to the word with whose store it took the lock.
+    /// The last change of a word that a process made before a step: where, and of which word.
+    fn last_change(&self, process: u8, before: usize) -> Option<(usize, u16)> {
+        let earlier = self.steps[..before].iter().enumerate().rev();
+        earlier.filter_map(|(at, step)| Some((at, Self::changes(step, process)?))).next()
+    }
+
+    /// The change of a word with which the one who took the lock in a turn lets it go: it says so
+    /// only later. If the run ends before, it is the next one of the word with which it took the
+    /// lock.
     fn let_go_at(&self, turn: usize) -> Option<usize> {
         let LockStep { step: taken, process, .. } = self.of[turn];
         if let Some(release) = self.release(turn) {
-            return self.last_store(process, release.step).map(|(at, ..)| at);
+            return self.last_change(process, release.step).map(|(at, _)| at);
         }
-        let (_, word, is_store) = self.last_store(process, taken)?;
-        let frees = |step: &Step| match step.did {
-            Operation::Store { cell, .. } => step.process == process && cell == word,
-            _ => false,
-        };
-        // Who takes it by an update lets it go by a store to another word, which nobody knows here.
-        is_store.then(|| self.steps[taken..].iter().position(frees).map_or(usize::MAX, |at| taken + at))
+        let (_, word) = self.last_change(process, taken)?;
+        let frees = |step: &Step| Self::changes(step, process) == Some(word);
+        Some(self.steps[taken..].iter().position(frees).map_or(usize::MAX, |at| taken + at))
     }
 
     /// Another process that holds the lock when it is taken.
