@@ -80,7 +80,7 @@ const fn about(name: &'static str, summary: &'static str, settings: &'static [&'
 pub fn find_fault(faults: &'static [Fault], name: &str) -> Result<&'static Fault, String> {
     seeded::find(faults, name).ok_or_else(|| {
         let near = nearest(name, faults.iter().map(|fault| fault.name));
-        let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        let near = near.map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
         format!("there is no fault `{name}`{near}; `stopwatt explore faults` lists them")
     })
 }

@@ -181,7 +181,7 @@ unsafe extern "C" fn find_pieces(object: *mut libc::dl_phdr_info, _: libc::size_
     if !of(libc::PT_LOAD).any(|segment| range(segment).contains(address)) {
         return 0;
     }
-    // What lies there is not written any more.
+    // The loader has made this part read-only.
     let fixed = of(libc::PT_GNU_RELRO).map(range).next().unwrap_or(0..0);
     for piece in of(libc::PT_LOAD).filter(|segment| segment.p_flags & libc::PF_W != 0).map(range) {
         let from = if fixed.contains(&piece.start) { fixed.end } else { piece.start };

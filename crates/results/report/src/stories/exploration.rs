@@ -62,7 +62,7 @@ fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
     let numbered = (1..).zip(&explored.sentences).map(|(number, sentence)| Text::from(format!("{number}. {sentence}")));
     told.list(numbered.collect());
     if !explored.causes.is_empty() {
-        told.paragraph("What it saw there that others had stored, and that runs which break nothing do not see:");
+        told.paragraph("What it saw there that others had stored, and that runs which break nothing hardly ever see:");
         told.list(sentences(&explored.causes));
     }
     if !explored.missed.is_empty() {

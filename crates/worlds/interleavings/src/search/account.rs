@@ -12,7 +12,7 @@ pub struct Account {
     /// The cause of the failure.
     pub cause: Option<Cause>,
     /// Processes and words: the process loaded what another one had stored there, in a way that
-    /// runs which break nothing do not have.
+    /// runs which break nothing hardly ever have.
     pub unusual: Vec<(u8, u16)>,
 }
 

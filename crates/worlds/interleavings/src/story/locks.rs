@@ -119,7 +119,7 @@ impl Locks<'_> {
     fn missed(&self, turn: usize) -> Option<(u8, u16, u64)> {
         let LockStep { step: taken, process, .. } = self.of[turn];
         let before = self.earlier(turn).next()?;
-        let (other, release) = (self.of[before].process, self.release(before)?.step);
+        let (other, release) = (self.of[before].process, self.let_go_at(before)?);
         let end = self.release(turn).map_or(self.steps.len(), |release| release.step);
         let own = self.steps[..end].iter().enumerate().skip(taken).filter(|(_, step)| step.process == process);
         own.filter_map(|(at, step)| match step.did {
