@@ -289,8 +289,7 @@ impl Suite {
         }
     }
 
-    /// The place of an unknown or a switch among [`Self::may_be_set`]; `None` if there is neither
-    /// of that name.
+    /// The index of the unknown or switch of this name in [`Self::may_be_set`], if there is one.
     pub fn unknown(&self, name: &str) -> Option<usize> {
         self.may_be_set().position(|unknown| unknown.name == name)
     }

@@ -61,8 +61,8 @@ pub trait Experiment: Sync {
     /// Runs, and hands the rows to the sink. The order of the rows must not depend on threads or on
     /// time, where the world is repeatable.
     ///
-    /// What the run found wrong is not an error but one of the header's complaints: the recording
-    /// is kept, and the command's answer is no.
+    /// A check that fails is no error: it becomes one of the header's complaints. The recording is
+    /// kept, and the command's answer is no.
     ///
     /// # Errors
     /// Why there is no recording. [`Error::Cancelled`] when the sink's progress says so and it

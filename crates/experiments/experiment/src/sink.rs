@@ -12,7 +12,7 @@ pub trait Sink {
     /// may change until the run ends.
     ///
     /// # Errors
-    /// The place where the recording is to lie is not free.
+    /// Something else is in the recording's folder.
     fn start(&mut self, header: Header) -> Result<(), Error>;
 
     /// The header, to be completed. Before [`Sink::start`] it is an empty one.

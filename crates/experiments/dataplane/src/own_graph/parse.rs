@@ -33,12 +33,12 @@ pub struct PacketsEntry {
     pub from: Word,
     /// The first node.
     pub start: Option<Word>,
-    /// The way in which the interfaces forward packets.
+    /// Where packets go, by routes if nothing is said.
     #[serde(default)]
     pub mode: Mode,
 }
 
-/// The way in which interfaces forward packets.
+/// Where packets go between interfaces.
 #[derive(Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
